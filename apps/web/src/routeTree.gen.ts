@@ -51,6 +51,7 @@ import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlu
 import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug/$projectName/sign-ins";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
+import { Route as OrgSlugSettingsGithubRouteImport } from "./routes/$orgSlug/settings/github";
 import { Route as OrgSlugSettingsInstanceRouteImport } from "./routes/$orgSlug/settings/instance";
 import { Route as OrgSlugSettingsPreferencesRouteImport } from "./routes/$orgSlug/settings/preferences";
 import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/welcome/choose-repo";
@@ -312,6 +313,11 @@ const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
 const OrgSlugSettingsApiKeysRoute = OrgSlugSettingsApiKeysRouteImport.update({
   id: "/settings/api-keys",
   path: "/settings/api-keys",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsGithubRoute = OrgSlugSettingsGithubRouteImport.update({
+  id: "/settings/github",
+  path: "/settings/github",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
 const OrgSlugSettingsInstanceRoute = OrgSlugSettingsInstanceRouteImport.update({
@@ -589,6 +595,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
@@ -672,6 +679,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
@@ -758,6 +766,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
@@ -845,6 +854,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
@@ -928,6 +938,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
@@ -1013,6 +1024,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
@@ -1409,6 +1421,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugSettingsApiKeysRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/settings/github": {
+      id: "/$orgSlug/settings/github";
+      path: "/settings/github";
+      fullPath: "/$orgSlug/settings/github";
+      preLoaderRoute: typeof OrgSlugSettingsGithubRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/settings/instance": {
       id: "/$orgSlug/settings/instance";
       path: "/settings/instance";
@@ -1763,6 +1782,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugServersRoute: typeof OrgSlugServersRoute;
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
+  OrgSlugSettingsGithubRoute: typeof OrgSlugSettingsGithubRoute;
   OrgSlugSettingsInstanceRoute: typeof OrgSlugSettingsInstanceRoute;
   OrgSlugSettingsPreferencesRoute: typeof OrgSlugSettingsPreferencesRoute;
   OrgSlugWelcomeChooseRepoRoute: typeof OrgSlugWelcomeChooseRepoRoute;
@@ -1777,6 +1797,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugServersRoute: OrgSlugServersRoute,
   OrgSlugIndexRoute: OrgSlugIndexRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
+  OrgSlugSettingsGithubRoute: OrgSlugSettingsGithubRoute,
   OrgSlugSettingsInstanceRoute: OrgSlugSettingsInstanceRoute,
   OrgSlugSettingsPreferencesRoute: OrgSlugSettingsPreferencesRoute,
   OrgSlugWelcomeChooseRepoRoute: OrgSlugWelcomeChooseRepoRoute,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSiteWithForge } from "./site.ts";
-import { callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
+import { answerOf, callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
 
 // Dashboard, quickstart, REST and CLI deploy by one verb, so each refuses the same input with the same text.
 
@@ -138,3 +138,73 @@ test("ONB-5 OPS-4 dashboard and REST accept the same: a project with a build of 
     { name: "door-rest", trigger: "cli", commit_sha: rows[0].commit_sha },
   ]);
 });
+
+test("GH-4 repositories of an installation, for the team and for a user, in pages and without tokens", async () => {
+  const { installationId, organization: orgSlug, repository } = target;
+  const { userId } = await account();
+  const one = expect.objectContaining({ full_name: repository.fullName, private: false });
+  const expected = { nextPage: null, data: expect.arrayContaining([one]) };
+  const ofTeam = await answerOf(ask("github.getInstallationRepositories", "POST", { orgSlug, installationId }));
+  expect(ofTeam).toMatchObject(expected);
+  expect(JSON.stringify(ofTeam)).not.toContain("temp_clone_token");
+  const fields = ["id", "name", "description", "full_name", "private", "default_branch", "updated_at", "html_url"];
+  for (const field of fields) expect(ofTeam).toHaveProperty(`data[0].${field}`);
+  expect(await answerOf(ask("github.getRepositories", "POST", { installationId, userId }))).toMatchObject(expected);
+  const other = await signedUpVisitor(site.url);
+  for (const [id, data] of [
+    ["github.getRepositories", { installationId, userId }],
+    ["github.getInstallationRepositories", { orgSlug, installationId }],
+  ] as const) {
+    expect([403, 404]).toContain((await callServerFunction(other, id, "POST", data)).status);
+  }
+  expect((await ask("github.getRepositories", "POST", { installationId: 424_242, userId })).status).toBe(404);
+});
+
+test("GH-4 a repository with its branch, files that may be the server, and whether a file is there", async () => {
+  const { installationId, organization: orgSlug, repository } = target;
+  const [owner = "", name = ""] = repository.fullName.split("/");
+  const where = { orgSlug, installationId, owner, name };
+  const found = await answerOf(ask("github.getBranchAndRepository", "POST", where));
+  const commit = { sha: expect.stringMatching(/^[0-9a-f]{40}$/), url: expect.any(String), message: expect.any(String) };
+  expect(found).toMatchObject({
+    repository: { full_name: repository.fullName, default_branch: repository.defaultBranch },
+    branch: {
+      name: repository.defaultBranch,
+      commit: { ...commit, committer: { name: expect.any(String), date: expect.any(String) } },
+    },
+    entrypoints: ["server.py"],
+  });
+  const none = await answerOf(ask("github.getBranchAndRepository", "POST", { ...where, branch: "not-there" }));
+  expect(none).toMatchObject({ branch: null, entrypoints: [] });
+  const verify = (path: string, ref = repository.defaultBranch) =>
+    answerOf(ask("github.verifyFileExists", "POST", { ...where, path, ref }));
+  expect(await verify("server.py")).toEqual({ exists: true });
+  expect(await verify("absent.py")).toEqual({ exists: false });
+  expect(await verify("server.py", "not-there")).toEqual({ exists: false });
+  expect((await ask("github.verifyFileExists", "POST", { ...where, path: "server.py", ref: "" })).status).toBe(422);
+});
+
+test("PRJ-18 dispatching builds the newest commit again, a branch's, or says that there is no such branch", async () => {
+  const key = { orgSlug: target.organization, projectName: "door-dashboard" };
+  const { id } = (await answerOf(ask("build.dispatchBuild", "POST", key))) as { readonly id: string };
+  const branch = target.repository.defaultBranch;
+  const second = (await answerOf(ask("build.dispatchBuild", "POST", { ...key, branch }))) as { readonly id: string };
+  expect(second.id).not.toBe(id);
+  const { rows } = await site.pool.query(
+    `SELECT DISTINCT build.commit_sha FROM build JOIN project ON project.id = build.project_id
+     WHERE project.name = 'door-dashboard'`,
+  );
+  expect(rows).toHaveLength(1);
+  expect((await ask("build.dispatchBuild", "POST", { ...key, branch: "not-there" })).status).toBe(404);
+});
+
+const ask = (id: string, method: "GET" | "POST", data: unknown) => callServerFunction(visitor, id, method, data);
+
+async function account(): Promise<{ readonly userId: string }> {
+  const { rows } = await site.pool.query(
+    `SELECT member.user_id AS "userId" FROM member JOIN organization ON organization.id = member.organization_id
+     WHERE organization.slug = $1`,
+    [target.organization],
+  );
+  return rows[0];
+}

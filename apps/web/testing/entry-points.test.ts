@@ -140,6 +140,11 @@ test("entry points without a permission are exactly these", () => {
     "self: GET api/github/setup.ts",
     "self: GET logout.tsx",
     "self: POST logout.tsx",
+    "self: github-user.exchangeCode",
+    "self: github-user.getTemporaryToken",
+    "self: github-user.storeTemporaryToken",
+    "self: github.getInstallationsOfUser",
+    "self: github.getRepositories",
     "self: oauth.approveConsent",
     "self: oauth.denyConsent",
     "self: oauth.getConsent",
@@ -147,6 +152,8 @@ test("entry points without a permission are exactly these", () => {
     "self: oauth.getServerChoice",
     "self: oauth.revokeOwnGrant",
     "self: onboarding.createOrganization",
+    "self: servers.getProjects",
+    "self: servers.getProjectsForUser",
     "self: session.getProfile",
     "self: session.getRoleAndPermissions",
     "signature: POST api/github/webhooks.ts",
@@ -284,11 +291,11 @@ test("PRJ-11 saving one build setting keeps the others, which another user may h
   const { organization, visitor } = owner;
   const own = await seedProject(site.db, organization, { requirements: "r.txt", authMode: "towpath-cloud" });
   const data = { orgSlug: organization.slug, projectName: own.name, entrypoint: "other.py" };
-  expect((await callServerFunction(visitor, "settings.saveBuildSettings", "POST", data)).status).toBe(200);
+  expect((await callServerFunction(visitor, "settings.updateProject", "POST", data)).status).toBe(200);
   const [stored] = await site.db.select().from(project).where(eq(project.id, own.id));
   expect(stored).toMatchObject({ entrypoint: "other.py", requirements: "r.txt", authMode: "towpath-cloud" });
   const none = { ...data, requirements: "" };
-  expect((await callServerFunction(visitor, "settings.saveBuildSettings", "POST", none)).status).toBe(200);
+  expect((await callServerFunction(visitor, "settings.updateProject", "POST", none)).status).toBe(200);
   const [cleared] = await site.db.select().from(project).where(eq(project.id, own.id));
   expect(cleared?.requirements).toBeNull();
 });

@@ -1,10 +1,11 @@
+import { seedProject } from "@towpath/core/testing";
 import { githubInstallation, user, verification } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { startFakeGitHub } from "./fake-github.ts";
 import { forgeSettings } from "./forge-process.ts";
 import { openSite } from "./site.ts";
-import { callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
+import { answerOf, callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 import { freePort } from "./web-process.ts";
 
 let gitHub: Awaited<ReturnType<typeof startFakeGitHub>>;
@@ -39,8 +40,8 @@ const codeOf = (login: string) => `${login}-${++codes}`;
 
 /** Starts a round trip. Returns the `state` in the URL that the browser is sent to. */
 async function begin(member: Member, otherAccount = false): Promise<{ state: string; url: URL }> {
-  const data = { orgSlug: member.organization.slug, otherAccount };
-  const { status, text } = await callServerFunction(member.visitor, "github.beginConnection", "POST", data);
+  const data = { orgSlug: member.organization.slug, state: { purpose: otherAccount ? "install" : "connect" } };
+  const { status, text } = await callServerFunction(member.visitor, "github-user.getUserOAuthUrl", "POST", data);
   expect(status).toBe(200);
   const url = new URL(/http:\\?\/\\?\/[^"]+/.exec(text)?.[0].replaceAll("\\/", "/") ?? "");
   return { state: url.searchParams.get("state") ?? "", url };
@@ -183,4 +184,96 @@ test("ONB-3 ONB-4 the quickstart authorizes at GitHub first, and stores the toke
   expect(JSON.stringify(rows)).not.toContain(code);
   // A link with another name, which an attacker may have made, can't use it.
   expect((await start("another-teal-otter")).text).toContain("authorize");
+});
+
+test("GH-4 ONB-3 a user OAuth URL stands for what to do after it, and is refused for a name that can't be used", async () => {
+  const member = await seededMember(site.url, site.db);
+  const orgSlug = member.organization.slug;
+  const urlFor = (state: unknown) =>
+    callServerFunction(member.visitor, "github-user.getUserOAuthUrl", "POST", { orgSlug, state });
+  const quickstart = { purpose: "quickstart", serverName: "brave-teal-otter" };
+  const { url } = (await answerOf(urlFor(quickstart))) as { readonly url: string };
+  const { pathname, searchParams } = new URL(url);
+  expect([pathname, searchParams.get("client_id")]).toEqual(["/login/oauth/authorize", "Iv1.test"]);
+  // Neither the purpose nor the name is in the URL, where it could be changed.
+  expect(url).not.toMatch(/quickstart|brave/);
+  expect(await callback(member, { state: searchParams.get("state") ?? "", code: codeOf("ada") })).toBe(
+    `/${orgSlug}/welcome/server-setup?serverName=brave-teal-otter&isCreating=true`,
+  );
+  expect((await urlFor({ ...quickstart, serverName: "abc" })).status).toBe(422);
+  expect((await urlFor({ purpose: "claim", installationId: 101 })).status).toBe(422);
+  const seeded = await seedProject(site.db, member.organization);
+  const taken = await urlFor({ ...quickstart, serverName: seeded.name });
+  expect([taken.status, taken.text]).toEqual([422, expect.stringContaining("This project name is already taken")]);
+});
+
+test("GH-4 exchanging a code does what its state stands for, and says where to go on", async () => {
+  const member = await seededMember(site.url, site.db);
+  const exchange = (input: unknown) => callServerFunction(member.visitor, "github-user.exchangeCode", "POST", input);
+  const { state } = await begin(member);
+  const code = codeOf("ada");
+  const next = `/${member.organization.slug}/welcome/connect-github`;
+  expect(await answerOf(exchange({ state, code }))).toEqual({ next });
+  expect(await installationsOf(member)).toEqual([101]);
+  expect(await answerOf(exchange({ state, code }))).toEqual({ next: "/new/github-install?problem=expired" });
+  const refused = await exchange({ state: (await begin(member)).state, code: "of-nobody" });
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("GitHub rejected the credentials")]);
+});
+
+test("GH-4 a user's token is kept for one server of one session, and never comes back", async () => {
+  const member = await seededMember(site.url, site.db);
+  const other = await seededMember(site.url, site.db);
+  const serverName = "calm-blue-crane";
+  const accessToken = codeOf("ada");
+  const store = (token: string) =>
+    callServerFunction(member.visitor, "github-user.storeTemporaryToken", "POST", { serverName, accessToken: token });
+  const kept = (of: Member, name = serverName) =>
+    callServerFunction(of.visitor, "github-user.getTemporaryToken", "GET", { serverName: name });
+  expect(await answerOf(kept(member))).toBeNull();
+  expect((await store("of-nobody")).status).not.toBe(200);
+  expect(await answerOf(store(accessToken))).toEqual({ login: "ada" });
+  const found = await kept(member);
+  expect(found.text).not.toContain(accessToken);
+  expect(await answerOf(kept(member))).toMatchObject({ user: { id: 1, login: "ada", avatar_url: expect.any(String) } });
+  expect(await answerOf(kept(member, "brave-teal-otter"))).toBeNull();
+  expect(await answerOf(kept(other))).toBeNull();
+});
+
+test("ONB-3 a link with isCreating creates nothing for a user who has not just authorized", async () => {
+  const member = await seededMember(site.url, site.db);
+  const path = `/${member.organization.slug}/welcome/server-setup?serverName=calm-blue-crane&isCreating=true`;
+  const html = await (await member.visitor.get(path)).text();
+  expect(html).toContain("Deploy the echo server");
+  expect(html).not.toContain("Creating the server");
+});
+
+test("ONB-2 changes that began in the settings come back there, also when they failed", async () => {
+  const member = await seededMember(site.url, site.db);
+  const orgSlug = member.organization.slug;
+  const start = async (purpose: "connect" | "install") => {
+    const data = { orgSlug, state: { purpose, from: "settings" } };
+    const call = callServerFunction(member.visitor, "github-user.getUserOAuthUrl", "POST", data);
+    return new URL(((await answerOf(call)) as { url: string }).url).searchParams.get("state") ?? "";
+  };
+  expect(await callback(member, { state: await start("connect"), code: codeOf("ada") })).toBe(
+    `/${orgSlug}/settings/github`,
+  );
+  const query = { state: await start("install"), installation_id: "104", code: codeOf("ada") };
+  expect(await callback(member, query, "setup")).toBe(
+    `/${orgSlug}/settings/github?problem=not_admin&account=reads-one`,
+  );
+});
+
+test("GH-4 installations of a GitHub user are those of the user's own account and organizations", async () => {
+  const member = await seededMember(site.url, site.db);
+  const list = (githubUserId: number) =>
+    callServerFunction(member.visitor, "github.getInstallationsOfUser", "GET", { githubUserId });
+  expect((await list(1)).status).toBe(404);
+  const { state } = await begin(member);
+  await callback(member, { state, code: codeOf("ada") });
+  expect(await answerOf(list(1))).toMatchObject([
+    { installationId: member.organization.installationId, organizationId: member.organization.id },
+    { installationId: 101, organizationId: member.organization.id },
+  ]);
+  expect((await list(2)).status).toBe(404);
 });

@@ -76,12 +76,12 @@ test("ONB-1 a form submitted before the page's script has run is not lost, and t
   expect(documents()).toBe(before);
 });
 
-test("ONB-2 Connect GitHub, pressed before hydration, installs the App at the forge and records the installation", async () => {
+test("ONB-2 Connect GitHub is a link that works before the page's script, installs the App at the forge and records the installation", async () => {
   await expectAccessible(page);
   const runScripts = await gotoWithoutScripts(page.url());
-  await press("Connect GitHub");
+  await page.getByRole("link", { name: "Connect GitHub" }).click();
+  await page.waitForURL(`${forge.url}/**`, { waitUntil: "commit" });
   runScripts();
-  await page.waitForURL(`${forge.url}/**`);
   await page.locator('input[name="login"]').fill("ada-codes");
   await press(/continue/i);
   await press(/^Authorize/);
@@ -130,6 +130,12 @@ test("ONB-3 the URL carries the name and the error of a quickstart", async () =>
   expect(await page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane");
   await see("The server was not created");
   await see("GitHub is away.");
+  await page.getByLabel("Server name").fill("calm-blue-crane-2");
+  // Typing takes the error away, and a reload keeps the name.
+  await expect.poll(() => new URL(page.url()).search).toBe("?serverName=calm-blue-crane-2&isCreating=false");
+  await page.reload();
+  expect(await page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane-2");
+  expect(await page.getByText("GitHub is away.").count()).toBe(0);
   await page.goto(`${setup}?serverName=brave-teal-otter&isCreating=perhaps`);
   expect(await page.getByLabel("Server name").inputValue()).toBe("brave-teal-otter");
   await see("This name is available.");
@@ -141,6 +147,7 @@ test("ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, create
     (request) => request.isNavigationRequest() && /isCreating=true/.test(request.url()),
   );
   await press("Deploy the echo server");
+  // The link was prepared with the page: nothing is asked between the press and GitHub.
   const authorize = new URL((await asked).url()).searchParams;
   expect(authorize.get("redirect_uri")).toBe(`${site.url}/api/github/callback`);
   expect(authorize.get("state")).toMatch(/^\S{20,}$/);

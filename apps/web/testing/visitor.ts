@@ -3,7 +3,7 @@ import { type SeededOrganization, seedOrganization } from "@towpath/core/testing
 import type { Database } from "@towpath/db";
 import { member, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
-import { toJSONAsync } from "seroval";
+import { fromCrossJSON, toJSONAsync } from "seroval";
 
 /** An HTTP client that keeps cookies and sends a browser's Sec-Fetch-Site header. */
 export type Visitor = {
@@ -79,6 +79,13 @@ export async function callServerFunction(
           headers: { "content-type": "application/json", ...sent },
         });
   return { status: response.status, text: await response.text() };
+}
+
+/** What a server function returned. Fails for a refusal. */
+export async function answerOf(call: ReturnType<typeof callServerFunction>): Promise<unknown> {
+  const { status, text } = await call;
+  if (status !== 200) throw new Error(`the server function answered ${status}: ${text}`);
+  return fromCrossJSON<{ readonly result: unknown }>(JSON.parse(text), { refs: new Map() }).result;
 }
 
 export type Member = { readonly visitor: Visitor; readonly userId: string; readonly organization: SeededOrganization };

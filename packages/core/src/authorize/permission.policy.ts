@@ -7,6 +7,8 @@ const lowestRole = {
   "organization.delete": "owner",
   "installation.read": "member",
   "installation.manage": "member",
+  // Ends the builds of everybody's servers that come from there.
+  "installation.disconnect": "admin",
   "project.read": "viewer",
   "project.create": "member",
   "project.update": "member",

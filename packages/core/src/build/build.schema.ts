@@ -6,6 +6,8 @@ import { buildTriggerSchema } from "./build-contract.schema.ts";
 export const listBuildsSchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(100),
   offset: z.coerce.number().int().min(0).default(0),
+  /** Whether each build has its manifest, which can be a megabyte. */
+  withManifests: z.boolean().default(false),
 });
 export type ListBuildsInput = z.input<typeof listBuildsSchema> & {
   readonly orgSlug: string;

@@ -46,6 +46,10 @@ function selectJoined<Columns extends Partial<ReturnType<typeof getTableColumns<
 /** Builds for lists. `where` must restrict them to a project or build whose access was checked. */
 export const selectBuildSummaries = (db: Queryable, where: SQL | undefined) => selectJoined(db, summaryColumns, where);
 
+/** The same with manifests. */
+export const selectBuildSummariesWithManifests = (db: Queryable, where: SQL | undefined) =>
+  selectJoined(db, { ...summaryColumns, manifest: build.manifest }, where);
+
 export type BuildSummaryJoin = Awaited<ReturnType<typeof selectBuildSummaries>>[number];
 
 /** The same with manifest, layers, timings and warnings, for the page of one build. */

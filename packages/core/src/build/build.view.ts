@@ -65,7 +65,11 @@ export type BuildView = BuildSummary & {
   readonly attempt: number;
 };
 
-export type BuildPage = { readonly data: readonly BuildSummary[]; readonly hasMore: boolean };
+export type BuildPage = {
+  /** With `manifest` where it was asked for. */
+  readonly data: readonly (BuildSummary & { readonly manifest?: BuildManifest })[];
+  readonly hasMore: boolean;
+};
 
 export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary {
   const { build: found, project } = row;

@@ -5,8 +5,9 @@ import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId, parseInput } from "../input/index.ts";
 import { type ListBuildsInput, listBuildsSchema } from "./build.schema.ts";
-import { projectIdOfBuild, selectBuildSummaries } from "./build.store.ts";
+import { projectIdOfBuild, selectBuildSummaries, selectBuildSummariesWithManifests } from "./build.store.ts";
 import { type BuildPage, type BuildView, buildSummary, findBuildView } from "./build.view.ts";
+import { readManifest } from "./stored-build.ts";
 
 /** One build with its manifest (PRJ-3). */
 export async function getBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
@@ -38,8 +39,19 @@ export async function listBuilds(call: { ctx: Context; input: ListBuildsInput })
     orgSlug: call.input.orgSlug,
     projectName: call.input.projectName,
   });
-  const { limit, offset } = parseInput(listBuildsSchema, call.input);
-  const rows = await selectBuildSummaries(ctx.db, eq(build.projectId, project.id))
+  const { limit, offset, withManifests } = parseInput(listBuildsSchema, call.input);
+  const ofProject = eq(build.projectId, project.id);
+  if (withManifests) {
+    const rows = await selectBuildSummariesWithManifests(ctx.db, ofProject)
+      .limit(limit + 1)
+      .offset(offset);
+    const data = rows.slice(0, limit).map((row) => ({
+      ...buildSummary(ctx, row),
+      manifest: readManifest(row.build.manifest),
+    }));
+    return { data, hasMore: rows.length > limit };
+  }
+  const rows = await selectBuildSummaries(ctx.db, ofProject)
     .limit(limit + 1)
     .offset(offset);
   return { data: rows.slice(0, limit).map((row) => buildSummary(ctx, row)), hasMore: rows.length > limit };

@@ -8,4 +8,5 @@ export {
   listBranchesWithDeployments,
 } from "./get-deployment.ts";
 export { getLastSuccessfulBuild, getLastSuccessfulBuildByBranch } from "./get-last-successful-build.ts";
+export { getManifest } from "./get-manifest.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";

@@ -62,7 +62,7 @@ test("PRJ-2 lists of builds, deployments and branches read only what they show, 
   expect(await rowsRead(db, deployments)).toBeLessThan(20);
   expect(await rowsRead(db, newestDeployments(db, projectId, 20))).toBeLessThan(60);
   expect(await rowsRead(db, selectBranches(db, projectId))).toBeLessThan(60);
-  expect(await rowsRead(db, listProjectRows(db, organizationId, { type: "all", text: "" }))).toBeLessThan(20);
+  expect(await rowsRead(db, listProjectRows(db, [organizationId], { type: "all", text: "" }))).toBeLessThan(20);
 });
 
 test("BLD-11 the newest build of a branch is the one with the highest sequence", async () => {

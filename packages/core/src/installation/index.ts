@@ -1,1 +1,3 @@
+export { disconnectInstallation } from "./disconnect-installation.ts";
 export { listInstallations, recordGitHubUser, recordInstallation, requireInstallation } from "./installations.ts";
+export { listInstallationsOfUser, requireInstallationOfUser } from "./installations-of-user.ts";

@@ -1,13 +1,18 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubInstallation } from "@towpath/db/schema";
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import { TowpathError } from "../errors/index.ts";
 
 type Queryable = Database | Transaction;
 
+/** With the number of the organization's projects that each of them builds. */
 export async function listInstallationRows(db: Queryable, organizationId: string) {
+  // As text: drizzle leaves out a column's table where a query has only one.
+  const projectCount = sql<number>`(
+    SELECT count(*)::int FROM project p
+    WHERE p.organization_id = ${organizationId} AND p.installation_id = github_installation.installation_id)`;
   return db
-    .select()
+    .select({ installation: githubInstallation, projectCount })
     .from(githubInstallation)
     .where(eq(githubInstallation.organizationId, organizationId))
     .orderBy(asc(githubInstallation.createdAt), asc(githubInstallation.installationId));
@@ -39,6 +44,11 @@ export async function requireUsableInstallation(
     const message = "GitHub is not connected for this account. Install the App there first.";
     throw new TowpathError("invalid_input", message, { fields: { installationId: message } });
   }
+  requireUsable(found);
+}
+
+/** @throws TowpathError `conflict` when the account's owner has suspended the App */
+export function requireUsable(found: { readonly suspendedAt: Date | null; readonly accountLogin: string }): void {
   if (found.suspendedAt === null) return;
   const whose = `The owner of the GitHub account ${found.accountLogin}`;
   throw new TowpathError("conflict", `${whose} has suspended Towpath there. They can resume it in the App's settings.`);

@@ -19,10 +19,11 @@ import {
 export async function listInstallations(call: {
   ctx: Context;
   input: { readonly orgSlug: string };
-}): Promise<readonly InstallationView[]> {
+}): Promise<readonly (InstallationView & { readonly projectCount: number })[]> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "installation.read", { orgSlug: input.orgSlug });
-  return (await listInstallationRows(ctx.db, organization.id)).map(installationView);
+  const rows = await listInstallationRows(ctx.db, organization.id);
+  return rows.map(({ installation, projectCount }) => ({ ...installationView(installation), projectCount }));
 }
 
 /**

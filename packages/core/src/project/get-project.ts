@@ -1,11 +1,19 @@
 import { mayCallServer } from "../access/internal.ts";
-import { authorize, authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import { authorize, authorizeProject, type ProjectScope, requireUser } from "../authorize/index.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import { deploymentSummary } from "../deployment/internal.ts";
+import { notFound } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
-import { findLiveBuild, listProjectRows, newestDeployments } from "./project.store.ts";
+import {
+  findLiveBuild,
+  listProjectRows,
+  liveDeployments,
+  newestDeployments,
+  organizationsOf,
+  type ProjectFilter,
+} from "./project.store.ts";
 import { type ProjectDetailView, type ProjectListItem, projectView } from "./project.view.ts";
 
 const deploymentsShown = 20;
@@ -38,10 +46,35 @@ export async function listProjects(call: {
 }): Promise<readonly ProjectListItem[]> {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.read", { orgSlug: call.input.orgSlug });
-  const filter = parseInput(projectListSchema, call.input);
-  const rows = await listProjectRows(ctx.db, organization.id, filter);
+  return listItems(ctx, [organization.id], parseInput(projectListSchema, call.input));
+}
+
+/**
+ * The projects of all organizations that the signed-in user is a member of, by name (PRJ-16).
+ *
+ * @throws TowpathError `not_found` for another `userId` than their own
+ */
+export async function listProjectsOfUser(call: {
+  ctx: Context;
+  input?: { readonly userId: string };
+}): Promise<readonly ProjectListItem[]> {
+  const { ctx, input } = call;
+  const userId = requireUser(ctx);
+  if (input && input.userId !== userId) throw notFound("user");
+  return listItems(ctx, await organizationsOf(ctx.db, userId), projectListSchema.parse({}));
+}
+
+async function listItems(
+  ctx: Context,
+  organizationIds: readonly string[],
+  filter: ProjectFilter,
+): Promise<readonly ProjectListItem[]> {
+  const rows = await listProjectRows(ctx.db, organizationIds, filter);
+  const ids = rows.map(({ project }) => project.id);
+  const live = Map.groupBy(await liveDeployments(ctx.db, ids), ({ deployment }) => deployment.projectId);
   return rows.map((row) => ({
     ...projectView(ctx, row.project, { orgSlug: row.orgSlug, live: row.live.warnings === null ? null : row.live }),
+    deployments: (live.get(row.project.id) ?? []).map(({ deployment }) => deploymentSummary(ctx, deployment, true)),
     latestBuild: row.latestBuild && {
       ...row.latestBuild,
       status: buildStatusSchema.parse(row.latestBuild.status),

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
-import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
-import { and, asc, desc, eq, ilike, ne, or, sql } from "drizzle-orm";
+import { branch, build, deployment, member, organization, project, route } from "@towpath/db/schema";
+import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
+import { roles } from "../context/index.ts";
 import { isLiveColumn, ownSignIn, warningCount } from "../deployment/internal.ts";
 
 type Queryable = Database | Transaction;
@@ -47,9 +48,29 @@ export function newestDeployments(db: Queryable, projectId: string, limit: numbe
     .limit(limit);
 }
 
+/** Ids of the organizations whose projects a user may see: a role that this version doesn't know sees none. */
+export async function organizationsOf(db: Queryable, userId: string): Promise<readonly string[]> {
+  const rows = await db
+    .select({ id: member.organizationId })
+    .from(member)
+    .where(and(eq(member.userId, userId), inArray(member.role, [...roles])));
+  return rows.map(({ id }) => id);
+}
+
 export type ProjectFilter = { readonly type: "all" | "private" | "open"; readonly text: string };
 
-export function listProjectRows(db: Queryable, organizationId: string, filter: ProjectFilter) {
+/** The deployments that routes of these projects lead to: production, and each preview. */
+export function liveDeployments(db: Queryable, projectIds: readonly string[]) {
+  return db
+    .select({ deployment })
+    .from(route)
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .where(inArray(route.projectId, [...projectIds]))
+    .orderBy(desc(deployment.environment), asc(deployment.slug));
+}
+
+/** The projects of organizations that the caller has checked. */
+export function listProjectRows(db: Queryable, organizationIds: readonly string[], filter: ProjectFilter) {
   // Escapes LIKE's wildcards in the user's text.
   const pattern = `%${filter.text.trim().replace(/[\\%_]/g, "\\$&")}%`;
   const newestBuild = db
@@ -88,7 +109,7 @@ export function listProjectRows(db: Queryable, organizationId: string, filter: P
     .leftJoinLateral(live, sql`true`)
     .where(
       and(
-        eq(project.organizationId, organizationId),
+        inArray(project.organizationId, [...organizationIds]),
         filter.type === "open" ? eq(project.authMode, "towpath-public") : undefined,
         filter.type === "private" ? ne(project.authMode, "towpath-public") : undefined,
         filter.text.trim() === ""

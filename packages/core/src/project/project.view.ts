@@ -53,6 +53,8 @@ export type ProjectDetailView = ProjectView & {
 };
 
 export type ProjectListItem = ProjectView & {
+  /** Those that are live: production's, then previews'. */
+  readonly deployments: readonly DeploymentSummary[];
   readonly latestBuild: {
     readonly id: string;
     readonly status: BuildStatus;

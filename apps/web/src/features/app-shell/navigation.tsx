@@ -3,6 +3,7 @@ import {
   Activity,
   FileText,
   Gauge,
+  GitBranch,
   KeyRound,
   LayoutTemplate,
   MessageSquareText,
@@ -52,6 +53,13 @@ export function organizationScreens(organization: {
           link: { to: "/$orgSlug/settings/api-keys", params },
           permission: "apiKey.read",
           keywords: ["token"],
+        },
+        {
+          label: "GitHub",
+          icon: <GitBranch aria-hidden />,
+          link: { to: "/$orgSlug/settings/github", params },
+          permission: "installation.read",
+          keywords: ["connect", "repositories"],
         },
         {
           label: "Preferences",

@@ -6,7 +6,7 @@ import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
-import { saveBuildSettings } from "../settings/settings.functions.ts";
+import { updateProject } from "../settings/settings.functions.ts";
 
 type Cure = { readonly mode: AuthMode; readonly label: string; readonly done: string };
 
@@ -37,7 +37,7 @@ export function AuthModeButton({ project, warning }: { project: ProjectKey; warn
   const mayChange = useMay("project.update");
   const cure = cures[warning.code];
   const save = useMutation({
-    mutationFn: (authMode: AuthMode) => saveBuildSettings({ data: { ...project, authMode } }),
+    mutationFn: (authMode: AuthMode) => updateProject({ data: { ...project, authMode } }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       toast.success(cure?.done ?? "Saved.");

@@ -1,8 +1,17 @@
 import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { notFound } from "@tanstack/react-router";
 import { createServerFn } from "@tanstack/react-start";
-import { type BuildPage, type BuildView, getBuild, listBuilds, redeployBuild } from "@towpath/core/build";
+import {
+  type BuildPage,
+  type BuildView,
+  getBuild,
+  listBuilds,
+  redeployBuild,
+  startBuild,
+  startBuildSchema,
+} from "@towpath/core/build";
 import { listBuildsSchema } from "@towpath/core/build/schema";
+import { getManifest, getLastSuccessfulBuild as lastSuccessfulBuild } from "@towpath/core/deployment";
 import { TowpathError } from "@towpath/core/errors";
 import { z } from "zod";
 import { buildAccess, projectAccess } from "~/http/access.ts";
@@ -13,10 +22,14 @@ import { isRunning } from "./build-status.tsx";
 
 const buildKeySchema = z.object({ buildId: z.uuid() });
 
-/** A page of a project's builds, newest first (PRJ-2). */
-const getBuilds = createServerFn({ method: "GET" })
+// Manifests are free-form JSON, so functions that return them don't check that it is serializable.
+
+/** A page of a project's builds, newest first (PRJ-2), with their manifests unless the caller needs none. */
+const getBuilds = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
-  .validator(input(projectKeySchema.extend(listBuildsSchema.shape)))
+  .validator(
+    input(projectKeySchema.extend(listBuildsSchema.shape).extend({ withManifests: z.boolean().default(true) })),
+  )
   .handler(({ context, data }) => listBuilds({ ctx: context.ctx, input: data }));
 
 /** One build with its manifest, diagnosis and timings (PRJ-3, BLD-2). */
@@ -34,6 +47,55 @@ export const redeploy = createServerFn({ method: "POST" })
     return { id };
   });
 
+/** Builds a commit of a branch: by default the newest one of the default branch (PRJ-18). */
+export const dispatchBuild = createServerFn({ method: "POST" })
+  .middleware([projectAccess("build.start")])
+  .validator(input(projectKeySchema.extend(startBuildSchema.pick({ branch: true, commitSha: true }).shape)))
+  .handler(async ({ context, data }) => {
+    const { build } = await startBuild({ ctx: context.ctx, input: { ...data, trigger: "redeploy", reuse: "never" } });
+    return { id: build.id };
+  });
+
+/** The newest successful build of production, else of any branch; null for none (PRJ-13). @public */
+export const getLastSuccessfulBuild = createServerFn({ method: "POST", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => lastSuccessfulBuild({ ctx: context.ctx, input: data }));
+
+const manifestInput = projectKeySchema.extend({ buildId: z.uuid().optional() });
+
+/** The tools of a build's manifest, by default the last successful one's (PRJ-18); none without a manifest. @public */
+export const getToolsFromManifest = createServerFn({ method: "GET", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(manifestInput))
+  .handler(async ({ context, data }) => ({
+    data: (await getManifest({ ctx: context.ctx, input: data }))?.tools ?? [],
+  }));
+
+/** @public */
+export const getResourcesFromManifest = createServerFn({ method: "GET", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(manifestInput))
+  .handler(async ({ context, data }) => ({
+    data: (await getManifest({ ctx: context.ctx, input: data }))?.resources ?? [],
+  }));
+
+/** @public */
+export const getTemplatesFromManifest = createServerFn({ method: "GET", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(manifestInput))
+  .handler(async ({ context, data }) => ({
+    data: (await getManifest({ ctx: context.ctx, input: data }))?.templates ?? [],
+  }));
+
+/** @public */
+export const getPromptsFromManifest = createServerFn({ method: "POST", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(manifestInput))
+  .handler(async ({ context, data }) => ({
+    data: (await getManifest({ ctx: context.ctx, input: data }))?.prompts ?? [],
+  }));
+
 const pageSize = 100;
 
 /** A project's builds in pages of 100. Refetched every 2 s while one runs, else every 5 s to pick up pushes. */
@@ -41,7 +103,7 @@ export const buildsQuery = (key: ProjectKey) =>
   infiniteQueryOptions({
     queryKey: [...projectQueryKey(key), "builds"],
     queryFn: ({ pageParam, signal }): Promise<BuildPage> =>
-      getBuilds({ data: { ...key, limit: pageSize, offset: pageParam }, signal }),
+      getBuilds({ data: { ...key, limit: pageSize, offset: pageParam, withManifests: false }, signal }),
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.hasMore ? pages.length * pageSize : undefined),
     refetchInterval: ({ state }) =>

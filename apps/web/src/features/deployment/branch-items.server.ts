@@ -4,10 +4,14 @@ import { type BranchView, getBuildByDeployment, listBranchesWithDeployments } fr
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
 export type BranchItem = Omit<BranchView, "latestBuild"> & {
-  readonly latestBuild: Omit<NonNullable<BranchView["latestBuild"]>, "manifest"> | null;
+  readonly latestBuild: LatestBuild | null;
   /** The build that serves this branch now; it may be older than the latest one. Production only. */
   readonly liveBuild: LiveBuild | null;
 };
+
+/** With its manifest where it was asked for. */
+type LatestBuild = Omit<NonNullable<BranchView["latestBuild"]>, "manifest"> &
+  Partial<Pick<NonNullable<BranchView["latestBuild"]>, "manifest">>;
 
 type LiveBuild = {
   readonly id: string;
@@ -19,12 +23,16 @@ type LiveBuild = {
   readonly warnings: readonly BuildWarning[];
 };
 
-/** Branches with their live deployment (PRJ-2). Lists only need the counts of a manifest, so it is left out. */
-export async function branchItems(ctx: Context, key: ProjectKey): Promise<readonly BranchItem[]> {
+/** Branches with their live deployment (PRJ-2). Pages only need the counts of a manifest, so they leave it out. */
+export async function branchItems(
+  ctx: Context,
+  key: ProjectKey,
+  { withManifests }: { readonly withManifests: boolean },
+): Promise<readonly BranchItem[]> {
   const branches = await listBranchesWithDeployments({ ctx, input: key });
   return Promise.all(
     branches.map(async ({ latestBuild, ...branch }) => {
-      const latest = latestBuild && withoutManifest(latestBuild);
+      const latest = withManifests ? latestBuild : latestBuild && withoutManifest(latestBuild);
       const liveBuild = branch.isDefault && branch.deployment ? await liveBuildOf(ctx, branch.deployment.id) : null;
       return { ...branch, latestBuild: latest, liveBuild };
     }),

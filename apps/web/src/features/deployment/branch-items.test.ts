@@ -18,13 +18,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+const pageNeeds = { withManifests: false };
+
 test("PRJ-2 production shows its live build beside a newer one that failed", async () => {
   const { db } = database;
   const organization = await seedOrganization(db);
   const project = await seedProject(db, organization);
   const ctx = testContext(db, organization.owner);
   const key = { orgSlug: organization.slug, projectName: project.name };
-  expect(await branchItems(ctx, key)).toMatchObject([{ isDefault: true, liveBuild: null, latestBuild: null }]);
+  expect(await branchItems(ctx, key, pageNeeds)).toMatchObject([
+    { isDefault: true, liveBuild: null, latestBuild: null },
+  ]);
 
   const good = await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } });
   await succeedBuild(db, good.build.id);
@@ -34,7 +38,7 @@ test("PRJ-2 production shows its live build beside a newer one that failed", asy
   const fence = { buildId: bad.build.id, attempt: taken?.attempt ?? 0 };
   await failBuild({ ctx: worker, input: { ...fence, diagnosis: sampleDiagnosis } });
 
-  const [main] = await branchItems(ctx, key);
+  const [main] = await branchItems(ctx, key, pageNeeds);
   expect(main?.liveBuild).toMatchObject({ id: good.build.id, counts: { tools: 0, prompts: 0 } });
   expect(main?.latestBuild).toMatchObject({ id: bad.build.id, status: "failed" });
   expect(main?.latestBuild).not.toHaveProperty("manifest");
@@ -46,5 +50,5 @@ test("PRJ-1 branches of another organization's project are not found", async () 
   const project = await seedProject(database.db, owner);
   const stranger = await seedOrganization(database.db);
   const key = { orgSlug: owner.slug, projectName: project.name };
-  expect(await refusalCode(branchItems(testContext(database.db, stranger.owner), key))).toBe("not_found");
+  expect(await refusalCode(branchItems(testContext(database.db, stranger.owner), key, pageNeeds))).toBe("not_found");
 });

@@ -1,23 +1,55 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
+import {
+  getBuildByDeployment as buildByDeployment,
+  getLastSuccessfulBuildByBranch as lastSuccessfulBuildByBranch,
+  getMostRecentDeployment as mostRecentDeployment,
+} from "@towpath/core/deployment";
+import { notFound } from "@towpath/core/errors";
+import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { isRunning } from "../build/build-status.tsx";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
-import { branchItems } from "./branch-items.server.ts";
+import { type BranchItem, branchItems } from "./branch-items.server.ts";
 
-/** Branches with their live deployment (PRJ-2). */
-const getBranchesWithDeployments = createServerFn({ method: "GET" })
+// Manifests are free-form JSON, so functions that return them don't check that it is serializable.
+
+/** Branches with their live deployment (PRJ-2), with the newest build's manifest unless the caller needs none. */
+const getBranchesWithDeployments = createServerFn({ method: "POST", strict: { output: false } })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema.extend({ withManifests: z.boolean().default(true) })))
+  .handler(({ context, data: { withManifests, ...key } }) => branchItems(context.ctx, key, { withManifests }));
+
+/** The build of a deployment (PRJ-13). @public */
+export const getBuildByDeployment = createServerFn({ method: "POST", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
+  .handler(async ({ context, data }) => {
+    const build = await buildByDeployment({ ctx: context.ctx, input: data });
+    if (build.project.id !== context.project.id) throw notFound("build");
+    return build;
+  });
+
+/** The newest successful build of a branch; null for none (PRJ-13). */
+export const getLastSuccessfulBuildByBranch = createServerFn({ method: "POST", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(projectKeySchema.extend({ branchId: z.uuid() })))
+  .handler(({ context, data }) => lastSuccessfulBuildByBranch({ ctx: context.ctx, input: data }));
+
+/** The newest deployment on any branch; null for none (PRJ-13). @public */
+export const getMostRecentDeployment = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
-  .handler(({ context, data }) => branchItems(context.ctx, data));
+  .handler(({ context, data }) => mostRecentDeployment({ ctx: context.ctx, input: data }));
 
 /** A project's branches. Refetched every 2 s while one builds, else every 5 s to pick up pushes. */
 export const branchesQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "branches"],
-    queryFn: ({ signal }) => getBranchesWithDeployments({ data: key, signal }),
+    queryFn: ({ signal }): Promise<readonly BranchItem[]> =>
+      getBranchesWithDeployments({ data: { ...key, withManifests: false }, signal }),
     refetchInterval: ({ state }) =>
       state.data?.some((branch) => branch.latestBuild && isRunning(branch.latestBuild.status)) ? 2000 : 5_000,
     ...projectCache,

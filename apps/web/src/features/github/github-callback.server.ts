@@ -7,62 +7,62 @@ import { contextForUser } from "~/http/caller.server.ts";
 import { redirectTo } from "~/http/request.server.ts";
 import { beginRoundTrip, callbackUrl, endRoundTrip, type RoundTrip, storeUserToken } from "./round-trip.server.ts";
 
-type Callback = { readonly sessionId: string; readonly ctx: Context; readonly url: URL };
+type Caller = { readonly sessionId: string; readonly ctx: Context };
 
 /** GET /api/github/callback: the user has authorized the App, or has declined. */
 export function gitHubCallback(request: Request): Promise<Response> {
-  return withSession(request, async (callback) => {
-    const trip = await endRoundTrip(callback.sessionId, callback.url.searchParams.get("state"));
-    const code = callback.url.searchParams.get("code");
-    if (!trip) return toProblem("expired");
-    if (!code) return toProblem("declined", trip.orgSlug);
-    const token = await gitHub().exchangeCode({ code, redirectUri: callbackUrl() });
-    return afterAuthorization(callback, trip, token);
-  });
+  return withSession(request, (caller, parameters) =>
+    finishAuthorization(caller, { state: parameters.get("state"), code: parameters.get("code") }),
+  );
 }
 
 /** GET /api/github/setup: the App was installed, or its repositories were changed. */
 export function gitHubSetup(request: Request): Promise<Response> {
-  return withSession(request, async (callback) => {
-    const trip = await endRoundTrip(callback.sessionId, callback.url.searchParams.get("state"));
-    const installationId = Number(callback.url.searchParams.get("installation_id"));
-    if (!trip) return toProblem("expired");
+  return withSession(request, async (caller, parameters) => {
+    const trip = await endRoundTrip(caller.sessionId, parameters.get("state"));
+    const installationId = Number(parameters.get("installation_id"));
+    if (!trip) return problemPath("expired");
     // Without an installation yet, an owner of the GitHub organization has to approve it first.
-    if (!Number.isSafeInteger(installationId) || installationId <= 0) return toProblem("requested", trip.orgSlug);
-    const claim = { purpose: "claim", orgSlug: trip.orgSlug, installationId } as const;
-    const code = callback.url.searchParams.get("code");
-    if (code) return afterAuthorization(callback, claim, await gitHub().exchangeCode({ code }));
-    const state = await beginRoundTrip(callback.sessionId, claim);
-    return redirectTo(gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() }));
+    if (!Number.isSafeInteger(installationId) || installationId <= 0) return problemPath("requested", trip);
+    const claim = { purpose: "claim", orgSlug: trip.orgSlug, installationId, from: fromOf(trip) } as const;
+    const code = parameters.get("code");
+    if (code) return afterAuthorization(caller, claim, await gitHub().exchangeCode({ code }));
+    const state = await beginRoundTrip(caller.sessionId, claim);
+    return gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() });
   });
 }
 
-async function afterAuthorization(callback: Callback, trip: RoundTrip, token: UserToken): Promise<Response> {
+/** Ends a round trip with the code of an authorization. Returns the path or the URL at GitHub to go on to. */
+export async function finishAuthorization(
+  caller: Caller,
+  { state, code }: { readonly state: string | null; readonly code: string | null },
+): Promise<string> {
+  const trip = await endRoundTrip(caller.sessionId, state);
+  if (!trip) return problemPath("expired");
+  if (!code) return problemPath("declined", trip);
+  return afterAuthorization(caller, trip, await gitHub().exchangeCode({ code, redirectUri: callbackUrl() }));
+}
+
+async function afterAuthorization(caller: Caller, trip: RoundTrip, token: UserToken): Promise<string> {
   const viewer = await gitHub().viewer(token.accessToken);
-  await recordGitHubUser({ ctx: callback.ctx, input: { githubUserId: viewer.id } });
-  const { orgSlug } = trip;
+  await recordGitHubUser({ ctx: caller.ctx, input: { githubUserId: viewer.id } });
   if (trip.purpose === "quickstart") {
-    await storeUserToken(callback.sessionId, trip.serverName, token);
-    return redirectTo(
-      `/${orgSlug}/welcome/server-setup?serverName=${encodeURIComponent(trip.serverName)}&isCreating=true`,
-    );
+    await storeUserToken(caller.sessionId, trip.serverName, token);
+    return `/${trip.orgSlug}/welcome/server-setup?serverName=${encodeURIComponent(trip.serverName)}&isCreating=true`;
   }
   const installations = await gitHub().userInstallations(token.accessToken);
   const usable = installations.filter(({ suspended_at: suspended }) => suspended === null);
   if (trip.purpose === "claim") {
-    return claim(callback.ctx, trip, {
-      viewer,
-      token,
-      installation: usable.find(({ id }) => id === trip.installationId),
-    });
+    const installation = usable.find(({ id }) => id === trip.installationId);
+    return claim(caller.ctx, trip, { viewer, token, installation });
   }
   const own = usable.filter(({ account }) => account.type === "User" && account.id === viewer.id);
   if (own.length === 0) {
-    const state = await beginRoundTrip(callback.sessionId, { purpose: "install", orgSlug });
-    return redirectTo(gitHub().installUrl(state));
+    const { orgSlug, from } = trip;
+    return gitHub().installUrl(await beginRoundTrip(caller.sessionId, { purpose: "install", orgSlug, from }));
   }
-  await record(callback.ctx, orgSlug, own);
-  return toConnected(orgSlug);
+  await record(caller.ctx, trip.orgSlug, own);
+  return connectedPath(trip);
 }
 
 /**
@@ -77,19 +77,19 @@ async function claim(
     readonly token: UserToken;
     readonly installation: GitHubInstallation | undefined;
   },
-): Promise<Response> {
+): Promise<string> {
   const { viewer, token, installation } = claimant;
-  if (!installation) return toProblem("not_yours", trip.orgSlug);
+  if (!installation) return problemPath("not_yours", trip);
   const { account } = installation;
   try {
     if (!(await gitHub().administers(token.accessToken, viewer, account)))
-      return toProblem("not_admin", trip.orgSlug, account.login);
+      return problemPath("not_admin", trip, account.login);
   } catch (error) {
-    if (isGitHubError(error, "forbidden")) return toProblem("unverified", trip.orgSlug, account.login);
+    if (isGitHubError(error, "forbidden")) return problemPath("unverified", trip, account.login);
     throw error;
   }
   await record(ctx, trip.orgSlug, [installation]);
-  return toConnected(trip.orgSlug);
+  return connectedPath(trip);
 }
 
 async function record(ctx: Context, orgSlug: string, installations: readonly GitHubInstallation[]): Promise<void> {
@@ -99,7 +99,10 @@ async function record(ctx: Context, orgSlug: string, installations: readonly Git
   }
 }
 
-const toConnected = (orgSlug: string) => redirectTo(`/${orgSlug}/welcome/connect-github`);
+const fromOf = (trip: RoundTrip) => ("from" in trip ? trip.from : "welcome");
+
+const connectedPath = (trip: RoundTrip) =>
+  fromOf(trip) === "settings" ? `/${trip.orgSlug}/settings/github` : `/${trip.orgSlug}/welcome/connect-github`;
 
 type Problem =
   | "expired"
@@ -111,24 +114,28 @@ type Problem =
   | "unavailable"
   | "failed";
 
-const toProblem = (problem: Problem, orgSlug?: string, account?: string) =>
-  redirectTo(
-    orgSlug
-      ? `/${orgSlug}/welcome/connect-github?success=false&problem=${problem}${account ? `&account=${encodeURIComponent(account)}` : ""}`
-      : `/new/github-install?problem=${problem}`,
-  );
+/** The page that says what went wrong, in the flow that the user started in. */
+function problemPath(problem: Problem, trip?: RoundTrip, account?: string): string {
+  if (!trip) return `/new/github-install?problem=${problem}`;
+  const place = fromOf(trip) === "settings" ? "settings/github?" : "welcome/connect-github?success=false&";
+  const about = account ? `&account=${encodeURIComponent(account)}` : "";
+  return `/${trip.orgSlug}/${place}problem=${problem}${about}`;
+}
 
 /** Requires a session. A failure redirects to a page that says what to do. */
-async function withSession(request: Request, answer: (callback: Callback) => Promise<Response>): Promise<Response> {
+async function withSession(
+  request: Request,
+  goOn: (caller: Caller, parameters: URLSearchParams) => Promise<string>,
+): Promise<Response> {
   const signedIn = await services().auth.session(request.headers);
   if (!signedIn) return redirectTo("/login");
   const ctx = contextForUser(signedIn.user.id, request.headers);
   try {
-    return await answer({ sessionId: signedIn.sessionId, ctx, url: new URL(request.url) });
+    return redirectTo(await goOn({ sessionId: signedIn.sessionId, ctx }, new URL(request.url).searchParams));
   } catch (error) {
     services().log.warn({ err: error }, "GitHub round trip failed");
-    if (isGitHubError(error, "unavailable")) return toProblem("unavailable");
-    if (error instanceof TowpathError || isGitHubError(error)) return toProblem("failed");
+    if (isGitHubError(error, "unavailable")) return redirectTo(problemPath("unavailable"));
+    if (error instanceof TowpathError || isGitHubError(error)) return redirectTo(problemPath("failed"));
     throw error;
   }
 }

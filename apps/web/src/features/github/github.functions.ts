@@ -1,18 +1,25 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { listInstallations, requireInstallation } from "@towpath/core/installation";
+import {
+  disconnectInstallation,
+  listInstallations,
+  listInstallationsOfUser,
+  requireInstallation,
+  requireInstallationOfUser,
+} from "@towpath/core/installation";
 import { withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { gitHub, services } from "~/compose.server.ts";
-import { organizationAccess } from "~/http/access.ts";
+import { organizationAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { entrypointCandidates } from "./repository-proposals.ts";
-import { beginRoundTrip, callbackUrl } from "./round-trip.server.ts";
+import { connectionsOf } from "./connections.server.ts";
+import { listRepositories, readBranchAndRepository } from "./repositories.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
 const installationId = z.number().int().positive();
-const repositoryName = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain name");
-const address = z.object({ orgSlug, installationId, owner: repositoryName, name: repositoryName });
+const page = z.number().int().min(1).max(100).default(1);
+const plainName = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain name");
+const repositoryInput = z.object({ orgSlug, installationId, owner: plainName, name: plainName });
 
 /** What screens need to know about the GitHub App (GH-1); null when none is configured. */
 export const getGitHubApp = createServerFn({ method: "GET" })
@@ -25,61 +32,76 @@ export const getGitHubApp = createServerFn({ method: "GET" })
     return { appSlug, url, isLocalForge: /^(localhost|127\.)/.test(new URL(url).hostname) };
   });
 
-/** The GitHub URL that starts connecting an account (ONB-2). */
-export const beginConnection = createServerFn({ method: "POST" })
-  .middleware([organizationAccess("installation.manage")])
-  .validator(input(z.object({ orgSlug, otherAccount: z.boolean().default(false) })))
-  .handler(async ({ context, data }) => {
-    const { sessionId } = context.signedIn;
-    if (data.otherAccount) {
-      return {
-        url: gitHub().installUrl(await beginRoundTrip(sessionId, { purpose: "install", orgSlug: data.orgSlug })),
-      };
-    }
-    const state = await beginRoundTrip(sessionId, { purpose: "connect", orgSlug: data.orgSlug });
-    return { url: gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
-  });
-
 /** The organization's installations (GH-1). */
 export const getInstallations = createServerFn({ method: "GET" })
   .middleware([organizationAccess("installation.read")])
   .validator(input(z.object({ orgSlug })))
   .handler(({ context, data }) => listInstallations({ ctx: context.ctx, input: data }));
 
+/**
+ * The installations of all organizations of the signed-in user, by their own GitHub user id (GH-4).
+ *
+ * @public
+ */
+export const getInstallationsOfUser = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ githubUserId: z.number().int().positive() })))
+  .handler(({ context, data }) => listInstallationsOfUser({ ctx: context.ctx, input: data }));
+
 /** A page of an installation's repositories, up to 100 (GH-1). */
-const getRepositories = createServerFn({ method: "GET" })
+const getInstallationRepositories = createServerFn({ method: "POST" })
   .middleware([organizationAccess("installation.read")])
-  .validator(input(z.object({ orgSlug, installationId, page: z.number().int().min(1).max(100).default(1) })))
+  .validator(input(z.object({ orgSlug, installationId, page })))
   .handler(async ({ context, data }) => {
     await requireInstallation({ ctx: context.ctx, input: data });
-    const { items, nextPage } = await withGitHub(() => gitHub().repositories(data.installationId, data.page));
-    // GitHub may send a clone token: keep it from the browser.
-    const repositories = items.map(({ temp_clone_token: _secret, ...repository }) => repository);
-    return { data: repositories, nextPage };
+    return listRepositories(data);
   });
 
-/** A repository, the head of its default branch, and files that may be the server (ONB-5, ONB-12). */
-export const getRepositoryForDeploy = createServerFn({ method: "GET" })
+/**
+ * The same for the signed-in user, of any of their organizations (GH-4).
+ *
+ * @public
+ */
+export const getRepositories = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ installationId, userId: z.uuid(), page })))
+  .handler(async ({ context, data }) => {
+    await requireInstallationOfUser({ ctx: context.ctx, input: data });
+    return listRepositories(data);
+  });
+
+/** A repository, the head of a branch (default: its default branch), and files that may be the server (ONB-5, ONB-12). */
+export const getBranchAndRepository = createServerFn({ method: "POST" })
   .middleware([organizationAccess("installation.read")])
-  .validator(input(address))
+  .validator(input(repositoryInput.extend({ branch: z.string().min(1).max(255).optional() })))
   .handler(async ({ context, data }) => {
     // The organization's right to read comes before any call to GitHub.
-    const { orgSlug, installationId, owner, name } = data;
-    await requireInstallation({ ctx: context.ctx, input: { orgSlug, installationId } });
-    const where = { installationId, owner, name };
-    return withGitHub(async () => {
-      const { temp_clone_token: _secret, ...repository } = await gitHub().repository(where);
-      const [branch, tree] = await Promise.all([
-        gitHub()
-          .branch(where, repository.default_branch)
-          .catch(() => null),
-        gitHub()
-          .listFiles(where, repository.default_branch)
-          .catch(() => null),
-      ]);
-      const files = tree?.files.map(({ path }) => path) ?? [];
-      return { repository, branch, ...entrypointCandidates(files) };
-    });
+    await requireInstallation({ ctx: context.ctx, input: data });
+    return readBranchAndRepository(data);
+  });
+
+/** Whether a path is a file of a repository, at a commit, branch or tag (GH-1). */
+export const verifyFileExists = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("installation.read")])
+  .validator(input(repositoryInput.extend({ path: z.string().min(1).max(255), ref: z.string().min(1).max(255) })))
+  .handler(async ({ context, data }) => {
+    const { ref, path, ...address } = data;
+    await requireInstallation({ ctx: context.ctx, input: data });
+    return { exists: await withGitHub(() => gitHub().fileExists(address, path, ref)) };
+  });
+
+/** The organization's installations as they are at GitHub now (ONB-2). */
+const getConnections = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("installation.read")])
+  .validator(input(z.object({ orgSlug })))
+  .handler(({ context, data }) => connectionsOf(context.ctx, data.orgSlug));
+
+/** Disconnects an account from the organization; the App stays installed at GitHub. */
+export const disconnect = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("installation.disconnect")])
+  .validator(input(z.object({ orgSlug, installationId })))
+  .handler(async ({ context, data }) => {
+    await disconnectInstallation({ ctx: context.ctx, input: data });
   });
 
 export const installationsQuery = (orgSlug: string) =>
@@ -89,11 +111,22 @@ export const installationsQuery = (orgSlug: string) =>
     staleTime: 30_000,
   });
 
-export const repositoriesQuery = (orgSlug: string, installationId: number) =>
+/** Below the key of the installations, so that connecting and disconnecting refetches it. */
+export const connectionsQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["installations", orgSlug, "connections"],
+    queryFn: ({ signal }) => getConnections({ data: { orgSlug }, signal }),
+    staleTime: 10_000,
+  });
+
+export const repositoriesQuery = (orgSlug: string, id: number) =>
   infiniteQueryOptions({
-    queryKey: ["repositories", orgSlug, installationId],
-    queryFn: ({ pageParam, signal }) => getRepositories({ data: { orgSlug, installationId, page: pageParam }, signal }),
+    queryKey: ["repositories", orgSlug, id],
+    queryFn: ({ pageParam, signal }) =>
+      getInstallationRepositories({ data: { orgSlug, installationId: id, page: pageParam }, signal }),
     initialPageParam: 1,
     getNextPageParam: ({ nextPage }) => nextPage,
     staleTime: 30_000,
   });
+
+export type { Connection } from "./connections.server.ts";

@@ -1,29 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequest } from "@tanstack/react-start/server";
-import type { BuildWarning } from "@towpath/core/build/contract";
-import { getLastSuccessfulBuildByBranch } from "@towpath/core/deployment";
-import type { Manifest } from "@towpath/mcp/manifest";
-import { z } from "zod";
+import type { BuildView } from "@towpath/core/build";
 import { services } from "~/compose.server.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import type { BranchItem } from "../deployment/deployment.functions.ts";
-import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { type BranchItem, getLastSuccessfulBuildByBranch } from "../deployment/deployment.functions.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { callServer } from "./call-server.server.ts";
 import { callServerSchema } from "./inspector.schema.ts";
-
-/** What a branch's server offers, as its last successful build found (BLD-6). */
-const getBranchManifest = createServerFn({ method: "GET", strict: { output: false } })
-  .middleware([projectAccess("build.read")])
-  .validator(input(projectKeySchema.extend({ branchId: z.uuid() })))
-  .handler(async ({ context, data }) => {
-    const build = await getLastSuccessfulBuildByBranch({ ctx: context.ctx, input: data });
-    if (!build) return null;
-    const { id, commitSha, warnings } = build;
-    return { buildId: id, commitSha, warnings, manifest: build.manifest };
-  });
 
 /**
  * Calls a tool, reads a resource or gets a prompt through the gateway (PRJ-4). The verb checks whether the server's own
@@ -36,18 +22,12 @@ export const callServerFunction = createServerFn({ method: "POST", strict: { out
     callServer({ ctx: context.ctx, keys: services().signingKeys, signal: getRequest().signal, input: data }),
   );
 
-export type BranchManifest = {
-  readonly buildId: string;
-  readonly commitSha: string;
-  readonly manifest: Manifest | null;
-  readonly warnings: readonly BuildWarning[];
-} | null;
-
-/** A branch's manifest, refetched every 30 s (PRJ-7). */
+/** A branch's last successful build, whose manifest says what its server offers (BLD-6); refetched every 30 s (PRJ-7). */
 export const branchManifestQuery = (key: ProjectKey, branchId: string) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "manifest", branchId],
-    queryFn: ({ signal }): Promise<BranchManifest> => getBranchManifest({ data: { ...key, branchId }, signal }),
+    queryFn: ({ signal }): Promise<BuildView | null> =>
+      getLastSuccessfulBuildByBranch({ data: { ...key, branchId }, signal }),
     refetchInterval: 30_000,
     ...projectCache,
   });

@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { getLastSuccessfulBuild } from "@towpath/core/deployment";
+import { getManifest } from "@towpath/core/deployment";
 import { itemUsage, latestCallers, requestLogStats } from "@towpath/logs";
 import type { LogStatsQueryInput, TimeRange } from "@towpath/logs/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
@@ -11,10 +11,8 @@ import type { ItemKind } from "./item-kinds.ts";
 type Subject = { readonly ctx: Context; readonly project: { readonly id: string }; readonly key: ProjectKey };
 
 /** What the newest successful build's server offers; null when there is none, or its lists can't be read. */
-async function manifestOf({ ctx, key }: Pick<Subject, "ctx" | "key">): Promise<Manifest | null> {
-  const build = await getLastSuccessfulBuild({ ctx, input: key });
-  return build?.manifest ?? null;
-}
+const manifestOf = ({ ctx, key: { orgSlug, projectName } }: Pick<Subject, "ctx" | "key">): Promise<Manifest | null> =>
+  getManifest({ ctx, input: { orgSlug, projectName } });
 
 /** One thing that a server offers, with how often it was used. */
 export type Item = {

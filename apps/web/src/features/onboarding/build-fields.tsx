@@ -4,6 +4,7 @@ import { type AuthMode, entrypointProblem, requirementsProblem } from "@towpath/
 import { type ReactNode, useId, useState } from "react";
 import { Field, Input } from "~/ui/field.tsx";
 import { authModes } from "../project-screen/project-labels.tsx";
+import type { Missing } from "./use-file-checks.ts";
 
 // The fields that deploying a repository and changing its project's settings have in common.
 
@@ -43,8 +44,11 @@ export function BuildFields({
   fields: { values, change, problem },
   entrypoints = [],
   requirementFiles = [],
+  missing = { entrypoint: null, requirements: null },
 }: {
   readonly fields: ReturnType<typeof useBuildFields>;
+  /** What to say of a file that isn't in the repository. */
+  readonly missing?: Missing;
   /** Candidates to choose from. */
   readonly entrypoints?: readonly string[];
   readonly requirementFiles?: readonly string[];
@@ -59,7 +63,7 @@ export function BuildFields({
             : <code>server.py:object</code>
           </>
         }
-        error={problem("entrypoint")}
+        error={problem("entrypoint") ?? missing.entrypoint}
         value={values.entrypoint}
         onChange={(entrypoint) => change({ entrypoint })}
         candidates={entrypoints}
@@ -68,7 +72,7 @@ export function BuildFields({
         label="Requirements file"
         optional
         hint="Only if dependencies are neither in uv.lock nor in pyproject.toml."
-        error={problem("requirements")}
+        error={problem("requirements") ?? missing.requirements}
         value={values.requirements}
         onChange={(requirements) => change({ requirements })}
         candidates={requirementFiles}

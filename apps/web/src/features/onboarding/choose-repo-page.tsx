@@ -1,12 +1,16 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { FolderGit2, Plus } from "lucide-react";
+import { Dices, FolderGit2, Plus } from "lucide-react";
 import { useState } from "react";
-import { beginConnection, installationsQuery } from "~/features/github/github.functions.ts";
-import { Button, buttonLook } from "~/ui/button.tsx";
+import { installationsQuery } from "~/features/github/github.functions.ts";
+import { GitHubLink } from "~/features/github/github-link.tsx";
+import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { IconButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { proposeServerName } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { RepositoryList } from "./repository-list.tsx";
 
@@ -14,13 +18,16 @@ import { RepositoryList } from "./repository-list.tsx";
 export function ChooseRepoPage({
   orgSlug,
   installationId,
+  proposedName,
   onInstallation,
 }: {
   readonly orgSlug: string;
   readonly installationId: number | undefined;
+  readonly proposedName: string;
   readonly onInstallation: (installationId: number) => void;
 }) {
   const { data: installations } = useSuspenseQuery(installationsQuery(orgSlug));
+  const [serverName, setServerName] = useState(proposedName);
   const chosen = installations.find((known) => known.installationId === installationId) ?? installations[0];
   return (
     <OnboardingFrame
@@ -37,53 +44,96 @@ export function ChooseRepoPage({
               className="w-56"
               value={String(chosen.installationId)}
               onChange={(value) => onInstallation(Number(value))}
-              options={installations.map(({ installationId: id, accountLogin }) => ({
+              options={installations.map(({ installationId: id, accountLogin, isSuspended }) => ({
                 value: String(id),
-                label: accountLogin,
+                label: isSuspended ? `${accountLogin} (suspended)` : accountLogin,
               }))}
             />
-            <OtherAccountButton orgSlug={orgSlug} />
+            <GitHubLink
+              orgSlug={orgSlug}
+              state={{ purpose: "install", from: "welcome" }}
+              variant="ghost"
+              icon={<Plus aria-hidden />}
+            >
+              Another account, or more repositories
+            </GitHubLink>
           </div>
-          <RepositoryList key={chosen.installationId} orgSlug={orgSlug} installationId={chosen.installationId} />
+          {chosen.isSuspended ? (
+            <Callout tone="warn" title={`${chosen.accountLogin} has suspended Towpath`}>
+              The account's owner can resume it in the App's settings on GitHub.
+            </Callout>
+          ) : (
+            <>
+              <ProposedName orgSlug={orgSlug} name={serverName} onName={setServerName} />
+              <RepositoryList
+                key={chosen.installationId}
+                orgSlug={orgSlug}
+                installationId={chosen.installationId}
+                serverName={serverName}
+              />
+            </>
+          )}
         </>
       ) : (
-        <div className="rounded-lg border bg-surface">
-          <EmptyState
-            icon={<FolderGit2 aria-hidden />}
-            title="GitHub is not connected"
-            actions={
-              <Link
-                to="/$orgSlug/welcome/connect-github"
-                params={{ orgSlug }}
-                search={{ success: false }}
-                className={buttonLook({ variant: "primary" })}
-              >
-                Connect GitHub
-              </Link>
-            }
-          >
-            Connect an account to see its repositories here.
-          </EmptyState>
-        </div>
+        <NotConnected orgSlug={orgSlug} />
       )}
     </OnboardingFrame>
   );
 }
 
-function OtherAccountButton({ orgSlug }: { readonly orgSlug: string }) {
-  const [busy, setBusy] = useState(false);
-  const go = async () => {
-    setBusy(true);
+/** The name that the server gets unless the user changes it on the next page. */
+function ProposedName({
+  orgSlug,
+  name,
+  onName,
+}: {
+  readonly orgSlug: string;
+  readonly name: string;
+  readonly onName: (name: string) => void;
+}) {
+  const [rolling, setRolling] = useState(false);
+  const another = async () => {
+    setRolling(true);
     try {
-      window.location.assign((await beginConnection({ data: { orgSlug, otherAccount: true } })).url);
+      onName((await proposeServerName({ data: { orgSlug } })).name);
     } catch (error) {
       toast.error(failureText(error));
-      setBusy(false);
     }
+    setRolling(false);
   };
   return (
-    <Button variant="ghost" icon={<Plus aria-hidden />} busy={busy} onClick={() => void go()}>
-      Another account, or more repositories
-    </Button>
+    <p className="mb-3 flex flex-wrap items-center gap-x-1.5 text-sm text-muted">
+      Your server will be called{" "}
+      <code data-testid="proposed-name" className="font-medium text-ink">
+        {name}
+      </code>
+      <IconButton label="Suggest another name" size="sm" busy={rolling} onClick={() => void another()}>
+        {rolling ? null : <Dices aria-hidden />}
+      </IconButton>
+      You can change it on the next page.
+    </p>
+  );
+}
+
+function NotConnected({ orgSlug }: { readonly orgSlug: string }) {
+  return (
+    <div className="rounded-lg border bg-surface">
+      <EmptyState
+        icon={<FolderGit2 aria-hidden />}
+        title="GitHub is not connected"
+        actions={
+          <Link
+            to="/$orgSlug/welcome/connect-github"
+            params={{ orgSlug }}
+            search={{ success: false }}
+            className={buttonLook({ variant: "primary" })}
+          >
+            Connect GitHub
+          </Link>
+        }
+      >
+        Connect an account to see its repositories here.
+      </EmptyState>
+    </div>
   );
 }

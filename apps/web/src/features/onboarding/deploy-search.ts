@@ -22,5 +22,16 @@ const deployReaders = {
 export const deploySearchParameters = searchParameters(deployReaders);
 export type DeploySearch = SearchOf<typeof deployReaders>;
 
+const setupReaders = { ...deployReaders, isCreating: flag, error: text(500) };
+
 /** The same for server-setup, which also carries the quickstart's progress (ONB-3). */
-export const setupSearchParameters = searchParameters({ ...deployReaders, isCreating: flag, error: text(500) });
+export const setupSearchParameters = searchParameters(setupReaders);
+export type SetupSearch = SearchOf<typeof setupReaders>;
+
+/** The repository that the fields name, by owner and name or by both in one; null when it is incomplete. */
+export function repositoryOf({ installationId, owner, repo, repoName }: DeploySearch) {
+  const [ownerOfName, nameOfName] = repoName?.split("/") ?? [];
+  const address = { owner: owner ?? ownerOfName, repo: repo ?? nameOfName };
+  if (!installationId || !address.owner || !address.repo) return null;
+  return { installationId, owner: address.owner, repo: address.repo };
+}

@@ -1,10 +1,6 @@
-import type { ErrorComponentProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { classifyError, ErrorScreen } from "~/ui/error-screen.tsx";
 import { Main } from "~/ui/main.tsx";
-import { failureText } from "~/ui/toast.ts";
 
 const steps = ["Organization", "GitHub", "Server"] as const;
 type OnboardingStep = (typeof steps)[number];
@@ -43,24 +39,5 @@ export function OnboardingFrame({
       {description ? <p className="mt-1.5 max-w-prose text-base text-pretty text-muted">{description}</p> : null}
       <div className="mt-7">{children}</div>
     </Main>
-  );
-}
-
-/** ONB-10: the failure is most often GitHub's and temporary, so offer a retry. */
-export function ChooseRepoError({ error, reset }: ErrorComponentProps) {
-  if (classifyError(error).kind !== "other") return <ErrorScreen error={error} />;
-  return (
-    <OnboardingFrame step="Server" title="The repositories could not be loaded">
-      <Callout
-        tone="bad"
-        actions={
-          <button type="button" className="text-sm font-medium underline" onClick={reset}>
-            Try again
-          </button>
-        }
-      >
-        {failureText(error)}
-      </Callout>
-    </OnboardingFrame>
   );
 }

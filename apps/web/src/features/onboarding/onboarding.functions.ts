@@ -25,8 +25,8 @@ export const createOrganization = createServerFn({ method: "POST" })
   });
 
 /**
- * An available name, and the URL template of servers (ONB-3, ONB-11). `like` is a repository whose name is proposed if
- * it is available; otherwise the name is random.
+ * An available random name, and the URL template of servers (ONB-3, ONB-11). For a repository (`like`) also its own name,
+ * where that is available.
  */
 export const proposeServerName = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.create")])
@@ -34,9 +34,9 @@ export const proposeServerName = createServerFn({ method: "GET" })
   .handler(async ({ context, data }) => {
     const { ctx } = context;
     const wanted = serverNameFrom(data.like ?? "");
-    const free = wanted !== null && (await checkProjectNameVerb({ ctx, input: { name: wanted } })).available;
-    const { name } = free ? { name: wanted } : await proposeServerNameVerb({ ctx });
-    return { name, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
+    const isFree = wanted !== null && (await checkProjectNameVerb({ ctx, input: { name: wanted } })).available;
+    const { name } = await proposeServerNameVerb({ ctx });
+    return { name, like: isFree ? wanted : null, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
   });
 
 /** Whether a project name is available (VAL-1). */

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Lock, Search } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { repositoriesQuery } from "~/features/github/github.functions.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -10,18 +10,26 @@ import { Input } from "~/ui/field.tsx";
 import { Spinner } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { LoadingRepositories } from "./choose-repo-states.tsx";
 
-/** Repositories of one account, most recently updated first, with a filter. */
+/** Repositories of one account, most recently updated first. A search goes through all of them, page by page. */
 export function RepositoryList({
   orgSlug,
   installationId,
+  serverName,
 }: {
   readonly orgSlug: string;
   readonly installationId: number;
+  readonly serverName: string;
 }) {
   const [text, setText] = useState("");
   const query = useInfiniteQuery(repositoriesQuery(orgSlug, installationId));
   const wanted = text.trim().toLowerCase();
+  const isSearching = wanted !== "" && query.hasNextPage && !query.isError;
+  const { fetchNextPage, isFetching } = query;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
   const repositories = (query.data?.pages ?? [])
     .flatMap((page) => page.data)
     .filter(({ full_name: name }) => name.toLowerCase().includes(wanted))
@@ -38,11 +46,7 @@ export function RepositoryList({
           onChange={(event) => setText(event.target.value)}
         />
       </div>
-      {query.isPending ? (
-        <p role="status" className="flex items-center justify-center gap-2 px-4 py-12 text-sm text-muted">
-          <Spinner /> Loading repositories...
-        </p>
-      ) : null}
+      {query.isPending ? <LoadingRepositories /> : null}
       {query.error ? (
         <Callout
           tone="bad"
@@ -57,9 +61,11 @@ export function RepositoryList({
           {failureText(query.error)}
         </Callout>
       ) : null}
-      {query.data && repositories.length === 0 ? (
+      {query.data && repositories.length === 0 && !isSearching ? (
         <EmptyState title={wanted ? "No matching repositories" : "No repositories yet"}>
-          {wanted ? "Change the search, or load more." : "Give Towpath access to one, or create one on GitHub."}
+          {wanted
+            ? "Change the search, or give Towpath access to more repositories."
+            : "Give Towpath access to one, or create one on GitHub."}
         </EmptyState>
       ) : null}
       <ul className="divide-y">
@@ -85,6 +91,7 @@ export function RepositoryList({
               to="/$orgSlug/welcome/server-deploy"
               params={{ orgSlug }}
               search={{
+                serverName,
                 installationId,
                 owner: repository.owner.login,
                 repo: repository.name,
@@ -100,7 +107,12 @@ export function RepositoryList({
           </li>
         ))}
       </ul>
-      {query.hasNextPage ? (
+      {isSearching ? (
+        <p role="status" className="flex items-center gap-2 border-t px-4 py-3 text-sm text-muted">
+          <Spinner /> Searching the other repositories…
+        </p>
+      ) : null}
+      {query.hasNextPage && !isSearching ? (
         <div className="border-t p-2 text-center">
           <Button variant="ghost" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
             Load more

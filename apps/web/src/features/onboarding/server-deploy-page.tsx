@@ -5,44 +5,56 @@ import { Callout } from "~/ui/callout.tsx";
 import { AuthModeChoice, BuildFields } from "./build-fields.tsx";
 import type { DeploySearch } from "./deploy-search.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
+import { OtherTeam } from "./other-team.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { type DeployAddress, useDeployForm } from "./use-deploy-form.ts";
+import { useFileChecks } from "./use-file-checks.ts";
+import { useKeptInUrl } from "./use-kept-in-url.ts";
 import { useVariables } from "./use-variables.ts";
 import { EnvironmentVariables } from "./variable-fields.tsx";
 
 type Props = {
   readonly orgSlug: string;
   readonly search: DeploySearch;
+  /** Writes fields into the URL. */
+  readonly onKeep: (fields: DeploySearch) => void;
   readonly repository: { readonly full_name: string; readonly private: boolean; readonly default_branch: string };
   /** Null when nothing has been pushed yet. */
   readonly branch: { readonly commit: { readonly sha: string; readonly message: string } } | null;
   readonly entrypoints: readonly string[];
   readonly requirementFiles: readonly string[];
-  readonly proposal: { readonly name: string; readonly urlTemplate: string };
+  /** `like`: the repository's own name as a server name, where that is available. */
+  readonly proposal: { readonly name: string; readonly like: string | null; readonly urlTemplate: string };
   readonly address: DeployAddress;
 };
 
 /** ONB-5: what to build, and who can call it. */
-export function ServerDeployPage({
-  orgSlug,
-  search,
-  repository,
-  branch,
-  entrypoints,
-  requirementFiles,
-  proposal,
-  address,
-}: Props) {
-  const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
+export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, ...props }: Props) {
+  const { repository, branch, entrypoints, requirementFiles } = props;
+  const choice = useServerName(orgSlug, search.serverName ?? proposal.like ?? proposal.name);
   const variables = useVariables(search.envVariables ?? []);
   const form = useDeployForm(orgSlug, address, variables, {
     entrypoint: search.entrypoint ?? entrypoints[0] ?? "",
     requirements: search.requirements ?? "",
     authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
   });
+  const { values } = form.fields;
+  useKeptInUrl(
+    {
+      serverName: choice.name,
+      entrypoint: values.entrypoint,
+      requirements: values.requirements || undefined,
+      envVariables: variables.rows.map(({ keyName }) => keyName).filter((name) => name !== ""),
+      shouldUseAuth: values.authMode !== "towpath-public",
+    },
+    onKeep,
+  );
+  const source = { orgSlug, address, branchName: repository.default_branch, commitSha: branch?.commit.sha ?? null };
+  const missing = useFileChecks(source, values);
   return (
     <OnboardingFrame step="Server" title="Deploy a server" wide>
-      <RepositorySummary orgSlug={orgSlug} repository={repository} branch={branch} />
+      <OtherTeam teamId={search.teamId} />
+      <RepositorySummary orgSlug={orgSlug} repository={repository} branch={branch} wanted={search.defaultBranch} />
       {form.failure ? (
         <Callout tone="bad" title="The server was not created" className="mb-5">
           {form.failure}
@@ -56,10 +68,20 @@ export function ServerDeployPage({
           if (choice.problem === null) void form.submit(choice.name);
         }}
       >
-        <ServerNameField choice={choice} urlTemplate={proposal.urlTemplate} error={form.fields.refused.name ?? null} />
-        <BuildFields fields={form.fields} entrypoints={entrypoints} requirementFiles={requirementFiles} />
+        <ServerNameField
+          choice={choice}
+          urlTemplate={proposal.urlTemplate}
+          like={proposal.like}
+          error={form.fields.refused.name ?? null}
+        />
+        <BuildFields
+          fields={form.fields}
+          entrypoints={entrypoints}
+          requirementFiles={requirementFiles}
+          missing={missing}
+        />
         <EnvironmentVariables variables={variables} />
-        <AuthModeChoice value={form.fields.values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />
+        <AuthModeChoice value={values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />
         <Button type="submit" variant="primary" size="lg" busy={form.busy} className="self-start">
           {form.busy ? "Creating the server" : "Deploy"}
         </Button>
@@ -68,7 +90,15 @@ export function ServerDeployPage({
   );
 }
 
-function RepositorySummary({ orgSlug, repository, branch }: Pick<Props, "orgSlug" | "repository" | "branch">) {
+function RepositorySummary({
+  orgSlug,
+  repository,
+  branch,
+  wanted,
+}: Pick<Props, "orgSlug" | "repository" | "branch"> & {
+  /** The default branch that the address names, which may have changed since. */
+  readonly wanted: string | undefined;
+}) {
   return (
     <div className="mb-6 rounded-lg border bg-surface px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -96,6 +126,12 @@ function RepositorySummary({ orgSlug, repository, branch }: Pick<Props, "orgSlug
           "Nothing has been pushed yet. The first push starts a build."
         )}
       </p>
+      {wanted && wanted !== repository.default_branch ? (
+        <p className="mt-1.5 text-xs text-warn">
+          This link names <code>{wanted}</code>, but the default branch is <code>{repository.default_branch}</code>:
+          that one goes live, others get previews.
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { projectNameSchema } from "@towpath/core/project/schema";
 import { Dices } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
@@ -11,16 +12,25 @@ import { checkProjectName, proposeServerName } from "./onboarding.functions.ts";
 export function ServerNameField({
   choice,
   urlTemplate,
+  like = null,
   error,
 }: {
   readonly choice: ReturnType<typeof useServerName>;
   readonly urlTemplate: string;
+  /** Another name to offer. */
+  readonly like?: string | null;
   /** The server's error, which replaces the browser's. */
   readonly error?: string | null;
 }) {
   const [rolling, setRolling] = useState(false);
   const { name, setName, problem, available, roll } = choice;
   const [before, after] = urlTemplate.split("{name}");
+  const input = useRef<HTMLInputElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for a name that was typed before this script ran
+  useLayoutEffect(() => {
+    const typed = input.current?.value ?? name;
+    if (typed !== name) setName(typed);
+  }, []);
   const another = async () => {
     setRolling(true);
     await roll().catch((failure: unknown) => toast.error(failureText(failure)));
@@ -38,6 +48,7 @@ export function ServerNameField({
         {(control) => (
           <Input
             {...control}
+            ref={input}
             mono
             className="h-10 text-sm"
             autoComplete="off"
@@ -53,6 +64,11 @@ export function ServerNameField({
           />
         )}
       </Field>
+      {like !== null && like !== name ? (
+        <Button variant="link" size="inline" className="self-start text-xs" onClick={() => setName(like)}>
+          Use {like}
+        </Button>
+      ) : null}
       <p className="rounded-md bg-sunken px-3 py-2 text-xs wrap-anywhere text-muted">
         <span className="sr-only">URL of the server: </span>
         <code data-testid="server-url-preview">

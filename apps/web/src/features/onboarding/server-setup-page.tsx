@@ -3,40 +3,47 @@ import { ArrowRight, FolderGit2, Rocket } from "lucide-react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { type DeploySearch, repositoryOf, type SetupSearch } from "./deploy-search.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
+import { OtherTeam } from "./other-team.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
+import { useKeptInUrl } from "./use-kept-in-url.ts";
 import { useQuickstart } from "./use-quickstart.ts";
 
 /** ONB-3: the sample in one click, or the user's own repository. */
 export function ServerSetupPage({
   orgSlug,
   search,
+  onKeep,
+  resume,
   proposal,
   connected,
   app,
 }: {
   readonly orgSlug: string;
-  readonly search: {
-    readonly serverName?: string | undefined;
-    readonly isCreating?: boolean | undefined;
-    readonly error?: string | undefined;
-  };
+  readonly search: SetupSearch;
+  /** Writes fields into the URL. */
+  readonly onKeep: (fields: SetupSearch) => void;
+  /** The name of the server to create, for a user who comes back from GitHub. */
+  readonly resume: string | null;
   readonly proposal: { readonly name: string; readonly urlTemplate: string };
   readonly connected: boolean;
   readonly app: { readonly isLocalForge: boolean } | null;
 }) {
   const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
-  const resume = search.isCreating && search.serverName ? search.serverName : null;
   const quickstart = useQuickstart(orgSlug, resume);
+  useKeptInUrl({ serverName: choice.name, error: undefined }, onKeep);
+  const { isCreating: _isCreating, error, ...deploy } = search;
   return (
     <OnboardingFrame
       step="Server"
       title="Deploy a server"
       description="Start from the echo sample, or bring a repository."
     >
-      {search.error ? (
+      <OtherTeam teamId={search.teamId} />
+      {error ? (
         <Callout tone="bad" title="The server was not created" className="mb-5">
-          {search.error}
+          {error}
         </Callout>
       ) : null}
       {quickstart.grant ? <GrantCallout {...quickstart.grant} orgSlug={orgSlug} /> : null}
@@ -65,29 +72,43 @@ export function ServerSetupPage({
               disabled={!connected}
               className="self-start"
             >
-              {quickstart.busy ? "Creating the server" : "Deploy the echo server"}
+              {quickstart.isCreating ? "Creating the server" : "Deploy the echo server"}
             </Button>
             <p aria-live="polite" className="text-xs text-muted empty:hidden">
-              {quickstart.busy
+              {quickstart.isCreating
                 ? `Copying the sample to ${app?.isLocalForge ? "the local forge" : "GitHub"} and starting the build…`
                 : ""}
             </p>
           </form>
         </CardBody>
       </Card>
-      <Link
-        to="/$orgSlug/welcome/choose-repo"
-        params={{ orgSlug }}
-        className="mt-4 flex items-center gap-3 rounded-lg border bg-surface px-4 py-3.5 transition-colors hover:bg-hover"
-      >
-        <FolderGit2 className="size-5 text-accent-text" aria-hidden />
-        <span className="min-w-0 flex-1">
-          <span className="block text-base font-semibold">Choose a repository</span>
-          <span className="block text-sm text-muted">Deploy a Python MCP server that you already have.</span>
-        </span>
-        <ArrowRight className="size-4 text-faint" aria-hidden />
-      </Link>
+      <RepositoryLink orgSlug={orgSlug} deploy={{ ...deploy, serverName: choice.name }} />
     </OnboardingFrame>
+  );
+}
+
+/** On to the form of the repository that the address names, else to a choice. */
+function RepositoryLink({ orgSlug, deploy }: { readonly orgSlug: string; readonly deploy: DeploySearch }) {
+  const address = repositoryOf(deploy);
+  const to = address ? "/$orgSlug/welcome/server-deploy" : "/$orgSlug/welcome/choose-repo";
+  return (
+    <Link
+      to={to}
+      params={{ orgSlug }}
+      search={address ? deploy : { installationId: deploy.installationId }}
+      className="mt-4 flex items-center gap-3 rounded-lg border bg-surface px-4 py-3.5 transition-colors hover:bg-hover"
+    >
+      <FolderGit2 className="size-5 shrink-0 text-accent-text" aria-hidden />
+      <span className="min-w-0 flex-1">
+        <span className="block truncate text-base font-semibold">
+          {address ? `Deploy ${address.owner}/${address.repo}` : "Choose a repository"}
+        </span>
+        <span className="block text-sm text-muted">
+          {address ? "Continue with the repository of this link." : "Deploy a Python MCP server that you already have."}
+        </span>
+      </span>
+      <ArrowRight className="size-4 shrink-0 text-faint" aria-hidden />
+    </Link>
   );
 }
 

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { getProject } from "@towpath/core/project";
+import { permissionsOf } from "@towpath/core/authorize";
+import { getProject as readProject } from "@towpath/core/project";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { type ProjectKey, projectKeySchema } from "./project-key.schema.ts";
@@ -9,7 +10,26 @@ import { type ProjectKey, projectKeySchema } from "./project-key.schema.ts";
 const getProjectWithAuth = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
-  .handler(({ context, data }) => getProject({ ctx: context.ctx, input: data }));
+  .handler(({ context, data }) => readProject({ ctx: context.ctx, input: data }));
+
+/** The same without how it authenticates callers (PRJ-16). @public */
+export const getProject = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(async ({ context, data }) => {
+    const { authMode: _mode, ownSignIn: _own, ...project } = await readProject({ ctx: context.ctx, input: data });
+    return project;
+  });
+
+/** Whether the user may open the project, with their role and its permissions (PRJ-1). @public */
+export const checkProjectAccess = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context }) => ({
+    projectId: context.project.id,
+    role: context.role,
+    permissions: permissionsOf(context.role),
+  }));
 
 const minute = 60_000;
 

@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { listProjects } from "@towpath/core/project";
+import { listProjects, listProjectsOfUser } from "@towpath/core/project";
 import { projectListSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
-import { organizationAccess } from "~/http/access.ts";
+import { organizationAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 
 /** The organization's servers, filtered (ORG-2). */
@@ -11,6 +11,17 @@ const getServers = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
   .validator(input(projectListSchema.extend({ orgSlug: z.string() })))
   .handler(({ context, data }) => listProjects({ ctx: context.ctx, input: data }));
+
+/** The projects of all organizations of a user, who must be the signed-in one (PRJ-16). @public */
+export const getProjectsForUser = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ userId: z.uuid() })))
+  .handler(({ context, data }) => listProjectsOfUser({ ctx: context.ctx, input: data }));
+
+/** All projects that the signed-in user may see (PRJ-16). @public */
+export const getProjects = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .handler(({ context }) => listProjectsOfUser({ ctx: context.ctx }));
 
 const runningRefetchMs = 3000;
 const idleRefetchMs = 5000;

@@ -12,7 +12,7 @@ import { AuthModeChoice, BuildFields, type BuildValues, useBuildFields } from ".
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { type Saved, SavedNote } from "./saved-note.tsx";
-import { saveBuildSettings } from "./settings.functions.ts";
+import { updateProject } from "./settings.functions.ts";
 
 /** Entrypoint, requirements file and auth mode (PRJ-11, VAL-2, VAL-3). */
 export function BuildSettings({
@@ -107,7 +107,7 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
         ...(requirements !== opened.requirements && { requirements }),
         ...(values.authMode !== opened.authMode && { authMode: values.authMode }),
       };
-      await saveBuildSettings({ data: { ...projectKey, ...changed } });
+      await updateProject({ data: { ...projectKey, ...changed } });
       setOpened({ ...values, requirements });
       const isBuilt = "entrypoint" in changed || "requirements" in changed;
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });

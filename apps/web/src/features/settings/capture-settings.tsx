@@ -5,14 +5,14 @@ import { Switch } from "~/ui/checkbox.tsx";
 import { formatAbsoluteTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
-import { captureChangeQuery, saveCapture } from "./settings.functions.ts";
+import { captureChangeQuery, updateProject } from "./settings.functions.ts";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
 /** Turns the capture of payloads on or off (GW-7), and says what it stores. */
 export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { busy, failure, change } = useProjectSwitch(projectKey, (capturePayloads) =>
-    saveCapture({ data: { ...projectKey, capturePayloads } }),
+    updateProject({ data: { ...projectKey, capturePayloads } }),
   );
   return (
     <Card id="request-log" className="scroll-mt-24">

@@ -4,14 +4,14 @@ import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
-import { saveIdentity } from "./settings.functions.ts";
+import { updateProject } from "./settings.functions.ts";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
 /** Turns the signed assertion of who calls on or off (GW-11), and says what the server is told. */
 export function IdentitySettings({ projectKey }: { projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { busy, failure, change } = useProjectSwitch(projectKey, (identityAssertion) =>
-    saveIdentity({ data: { ...projectKey, identityAssertion } }),
+    updateProject({ data: { ...projectKey, identityAssertion } }),
   );
   return (
     <Card id="identity" className="scroll-mt-24">

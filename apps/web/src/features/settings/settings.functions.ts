@@ -1,15 +1,14 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import {
-  authModeSchema,
   type CaptureChange,
   deleteProject,
   getCaptureChange,
   getRecordedLists,
   type RecordedListsView,
-  updateProject,
+  updateProject as update,
 } from "@towpath/core/project";
-import { entrypointSchema, requirementsSchema, sleepingListsSchema } from "@towpath/core/project/schema";
+import { requirementsSchema, updateProjectSchema } from "@towpath/core/project/schema";
 import {
   decryptSecret,
   deleteSecret,
@@ -25,33 +24,25 @@ import { input } from "~/http/input.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 
-const buildSettingsSchema = projectKeySchema.extend({
-  entrypoint: entrypointSchema.optional(),
-  // Not `.optional()`: to the schema "absent" means "none", and here it means "unchanged".
-  requirements: z.union([z.undefined(), requirementsSchema]),
-  authMode: authModeSchema.optional(),
-});
-
 /** Names of the project's variables, never their values (KEY-1). */
 const getVariables = createServerFn({ method: "GET" })
   .middleware([projectAccess("secret.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => listSecrets({ ctx: context.ctx, input: data }));
 
-/** Saves what is built and who can call it; absent settings don't change (PRJ-11). */
-export const saveBuildSettings = createServerFn({ method: "POST" })
-  .middleware([projectAccess("project.update")])
-  .validator(input(buildSettingsSchema))
-  .handler(async ({ context, data }) => {
-    await updateProject({ ctx: context.ctx, input: data });
-  });
+const updateProjectInput = projectKeySchema.extend(updateProjectSchema.shape).extend({
+  // Not `.optional()`: to the schema "absent" means "none", and here it means "unchanged".
+  description: z.union([z.undefined(), updateProjectSchema.shape.description]),
+  requirements: z.union([z.undefined(), requirementsSchema]),
+});
 
-/** Sets whether the request log keeps payloads (GW-7). */
-export const saveCapture = createServerFn({ method: "POST" })
+/** Changes a project's settings; absent ones stay as they are (PRJ-11, PRJ-16). */
+export const updateProject = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
-  .validator(input(projectKeySchema.extend({ capturePayloads: z.boolean() })))
+  .validator(input(updateProjectInput))
   .handler(async ({ context, data }) => {
-    await updateProject({ ctx: context.ctx, input: data });
+    const { name } = await update({ ctx: context.ctx, input: data });
+    return { name };
   });
 
 /** Who last switched the capture of payloads (GW-7). */
@@ -59,22 +50,6 @@ const getCapture = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => getCaptureChange({ ctx: context.ctx, input: data }));
-
-/** Sets whether the server gets a signed assertion of who calls (GW-11). */
-export const saveIdentity = createServerFn({ method: "POST" })
-  .middleware([projectAccess("project.update")])
-  .validator(input(projectKeySchema.extend({ identityAssertion: z.boolean() })))
-  .handler(async ({ context, data }) => {
-    await updateProject({ ctx: context.ctx, input: data });
-  });
-
-/** Sets whether lists are answered while the server is asleep (GW-12). */
-export const saveSleepingLists = createServerFn({ method: "POST" })
-  .middleware([projectAccess("project.update")])
-  .validator(input(projectKeySchema.extend({ sleepingLists: sleepingListsSchema })))
-  .handler(async ({ context, data }) => {
-    await updateProject({ ctx: context.ctx, input: data });
-  });
 
 /** Whether the live build has recorded its server's lists (GW-12). */
 const getRecorded = createServerFn({ method: "GET" })

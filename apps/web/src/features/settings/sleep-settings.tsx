@@ -7,7 +7,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
-import { recordedListsQuery, saveSleepingLists } from "./settings.functions.ts";
+import { recordedListsQuery, updateProject } from "./settings.functions.ts";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
 const choices: readonly { readonly value: SleepingLists; readonly label: string; readonly note: string }[] = [
@@ -28,7 +28,7 @@ const choices: readonly { readonly value: SleepingLists; readonly label: string;
 export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { busy, failure, change } = useProjectSwitch<SleepingLists>(projectKey, (sleepingLists) =>
-    saveSleepingLists({ data: { ...projectKey, sleepingLists } }),
+    updateProject({ data: { ...projectKey, sleepingLists } }),
   );
   return (
     <Card id="sleep" className="scroll-mt-24">

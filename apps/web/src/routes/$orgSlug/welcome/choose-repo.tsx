@@ -1,7 +1,9 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, notFound } from "@tanstack/react-router";
 import { installationsQuery } from "~/features/github/github.functions.ts";
+import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
 import { ChooseRepoPage } from "~/features/onboarding/choose-repo-page.tsx";
-import { ChooseRepoError } from "~/features/onboarding/onboarding-frame.tsx";
+import { ChooseRepoError, ChooseRepoNotFound, ChooseRepoPending } from "~/features/onboarding/choose-repo-states.tsx";
+import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
 const validateSearch = searchParameters({ installationId: positiveInteger });
@@ -9,10 +11,25 @@ const validateSearch = searchParameters({ installationId: positiveInteger });
 /** ONB-6, ONB-10 */
 export const Route = createFileRoute("/$orgSlug/welcome/choose-repo")({
   validateSearch,
-  loader: ({ context, params }) => context.queryClient.ensureQueryData(installationsQuery(params.orgSlug)),
+  loaderDeps: ({ search: { installationId } }) => ({ installationId }),
+  loader: async ({ context: { queryClient }, params, deps }) => {
+    const [installations, { name }] = await Promise.all([
+      queryClient.ensureQueryData(installationsQuery(params.orgSlug)),
+      proposeServerName({ data: params }),
+    ]);
+    const isKnown = installations.some(({ installationId }) => installationId === deps.installationId);
+    if (deps.installationId && !isKnown) throw notFound();
+    if (installations.length > 0) {
+      const state = { purpose: "install", from: "welcome" } as const;
+      await queryClient.ensureQueryData(oauthUrlQuery({ orgSlug: params.orgSlug, state }));
+    }
+    return { name };
+  },
   head: () => ({ meta: [{ title: "Choose a repository · Towpath" }] }),
   component: ChooseRepo,
+  pendingComponent: ChooseRepoPending,
   errorComponent: ChooseRepoError,
+  notFoundComponent: () => <ChooseRepoNotFound what="account" />,
 });
 
 function ChooseRepo() {
@@ -21,6 +38,7 @@ function ChooseRepo() {
   return (
     <ChooseRepoPage
       orgSlug={orgSlug}
+      proposedName={Route.useLoaderData().name}
       installationId={Route.useSearch().installationId}
       onInstallation={(installationId) => void navigate({ search: { installationId }, replace: true })}
     />

@@ -1,6 +1,7 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
 import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { getGitHubApp } from "~/features/github/github.functions.ts";
+import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
 import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";
 import { flag, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
@@ -13,7 +14,12 @@ export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
   beforeLoad: ({ search }) => {
     if (search.success) throw redirect({ to: "/new/github-install-success" });
   },
-  loader: ({ params }) => getGitHubApp({ data: params }),
+  loader: async ({ context: { queryClient }, params }) => {
+    const app = await getGitHubApp({ data: params });
+    const state = { purpose: "connect", from: "welcome" } as const;
+    if (app) await queryClient.ensureQueryData(oauthUrlQuery({ orgSlug: params.orgSlug, state }));
+    return app;
+  },
   head: () => ({ meta: [{ title: "Connect GitHub · Towpath" }] }),
   component: ConnectGitHub,
   errorComponent: PageError,

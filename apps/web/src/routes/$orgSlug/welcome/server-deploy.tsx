@@ -1,32 +1,60 @@
-import { createFileRoute, redirect } from "@tanstack/react-router";
-import { getRepositoryForDeploy } from "~/features/github/github.functions.ts";
-import { deploySearchParameters } from "~/features/onboarding/deploy-search.ts";
+import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
+import { getBranchAndRepository } from "~/features/github/github.functions.ts";
+import { ChooseRepoError, ChooseRepoNotFound, DeployPending } from "~/features/onboarding/choose-repo-states.tsx";
+import { deploySearchParameters, repositoryOf } from "~/features/onboarding/deploy-search.ts";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
-import { ChooseRepoError } from "~/features/onboarding/onboarding-frame.tsx";
 import { ServerDeployPage } from "~/features/onboarding/server-deploy-page.tsx";
+import { isTowpathErrorCode } from "~/http/errors.ts";
 
-/** ONB-5 */
+/** ONB-5, ONB-10 */
 export const Route = createFileRoute("/$orgSlug/welcome/server-deploy")({
   validateSearch: deploySearchParameters,
   loaderDeps: ({ search: { installationId, owner, repo, repoName } }) => ({ installationId, owner, repo, repoName }),
   loader: async ({ params, deps }) => {
-    const { installationId, repoName } = deps;
-    const owner = deps.owner ?? repoName?.split("/")[0];
-    const name = deps.repo ?? repoName?.split("/")[1];
-    if (!installationId || !owner || !name) throw redirect({ to: "/$orgSlug/welcome/choose-repo", params });
-    const [found, proposal] = await Promise.all([
-      getRepositoryForDeploy({ data: { ...params, installationId, owner, name } }),
-      proposeServerName({ data: { ...params, like: name } }),
-    ]);
-    return { ...found, proposal, address: { installationId, owner, repo: name } };
+    const address = repositoryOf(deps);
+    if (!address) throw redirect({ to: "/$orgSlug/welcome/choose-repo", params });
+    const { installationId, owner, repo: name } = address;
+    try {
+      const [found, proposal] = await Promise.all([
+        getBranchAndRepository({ data: { ...params, installationId, owner, name } }),
+        proposeServerName({ data: { ...params, like: name } }),
+      ]);
+      return { ...found, proposal, address };
+    } catch (error) {
+      const isUnknown = isTowpathErrorCode(error, "not_found") || isTowpathErrorCode(error, "invalid_input");
+      throw isUnknown ? notFound() : error;
+    }
   },
   staleTime: Number.POSITIVE_INFINITY,
   head: () => ({ meta: [{ title: "Deploy a server · Towpath" }] }),
   component: ServerDeploy,
+  pendingComponent: ServerDeployPending,
   errorComponent: ChooseRepoError,
+  notFoundComponent: () => <ChooseRepoNotFound what="repository" />,
 });
 
 function ServerDeploy() {
   const { orgSlug } = Route.useParams();
-  return <ServerDeployPage {...Route.useLoaderData()} orgSlug={orgSlug} search={Route.useSearch()} />;
+  const navigate = Route.useNavigate();
+  return (
+    <ServerDeployPage
+      {...Route.useLoaderData()}
+      orgSlug={orgSlug}
+      search={Route.useSearch()}
+      onKeep={(fields) =>
+        void navigate({ search: (known) => ({ ...known, ...fields }), replace: true, resetScroll: false })
+      }
+    />
+  );
+}
+
+function ServerDeployPending() {
+  const search = Route.useSearch();
+  const address = repositoryOf(search);
+  return (
+    <DeployPending
+      repository={address ? `${address.owner}/${address.repo}` : ""}
+      isPrivate={search.isPrivate === true}
+    />
+  );
 }

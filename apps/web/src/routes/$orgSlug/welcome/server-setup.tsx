@@ -1,20 +1,35 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, redirect } from "@tanstack/react-router";
 import { PageError } from "~/features/error-screens/error-screens.tsx";
-import { getGitHubApp, getInstallations } from "~/features/github/github.functions.ts";
+import { getGitHubApp, installationsQuery } from "~/features/github/github.functions.ts";
+import { getTemporaryToken } from "~/features/github/github-user.functions.ts";
 import { setupSearchParameters } from "~/features/onboarding/deploy-search.ts";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 import { ServerSetupPage } from "~/features/onboarding/server-setup-page.tsx";
+import { quickstartUrlQuery } from "~/features/onboarding/use-quickstart.ts";
 
 /** ONB-3 */
 export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
   validateSearch: setupSearchParameters,
-  loader: async ({ params }) => {
-    const [proposal, installations, app] = await Promise.all([
+  // A name that is typed must not load the page anew.
+  loaderDeps: ({ search: { isCreating, serverName } }) => ({ creating: isCreating ? (serverName ?? null) : null }),
+  loader: async ({ context: { queryClient, profile }, params, deps: { creating } }) => {
+    const { orgSlug } = params;
+    // A reload after the server was created: it is there.
+    const created = profile.projects.find((known) => known.orgSlug === orgSlug && known.name === creating);
+    if (created) {
+      throw redirect({ to: "/$orgSlug/$projectName/deployments", params: { orgSlug, projectName: created.name } });
+    }
+    const [proposal, installations, app, token] = await Promise.all([
       proposeServerName({ data: params }),
-      getInstallations({ data: params }),
+      queryClient.ensureQueryData(installationsQuery(orgSlug)),
       getGitHubApp({ data: params }),
+      // Only who has just authorized goes on by itself: somebody else's link must not create anything.
+      creating === null ? null : getTemporaryToken({ data: { serverName: creating } }).catch(() => null),
     ]);
-    return { proposal, connected: installations.length > 0, app };
+    const connected = app !== null && installations.length > 0;
+    // A name that can't be used is told when the form is sent.
+    if (connected && !token) await queryClient.prefetchQuery(quickstartUrlQuery(orgSlug, creating ?? proposal.name));
+    return { proposal, connected, app, resume: token ? creating : null };
   },
   // Don't propose a new name whenever the search parameters change.
   staleTime: Number.POSITIVE_INFINITY,
@@ -25,5 +40,15 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
 
 function ServerSetup() {
   const { orgSlug } = Route.useParams();
-  return <ServerSetupPage {...Route.useLoaderData()} orgSlug={orgSlug} search={Route.useSearch()} />;
+  const navigate = Route.useNavigate();
+  return (
+    <ServerSetupPage
+      {...Route.useLoaderData()}
+      orgSlug={orgSlug}
+      search={Route.useSearch()}
+      onKeep={(fields) =>
+        void navigate({ search: (known) => ({ ...known, ...fields }), replace: true, resetScroll: false })
+      }
+    />
+  );
 }

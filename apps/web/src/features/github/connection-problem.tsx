@@ -1,0 +1,35 @@
+import { Callout } from "~/ui/callout.tsx";
+
+const texts: Readonly<Record<string, string>> = {
+  expired: "That took too long, or you started it in another window. Start again.",
+  declined: "You didn't authorize the App at GitHub. Nothing was connected.",
+  requested: "An owner of that GitHub organization has to approve the App first. Come back when they have.",
+  not_yours: "GitHub doesn't list that installation for your account, so it was not connected.",
+  not_admin:
+    "Only an administrator of {account} can connect it, because that opens all its repositories to this team. Ask an owner of {account} to sign in here and connect it.",
+  unverified:
+    "GitHub doesn't say whether you are an administrator of {account}, so it was not connected. The operator has to give the GitHub App the organization permission Members (read), and an owner of {account} has to accept it.",
+  unavailable: "GitHub can't be reached right now. Try again in a minute.",
+};
+
+const accountName = /^[\w-]{1,40}$/;
+
+/** What went wrong on a round trip to GitHub that connected nothing; nothing for none. */
+export function ConnectionProblem({
+  problem,
+  account,
+}: {
+  readonly problem: string | undefined;
+  /** The GitHub account that the problem concerns. */
+  readonly account: string | undefined;
+}) {
+  if (!problem) return null;
+  const text = texts[problem] ?? "GitHub was not connected. Try again; if it happens again, ask the operator.";
+  // The name comes from the URL: only put it into the text if it looks like a login.
+  const name = account && accountName.test(account) ? account : "that GitHub account";
+  return (
+    <Callout tone="warn" className="mb-5">
+      {text.replaceAll("{account}", name)}
+    </Callout>
+  );
+}

@@ -1,0 +1,51 @@
+import { useQuery } from "@tanstack/react-query";
+import { entrypointProblem, requirementsProblem } from "@towpath/core/project/schema";
+import { useEffect, useState } from "react";
+import { verifyFileExists } from "~/features/github/github.functions.ts";
+import type { DeployAddress } from "./use-deploy-form.ts";
+
+export type Missing = { readonly entrypoint: string | null; readonly requirements: string | null };
+type Files = { readonly entrypoint: string; readonly requirements: string };
+type Source = {
+  readonly orgSlug: string;
+  readonly address: DeployAddress;
+  readonly branchName: string;
+  /** Null when nothing has been pushed: then there is nothing to check. */
+  readonly commitSha: string | null;
+};
+
+/** Pause in typing after which a path is looked up, in milliseconds. */
+const typingMs = 400;
+
+/** Looks up the form's files in the repository while the user fills it in; a text for each that is missing. */
+export function useFileChecks(source: Source, files: Files): Missing {
+  const entrypoint = entrypointProblem(files.entrypoint) === null ? (files.entrypoint.split(":", 1)[0] ?? "") : "";
+  const requirements = requirementsProblem(files.requirements) === null ? files.requirements : "";
+  return {
+    entrypoint: useMissingFile(source, entrypoint),
+    requirements: useMissingFile(source, requirements),
+  };
+}
+
+/** `path` is empty when there is none to look up. */
+function useMissingFile({ orgSlug, address, branchName, commitSha }: Source, path: string): string | null {
+  const [settled, setSettled] = useState(path);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(path), typingMs);
+    return () => clearTimeout(timer);
+  }, [path]);
+  const { installationId, owner, repo: name } = address;
+  const { data } = useQuery({
+    queryKey: ["file-exists", orgSlug, address, commitSha, settled],
+    queryFn: ({ signal }) =>
+      verifyFileExists({
+        data: { orgSlug, installationId, owner, name, path: settled, ref: commitSha ?? branchName },
+        signal,
+      }),
+    enabled: commitSha !== null && settled !== "" && settled === path,
+    staleTime: 60_000,
+    retry: false,
+  });
+  if (settled !== path || data?.exists !== false) return null;
+  return `There is no \`${path}\` in ${owner}/${name} at ${branchName} (${commitSha?.slice(0, 7)}).`;
+}

@@ -1,0 +1,20 @@
+import { useEffect, useRef } from "react";
+
+/** Pause in typing after which the URL follows, in milliseconds. */
+const settledMs = 300;
+
+/** Keeps fields of a form in the URL, so that a reload or a copied link has them. The initial values stay out of it. */
+export function useKeptInUrl<Fields extends object>(fields: Fields, keep: (fields: Fields) => void): void {
+  const written = JSON.stringify(fields);
+  const last = useRef(written);
+  const latest = useRef({ fields, keep });
+  latest.current = { fields, keep };
+  useEffect(() => {
+    if (written === last.current) return;
+    const timer = setTimeout(() => {
+      last.current = written;
+      latest.current.keep(latest.current.fields);
+    }, settledMs);
+    return () => clearTimeout(timer);
+  }, [written]);
+}

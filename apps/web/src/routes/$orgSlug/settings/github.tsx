@@ -1,0 +1,29 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { connectionsQuery, getGitHubApp } from "~/features/github/github.functions.ts";
+import { GitHubSettingsPage } from "~/features/github/github-settings-page.tsx";
+import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
+import { searchParameters, text } from "~/http/search-parameters.ts";
+
+/** ONB-2: GitHub returns here after changes that began here. */
+export const Route = createFileRoute("/$orgSlug/settings/github")({
+  validateSearch: searchParameters({ problem: text(40), account: text(40) }),
+  loader: async ({ context: { queryClient }, params: { orgSlug } }) => {
+    const [app, connections] = await Promise.all([
+      getGitHubApp({ data: { orgSlug } }),
+      queryClient.ensureQueryData(connectionsQuery(orgSlug)),
+    ]);
+    const state = { purpose: connections.length > 0 ? "install" : "connect", from: "settings" } as const;
+    if (app) await queryClient.ensureQueryData(oauthUrlQuery({ orgSlug, state }));
+    return app;
+  },
+  head: () => ({ meta: [{ title: "GitHub · Towpath" }] }),
+  component: GitHubSettings,
+  errorComponent: PageError,
+});
+
+function GitHubSettings() {
+  const { orgSlug } = Route.useParams();
+  const { problem, account } = Route.useSearch();
+  return <GitHubSettingsPage orgSlug={orgSlug} app={Route.useLoaderData()} problem={problem} account={account} />;
+}

@@ -1,0 +1,28 @@
+import { build } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { authorizeProject } from "../authorize/index.ts";
+import type { BuildManifest } from "../build/build-contract.schema.ts";
+import { buildView, selectBuilds } from "../build/internal.ts";
+import type { Context } from "../context/index.ts";
+import { notFound } from "../errors/index.ts";
+import { isId } from "../input/index.ts";
+import { getLastSuccessfulBuild } from "./get-last-successful-build.ts";
+
+/**
+ * What a server offers, as a build found it (PRJ-18). Without `buildId`: the last successful one.
+ *
+ * @returns null when there is no such build yet, or its server's lists could not be read
+ * @throws TowpathError `not_found` for a build that isn't the project's
+ */
+export async function getManifest(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly projectName: string; readonly buildId?: string | undefined };
+}): Promise<BuildManifest> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "build.read", input);
+  if (input.buildId === undefined) return (await getLastSuccessfulBuild({ ctx, input }))?.manifest ?? null;
+  if (!isId(input.buildId)) throw notFound("build");
+  const [row] = await selectBuilds(ctx.db, and(eq(build.projectId, project.id), eq(build.id, input.buildId)));
+  if (!row) throw notFound("build");
+  return buildView(ctx, row).manifest;
+}
