@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { RotateCw } from "lucide-react";
+import { Hammer, RotateCw } from "lucide-react";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
-import { redeploy } from "./build.functions.ts";
+import { dispatchBuild, redeploy } from "./build.functions.ts";
 
 /** A button that builds the same commit again (PRJ-13); nothing for a role that may not start builds. */
 export function RedeployButton({
@@ -30,12 +30,26 @@ export function RedeployButton({
   );
 }
 
+/** A button that builds the newest commit of the default branch (PRJ-18); nothing for a role that may not start builds. */
+export function BuildNewestButton({ project }: { project: ProjectKey }) {
+  const dispatch = useNewBuild(project, () => dispatchBuild({ data: project }));
+  if (!useMay("build.start")) return null;
+  return (
+    <Button busy={dispatch.isPending} icon={<Hammer aria-hidden />} onClick={() => dispatch.mutate("")}>
+      Build newest commit
+    </Button>
+  );
+}
+
 /** Starts a new build of an earlier build's commit and opens its page (PRJ-13). */
-export function useRedeploy(project: ProjectKey) {
+export const useRedeploy = (project: ProjectKey) => useNewBuild(project, (buildId) => redeploy({ data: { buildId } }));
+
+/** Starts a build, given the id of an earlier one, and opens its page. */
+function useNewBuild(project: ProjectKey, start: (buildId: string) => Promise<{ readonly id: string }>) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: (buildId: string) => redeploy({ data: { buildId } }),
+    mutationFn: start,
     onSuccess: async ({ id }) => {
       void queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId: id } });

@@ -10,6 +10,7 @@ import { buildsQuery } from "../build/build.functions.ts";
 import { BuildStatusLabel } from "../build/build-status.tsx";
 import { BuildTable } from "../build/build-table.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
+import { BuildNewestButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
@@ -26,7 +27,11 @@ export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
   const previews = branches.filter((branch) => !branch.isDefault);
   return (
     <>
-      <PageHeader title="Deployments" description="Production, previews, and the builds behind them." />
+      <PageHeader
+        title="Deployments"
+        description="Production, previews, and the builds behind them."
+        actions={project.githubRepository ? <BuildNewestButton project={projectKey} /> : null}
+      />
       <div className="flex flex-col gap-5">
         {production && <ProductionCard project={projectKey} branch={production} />}
         <PreviewList project={projectKey} branches={previews} />

@@ -37,7 +37,7 @@ const stateSchema = z.discriminatedUnion("purpose", [
  * The GitHub URL for a purpose (ONB-2, ONB-3). Its own `state` is opaque, works once, for 15 minutes and in this session;
  * it stands for the given one. For the quickstart, name and storage are checked first.
  */
-export const getUserOAuthUrl = createServerFn({ method: "POST" })
+const getUserOAuthUrl = createServerFn({ method: "POST" })
   .middleware([organizationAccess("installation.manage")])
   .validator(input(z.object({ orgSlug, state: stateSchema })))
   .handler(async ({ context, data }) => {

@@ -33,7 +33,7 @@ export const getGitHubApp = createServerFn({ method: "GET" })
   });
 
 /** The organization's installations (GH-1). */
-export const getInstallations = createServerFn({ method: "GET" })
+const getInstallations = createServerFn({ method: "GET" })
   .middleware([organizationAccess("installation.read")])
   .validator(input(z.object({ orgSlug })))
   .handler(({ context, data }) => listInstallations({ ctx: context.ctx, input: data }));

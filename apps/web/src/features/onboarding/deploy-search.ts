@@ -28,8 +28,10 @@ const setupReaders = { ...deployReaders, isCreating: flag, error: text(500) };
 export const setupSearchParameters = searchParameters(setupReaders);
 export type SetupSearch = SearchOf<typeof setupReaders>;
 
+export type DeployAddress = { readonly installationId: number; readonly owner: string; readonly repo: string };
+
 /** The repository that the fields name, by owner and name or by both in one; null when it is incomplete. */
-export function repositoryOf({ installationId, owner, repo, repoName }: DeploySearch) {
+export function repositoryOf({ installationId, owner, repo, repoName }: DeploySearch): DeployAddress | null {
   const [ownerOfName, nameOfName] = repoName?.split("/") ?? [];
   const address = { owner: owner ?? ownerOfName, repo: repo ?? nameOfName };
   if (!installationId || !address.owner || !address.repo) return null;

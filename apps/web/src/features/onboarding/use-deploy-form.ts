@@ -5,10 +5,9 @@ import { profileQuery } from "~/features/session/session.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { failureText } from "~/ui/toast.ts";
 import { type BuildValues, useBuildFields } from "./build-fields.tsx";
+import type { DeployAddress } from "./deploy-search.ts";
 import { deployRepository } from "./onboarding.functions.ts";
 import type { Variables } from "./use-variables.ts";
-
-export type DeployAddress = { readonly installationId: number; readonly owner: string; readonly repo: string };
 
 /** Fields that show the server's errors themselves; all other errors are shown above the form. */
 const shownFields = new Set(["name", "entrypoint", "requirements"]);

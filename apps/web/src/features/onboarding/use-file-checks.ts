@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { entrypointProblem, requirementsProblem } from "@towpath/core/project/schema";
 import { useEffect, useState } from "react";
 import { verifyFileExists } from "~/features/github/github.functions.ts";
-import type { DeployAddress } from "./use-deploy-form.ts";
+import type { DeployAddress } from "./deploy-search.ts";
 
 export type Missing = { readonly entrypoint: string | null; readonly requirements: string | null };
 type Files = { readonly entrypoint: string; readonly requirements: string };
