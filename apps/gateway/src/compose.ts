@@ -165,7 +165,7 @@ export async function startGateway(
       case "canceled":
         return pendingCalls.cancel(question.session, question.requestId);
       case "opened":
-        return sleeping.release(question.session);
+        return sleeping.sessions.heard(question);
     }
   });
   const platform = createPages(async () => {

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import type { RequestListener } from "node:http";
 import { createRunnerClient } from "@towpath/runner-api";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { connectLegacy, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
+import { answerEmpty, connectLegacy, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, insertDeployment, type Rig, setAccess, until } from "./testing/rig.ts";
 import { choose, deployAsleep, type SleepingServer, sleepAlways } from "./testing/sleeping-server.ts";
+import { startUnixServer } from "./testing/unix-server.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -260,6 +262,34 @@ test("GW-12 after a rollout a session that was opened asleep is 404, so that the
   ]);
   await until(async () => (await postTo(server.url, message("tools/list"), session)).status === 404);
   expect(server.isStarted()).toBe(false);
+});
+
+test("GW-12 GW-6 a session opened asleep ends with the process that held it: 404, asleep or running, until the client opens another", async () => {
+  // As the harness, which opens at the server what was opened asleep.
+  const serve = createMcpListener();
+  const listener: RequestListener = (request, response) =>
+    String(request.headers["mcp-session-id"]).startsWith("towpath-")
+      ? answerEmpty(request, response)
+      : serve(request, response);
+  const server = await deployAsleep(rig, listener);
+  const call = message("tools/call", { name: "echo", arguments: { text: "x" } });
+  const ask = async (body: string, session: Record<string, string>) => {
+    const response = await postTo(server.url, body, session);
+    return [response.status, ((await response.json()) as { error?: { code: number } }).error?.code];
+  };
+  const [used, unused] = [await openSession(server), await openSession(server)];
+  expect((await postTo(server.url, call, used)).status).toBe(200);
+  // The process dies, and its server is not running.
+  await server.upstream.close();
+  const [next, running] = [await startUnixServer(listener), rig.runner.servers.get(server.deploymentId)];
+  if (!running) throw new Error("not deployed");
+  rig.runner.servers.set(server.deploymentId, { ...running, instanceId: randomUUID(), endpoint: next.endpoint });
+  expect(await ask(call, used)).toEqual([404, -32001]);
+  // One that no process had held is opened by the new one.
+  expect((await postTo(server.url, call, unused)).status).toBe(200);
+  expect(await ask(message("tools/list"), used)).toEqual([404, -32001]);
+  expect((await postTo(server.url, call, await openSession(server))).status).toBe(200);
+  await next.close();
 });
 
 test("GW-12 GW-3 a stream that is opened while the server sleeps stays open, wakes nothing, and goes to the server with the first call", async () => {

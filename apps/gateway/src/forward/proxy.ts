@@ -17,6 +17,7 @@ import { answersOf, type Exchange } from "../record/exchange.ts";
 import type { PendingCalls } from "../record/pending-calls.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { Redactors } from "../record/redactors.ts";
+import type { Sleeping } from "../sleeping/sleeping.ts";
 import { Backoff } from "./backoff.ts";
 import type { Site } from "./cookies.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
@@ -29,6 +30,7 @@ export type ProxyParts = {
   sessionIds: SessionIds;
   leases: Leases;
   fairTurns: FairTurns;
+  sleeping: Pick<Sleeping, "sessions">;
   pendingCalls: PendingCalls;
   recorder: Recorder;
   redactors: Redactors;
@@ -74,6 +76,7 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
       exchange.instanceId = lease.instanceId;
       exchange.sentAt = performance.now();
       exchange.end = await send(parts, admitted, lease);
+      if (exchange.end === "no-answer") openedBy(parts, admitted, lease);
       switch (exchange.end) {
         case "dial-failed":
           parts.leases.invalidate(lease);
@@ -129,7 +132,8 @@ async function ensure(
       const acquired = leases.acquire(deploymentId);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
       if (acquired instanceof Promise && lease) exchange.startAttempt = lease.start;
-      if (lease && bound && (bound.instanceId ?? lease.instanceId) !== lease.instanceId) throw sessionNotFound();
+      const holder = session && (bound?.instanceId ?? parts.sleeping.sessions.instanceOf(session.key));
+      if (lease && holder !== null && holder !== lease.instanceId) throw sessionNotFound();
       return lease;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -144,6 +148,11 @@ async function ensure(
 async function holdsSession(leases: Leases, { deploymentId, instanceId }: Session): Promise<boolean> {
   if (instanceId !== null) return leases.isRunning(deploymentId, instanceId);
   return (await leases.stateOf(deploymentId)) !== "stopped";
+}
+
+/** The request has reached the server, which has opened its session if that was opened asleep. */
+function openedBy({ sleeping }: ProxyParts, { session }: AdmittedRequest, { instanceId }: Lease): void {
+  if (session && session.session.instanceId === null) sleeping.sessions.sentTo(session.key, instanceId);
 }
 
 function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promise<ForwardEnd> {
@@ -164,6 +173,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
       exchange.status = status;
       exchange.isStream = responseHeaders["content-length"] === undefined;
       exchange.answers = answersOf(exchange, responseHeaders);
+      openedBy(parts, admitted, lease);
       const serverId = responseHeaders[sessionIdHeader];
       const id = idForClient(parts.sessionIds, { owner, exchange, claim: session, lease, serverId });
       if (id === null && serverId !== undefined) {

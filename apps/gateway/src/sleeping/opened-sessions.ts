@@ -8,12 +8,15 @@ const rememberMs = 2000;
 
 /**
  * Sessions that were opened while their server was asleep, and that a request has taken to it since. Their streams are
- * released here and in the other workers, each of which may hold some.
+ * released here and in the other workers, each of which may hold some, and all of them learn which process holds the
+ * session: as any other one, it ends with that process. Other gateways, and this one after a restart, don't know.
  */
 export class OpenedSessions {
   readonly #streams: HeldStreams;
   readonly #peers: Peers;
   readonly #announced = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs });
+  /** The instance that holds a session. */
+  readonly #instances = new LRUCache<string, string>({ max: maxRemembered });
 
   constructor(parts: { streams: HeldStreams; peers: Peers }) {
     this.#streams = parts.streams;
@@ -25,6 +28,31 @@ export class OpenedSessions {
     this.#streams.release(session);
     if (this.#announced.get(session)) return;
     this.#announced.set(session, true);
-    if (this.#peers.count > 0) void this.#peers.ask({ kind: "opened", session });
+    this.#tell(session, null);
+  }
+
+  /** The instance that was seen to hold a session; null: none was. */
+  instanceOf(session: string): string | null {
+    return this.#instances.get(session) ?? null;
+  }
+
+  /** A request of the session was sent to this instance, which holds it from now on. */
+  sentTo(session: string, instanceId: string): void {
+    if (this.#instances.get(session) !== undefined) return;
+    this.#instances.set(session, instanceId);
+    this.#tell(session, instanceId);
+  }
+
+  /** What another worker has announced. */
+  heard({ session, instanceId }: Opened): void {
+    if (instanceId === null) this.#streams.release(session);
+    else this.#instances.set(session, instanceId);
+  }
+
+  #tell(session: string, instanceId: string | null): void {
+    if (this.#peers.count > 0) void this.#peers.ask({ kind: "opened", session, instanceId });
   }
 }
+
+/** `instanceId`: null while it isn't known yet which one holds the session. */
+export type Opened = { readonly session: string; readonly instanceId: string | null };

@@ -7,7 +7,7 @@ import type { AdmittedRequest } from "../forward/proxy.ts";
 import { answeredAsleep } from "../forward/start-attempts.ts";
 import type { Reading } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
-import { type Session, type SessionIds, sessionKeyOf } from "../policy/sessions.ts";
+import { type Session, type SessionIds, sessionKeyOf, sessionNotFound } from "../policy/sessions.ts";
 import { createToolListFilter } from "../policy/tool-lists.ts";
 import type { LoadRecordedAnswers } from "../read-model/recorded-answers.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
@@ -28,8 +28,8 @@ export type Sleeping = {
   answer: (admitted: AdmittedRequest) => Promise<boolean>;
   /** Loads recorded answers before they are needed. Call it whenever routes were loaded. Never rejects. */
   loadAhead: (routes: readonly Route[]) => Promise<void>;
-  /** Another worker has sent a request of this session to its server: the session's streams follow. */
-  release: (session: string) => void;
+  /** Which processes hold the sessions that were opened asleep. */
+  sessions: OpenedSessions;
   readings: Reading[];
 };
 
@@ -46,10 +46,14 @@ type Parts = {
 export function createSleeping({ load, log, share, leases, sessionIds, peers }: Parts): Sleeping {
   const answers = new AnswerCache({ load, log, share });
   const streams = new HeldStreams();
-  const opened = new OpenedSessions({ streams, peers });
+  const sessions = new OpenedSessions({ streams, peers });
   let answered = 0;
 
-  /** What to answer; null: the request is the server's. */
+  /**
+   * What to answer; null: the request is the server's.
+   *
+   * @throws GatewayError 404 when the process that held its session is gone
+   */
   async function decide(admitted: AdmittedRequest): Promise<Reply | "hold" | null> {
     const { exchange } = admitted;
     const { route } = exchange;
@@ -59,6 +63,8 @@ export function createSleeping({ load, log, share, leases, sessionIds, peers }: 
     const question = questionOf(admitted);
     if (question === null) return null;
     const state = await leases.stateOf(deploymentId);
+    const { session } = admitted;
+    if (state === "stopped" && session && sessions.instanceOf(session.key) !== null) throw sessionNotFound();
     // A frozen process may hold the session, which must end there.
     if (state === "ready" || (state === "asleep" && question.kind === "end")) return null;
     const recorded = await answers.of(deploymentId);
@@ -71,7 +77,7 @@ export function createSleeping({ load, log, share, leases, sessionIds, peers }: 
       const reply = await decide(admitted);
       if (reply === null) {
         // The request opens the session at the server.
-        if (session && session.session.opening !== null) opened.announce(session.key);
+        if (session && session.session.opening !== null) sessions.announce(session.key);
         return false;
       }
       if (response.destroyed) return leave(exchange);
@@ -81,7 +87,7 @@ export function createSleeping({ load, log, share, leases, sessionIds, peers }: 
       return true;
     },
     loadAhead: (routes) => answers.loadAhead(routes),
-    release: (session) => streams.release(session),
+    sessions,
     readings: [
       {
         name: "answers_asleep",

@@ -7,8 +7,8 @@ export type Question =
   | { kind: "report" }
   /** The client of a legacy session has canceled a call that may be under way elsewhere. */
   | { kind: "canceled"; session: string; requestId: string | number }
-  /** A session that was opened while its server was asleep is used: its streams go to the server. */
-  | { kind: "opened"; session: string };
+  /** A session that was opened while its server was asleep goes to the server, or is held by this instance. */
+  | { kind: "opened"; session: string; instanceId: string | null };
 
 /** The other processes that share this one's port. */
 export type Peers = {
