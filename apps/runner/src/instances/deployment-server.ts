@@ -110,11 +110,13 @@ export class DeploymentServer {
     return now - this.#leasedUntil;
   }
 
-  /** Measures its memory, for the placement. */
+  /** Measures its memory, for the placement and for those who look at the server. */
   async measure(): Promise<void> {
     const instance = this.#instance;
     const memoryBytes = (await instance?.handle?.memoryBytes()) ?? null;
-    if (this.#instance === instance) this.#memoryBytes = memoryBytes;
+    if (this.#instance !== instance) return;
+    this.#memoryBytes = memoryBytes;
+    if (memoryBytes !== null) instance?.measured(memoryBytes);
   }
 
   /** Whether it can be dropped: nothing runs or waits, and there is no back-off. */

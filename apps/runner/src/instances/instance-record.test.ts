@@ -5,6 +5,7 @@ import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seedDeployment } from "../testing/seed-deployment.ts";
 import { instanceStore } from "./instance.store.ts";
+import { Instance } from "./instance.ts";
 import { createInstanceRecord } from "./instance-record.ts";
 
 let database: TestDatabase;
@@ -61,4 +62,25 @@ test("RUN-8 only the newest start of a runner changes its rows, and ended instan
   expect(await first?.claim(running.id, deploymentId)).toBeNull();
   await first?.endLost();
   expect(await stored()).toMatchObject({ state: "ready", generation: 2, runner: id });
+});
+
+test("PRJ-19 the memory of a server is recorded, and again only after it changed by more than a tenth", async () => {
+  const { deploymentId } = await seedDeployment(database.db);
+  const record = createInstanceRecord(instanceStore(database.db, { id: newId(), generation: 1 }), () => {});
+  const context = { log: undefined as never, redact: String, memoryBytes: 0 };
+  const server = Instance.starting(context, record, { deploymentId, restarts: 0 });
+  const stored = async () => {
+    await record.close(3000);
+    const [found] = await database.db.select().from(instance).where(eq(instance.id, server.id));
+    return found?.memoryBytes;
+  };
+  expect(await stored()).toBeNull();
+  server.measured(50_000_000);
+  expect(await stored()).toBe(50_000_000);
+  server.measured(54_000_000);
+  expect(await stored()).toBe(50_000_000);
+  server.measured(56_000_000);
+  expect(await stored()).toBe(56_000_000);
+  server.measured(20_000_000);
+  expect(await stored()).toBe(20_000_000);
 });

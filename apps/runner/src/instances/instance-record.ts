@@ -6,6 +6,7 @@ const maxWaiting = 10_000;
 export type InstanceRecord = {
   started(row: NewInstance): void;
   changed(id: string, change: InstanceChange): void;
+  measured(id: string, memoryBytes: number): void;
   /** One entry of the audit log for a start, if there was anything to decrypt (KEY-2). */
   decrypted(secrets: DecryptedSecrets): void;
   /** Writes what is queued; gives up after `withinMs`. */
@@ -56,6 +57,7 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
   return {
     started: (row) => add(() => store.insert(row)),
     changed: (id, change) => add(() => store.change(id, change)),
+    measured: (id, memoryBytes) => add(() => store.measure(id, memoryBytes)),
     decrypted(secrets) {
       if (Object.keys(secrets.versions).length > 0) add(() => store.auditDecryption(secrets));
     },

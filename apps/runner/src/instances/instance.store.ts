@@ -40,6 +40,7 @@ type ClaimedInstance = { readonly startedAt: Date; readonly readyAt: Date | null
 export type InstanceStore = {
   insert(row: NewInstance): Promise<void>;
   change(id: string, change: InstanceChange): Promise<void>;
+  measure(id: string, memoryBytes: number): Promise<void>;
   /**
    * Assigns an instance that still runs to this start; it counts as starting until it has been adopted. Inserts the row
    * if the earlier runner was killed before it did. Null if it must be stopped: its row has ended or is another
@@ -83,6 +84,12 @@ export function instanceStore(db: Database, identity: RunnerIdentity): InstanceS
         .update(instance)
         .set(change)
         .where(and(eq(instance.id, id), isMine, inArray(instance.state, expectedBefore(change.state))));
+    },
+    async measure(id, memoryBytes) {
+      await db
+        .update(instance)
+        .set({ memoryBytes: Math.round(memoryBytes) })
+        .where(and(eq(instance.id, id), isMine));
     },
     async claim(id, deploymentId) {
       const row = { id, deploymentId, runner, generation, state: "starting" };

@@ -33,6 +33,7 @@ export class Instance {
   #readyAt: Date | null = null;
   /** The same by the monotonic clock. */
   #readySince = 0;
+  #recordedMemory = 0;
 
   constructor(id: string, startedAt: Date, context: InstanceContext, record: InstanceRecord) {
     this.id = id;
@@ -91,6 +92,13 @@ export class Instance {
     this.#becomeReady(handle, new Date());
     const how = wasPrewarmed ? ", with the frameworks imported ahead of time" : "";
     this.#say("info", `Started in ${Math.round(startMs)} ms${how}.`);
+  }
+
+  /** Records the memory that it uses, if that differs by more than a tenth from what is recorded. */
+  measured(memoryBytes: number): void {
+    if (Math.abs(memoryBytes - this.#recordedMemory) <= this.#recordedMemory / 10) return;
+    this.#recordedMemory = memoryBytes;
+    this.#record.measured(this.id, memoryBytes);
   }
 
   become(state: "ready" | "frozen" | "stopping"): void {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { bigint, index, integer, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { deployment } from "./deployment.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
@@ -27,6 +27,8 @@ export const instance = pgTable(
     endReason: text(),
     exitCode: integer(),
     restarts: integer().notNull().default(0),
+    /** What it used when it was last measured, for people: roughly, and not every change. Null if the host doesn't count it. */
+    memoryBytes: bigint({ mode: "number" }),
   },
   (table) => [
     index().on(table.deploymentId, table.startedAt),
