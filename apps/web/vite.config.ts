@@ -1,10 +1,12 @@
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import tailwindcss from "@tailwindcss/vite";
 import { tanstackStart } from "@tanstack/react-start/plugin/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { postMetaSchema } from "./src/features/blog/post.schema.ts";
+import { markdown } from "./vite/markdown.ts";
 
 /** Import specifiers that must never reach a browser. A leak fails the build. */
 const serverOnly = [
@@ -52,6 +54,9 @@ export default defineConfig({
   },
   plugins: [
     tailwindcss(),
+    markdown({
+      collections: [{ directory: join(import.meta.dirname, "src/features/blog/posts"), frontMatter: postMetaSchema }],
+    }),
     tanstackStart({
       router: {
         routeFileIgnorePattern: "\\.test\\.",

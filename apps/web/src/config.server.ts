@@ -10,6 +10,8 @@ const origin = z
   .transform((url) => url.replace(/\/+$/, ""))
   .refine((url) => new URL(url).pathname === "/", "must be an origin without a path");
 
+const link = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
 const settings = z.object({
   DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
   /** Bypasses a connection pooler, which does not support LISTEN. */
@@ -19,6 +21,9 @@ const settings = z.object({
   ...callLimitSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_URL: origin.default("http://localhost:3000"),
+  /** Where the public site's star count and Docs lead. */
+  TOWPATH_STAR_URL: link.default("https://github.com/jlowin/fastmcp"),
+  TOWPATH_DOCS_URL: link.default("https://gofastmcp.com"),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
   /** Reverse proxies and gateways on other hosts, separated by commas: what they say of their clients is believed. */
@@ -78,6 +83,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
     baseUrl: values.TOWPATH_URL,
+    starUrl: values.TOWPATH_STAR_URL,
+    docsUrl: values.TOWPATH_DOCS_URL,
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
     proxies: values.TOWPATH_PROXIES,

@@ -9,14 +9,13 @@
 // Additionally, you should also exclude this file from your linter and/or formatter to prevent it from being checked or modified.
 
 import { Route as rootRouteImport } from "./routes/__root";
-import { Route as IndexRouteImport } from "./routes/index";
 import { Route as OrgSlugRouteRouteImport } from "./routes/$orgSlug/route";
+import { Route as SiteRouteImport } from "./routes/_site";
 import { Route as AccountRouteImport } from "./routes/account";
-import { Route as BlogRouteImport } from "./routes/blog";
 import { Route as HealthzRouteImport } from "./routes/healthz";
 import { Route as LoginRouteImport } from "./routes/login";
 import { Route as LogoutRouteImport } from "./routes/logout";
-import { Route as PricingRouteImport } from "./routes/pricing";
+import { Route as RssDotxmlRouteImport } from "./routes/rss[.]xml";
 import { Route as SignupRouteImport } from "./routes/signup";
 import { Route as OrgSlugIndexRouteImport } from "./routes/$orgSlug/index";
 import { Route as OrgSlugProjectNameRouteRouteImport } from "./routes/$orgSlug/$projectName/route";
@@ -24,6 +23,8 @@ import { Route as OrgSlugServersRouteImport } from "./routes/$orgSlug/servers";
 import { Route as DotwellKnownJwksDotjsonRouteImport } from "./routes/[.]well-known.jwks[.]json";
 import { Route as DotwellKnownOauthAuthorizationServerRouteImport } from "./routes/[.]well-known.oauth-authorization-server";
 import { Route as DotwellKnownOpenidConfigurationRouteImport } from "./routes/[.]well-known.openid-configuration";
+import { Route as SiteIndexRouteImport } from "./routes/_site/index";
+import { Route as SitePricingRouteImport } from "./routes/_site/pricing";
 import { Route as NewIndexRouteImport } from "./routes/new/index";
 import { Route as NewGithubInstallRouteImport } from "./routes/new/github-install";
 import { Route as NewGithubInstallSuccessRouteImport } from "./routes/new/github-install-success";
@@ -58,6 +59,8 @@ import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/
 import { Route as OrgSlugWelcomeConnectGithubRouteImport } from "./routes/$orgSlug/welcome/connect-github";
 import { Route as OrgSlugWelcomeServerDeployRouteImport } from "./routes/$orgSlug/welcome/server-deploy";
 import { Route as OrgSlugWelcomeServerSetupRouteImport } from "./routes/$orgSlug/welcome/server-setup";
+import { Route as SiteBlogIndexRouteImport } from "./routes/_site/blog.index";
+import { Route as SiteBlogSlugRouteImport } from "./routes/_site/blog.$slug";
 import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
 import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
 import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
@@ -94,24 +97,18 @@ import { Route as ApiV1ProjectsNameSecretsKeyNameRouteImport } from "./routes/ap
 import { Route as ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/index";
 import { Route as ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/revoke";
 
-const IndexRoute = IndexRouteImport.update({
-  id: "/",
-  path: "/",
-  getParentRoute: () => rootRouteImport,
-} as any);
 const OrgSlugRouteRoute = OrgSlugRouteRouteImport.update({
   id: "/$orgSlug",
   path: "/$orgSlug",
   getParentRoute: () => rootRouteImport,
 } as any);
+const SiteRoute = SiteRouteImport.update({
+  id: "/_site",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const AccountRoute = AccountRouteImport.update({
   id: "/account",
   path: "/account",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const BlogRoute = BlogRouteImport.update({
-  id: "/blog",
-  path: "/blog",
   getParentRoute: () => rootRouteImport,
 } as any);
 const HealthzRoute = HealthzRouteImport.update({
@@ -129,9 +126,9 @@ const LogoutRoute = LogoutRouteImport.update({
   path: "/logout",
   getParentRoute: () => rootRouteImport,
 } as any);
-const PricingRoute = PricingRouteImport.update({
-  id: "/pricing",
-  path: "/pricing",
+const RssDotxmlRoute = RssDotxmlRouteImport.update({
+  id: "/rss.xml",
+  path: "/rss.xml",
   getParentRoute: () => rootRouteImport,
 } as any);
 const SignupRoute = SignupRouteImport.update({
@@ -171,6 +168,16 @@ const DotwellKnownOpenidConfigurationRoute =
     path: "/.well-known/openid-configuration",
     getParentRoute: () => rootRouteImport,
   } as any);
+const SiteIndexRoute = SiteIndexRouteImport.update({
+  id: "/",
+  path: "/",
+  getParentRoute: () => SiteRoute,
+} as any);
+const SitePricingRoute = SitePricingRouteImport.update({
+  id: "/pricing",
+  path: "/pricing",
+  getParentRoute: () => SiteRoute,
+} as any);
 const NewIndexRoute = NewIndexRouteImport.update({
   id: "/new/",
   path: "/new/",
@@ -355,6 +362,16 @@ const OrgSlugWelcomeServerSetupRoute =
     path: "/welcome/server-setup",
     getParentRoute: () => OrgSlugRouteRoute,
   } as any);
+const SiteBlogIndexRoute = SiteBlogIndexRouteImport.update({
+  id: "/blog/",
+  path: "/blog/",
+  getParentRoute: () => SiteRoute,
+} as any);
+const SiteBlogSlugRoute = SiteBlogSlugRouteImport.update({
+  id: "/blog/$slug",
+  path: "/blog/$slug",
+  getParentRoute: () => SiteRoute,
+} as any);
 const ApiGithubCallbackRoute = ApiGithubCallbackRouteImport.update({
   id: "/api/github/callback",
   path: "/api/github/callback",
@@ -555,20 +572,20 @@ const ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute =
   } as any);
 
 export interface FileRoutesByFullPath {
-  "/": typeof IndexRoute;
   "/$orgSlug": typeof OrgSlugRouteRouteWithChildren;
+  "/": typeof SiteIndexRoute;
   "/account": typeof AccountRoute;
-  "/blog": typeof BlogRoute;
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
-  "/pricing": typeof PricingRoute;
+  "/rss.xml": typeof RssDotxmlRoute;
   "/signup": typeof SignupRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
+  "/pricing": typeof SitePricingRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -602,12 +619,14 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/blog/$slug": typeof SiteBlogSlugRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
+  "/blog/": typeof SiteBlogIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
@@ -641,18 +660,17 @@ export interface FileRoutesByFullPath {
   "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
 }
 export interface FileRoutesByTo {
-  "/": typeof IndexRoute;
   "/account": typeof AccountRoute;
-  "/blog": typeof BlogRoute;
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
-  "/pricing": typeof PricingRoute;
+  "/rss.xml": typeof RssDotxmlRoute;
   "/signup": typeof SignupRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
+  "/pricing": typeof SitePricingRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -668,6 +686,7 @@ export interface FileRoutesByTo {
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug": typeof OrgSlugIndexRoute;
+  "/": typeof SiteIndexRoute;
   "/new": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
@@ -686,12 +705,14 @@ export interface FileRoutesByTo {
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/blog/$slug": typeof SiteBlogSlugRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings": typeof OrgSlugSettingsIndexRoute;
+  "/blog": typeof SiteBlogIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
@@ -726,20 +747,20 @@ export interface FileRoutesByTo {
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
-  "/": typeof IndexRoute;
   "/$orgSlug": typeof OrgSlugRouteRouteWithChildren;
+  "/_site": typeof SiteRouteWithChildren;
   "/account": typeof AccountRoute;
-  "/blog": typeof BlogRoute;
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
-  "/pricing": typeof PricingRoute;
+  "/rss.xml": typeof RssDotxmlRoute;
   "/signup": typeof SignupRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
+  "/_site/pricing": typeof SitePricingRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -755,6 +776,7 @@ export interface FileRoutesById {
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
   "/$orgSlug/": typeof OrgSlugIndexRoute;
+  "/_site/": typeof SiteIndexRoute;
   "/new/": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
@@ -773,12 +795,14 @@ export interface FileRoutesById {
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/_site/blog/$slug": typeof SiteBlogSlugRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
+  "/_site/blog/": typeof SiteBlogIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
@@ -814,20 +838,20 @@ export interface FileRoutesById {
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
   fullPaths:
-    | "/"
     | "/$orgSlug"
+    | "/"
     | "/account"
-    | "/blog"
     | "/healthz"
     | "/login"
     | "/logout"
-    | "/pricing"
+    | "/rss.xml"
     | "/signup"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
+    | "/pricing"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -861,12 +885,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
+    | "/blog/$slug"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
+    | "/blog/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
@@ -900,18 +926,17 @@ export interface FileRouteTypes {
     | "/api/v1/organizations/$slug/api-keys/$keyId/";
   fileRoutesByTo: FileRoutesByTo;
   to:
-    | "/"
     | "/account"
-    | "/blog"
     | "/healthz"
     | "/login"
     | "/logout"
-    | "/pricing"
+    | "/rss.xml"
     | "/signup"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
+    | "/pricing"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -927,6 +952,7 @@ export interface FileRouteTypes {
     | "/provider/sign-up"
     | "/welcome/create-organization"
     | "/$orgSlug"
+    | "/"
     | "/new"
     | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/admin-jwt"
@@ -945,12 +971,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
+    | "/blog/$slug"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/settings"
+    | "/blog"
     | "/$orgSlug/$projectName/build-logs/$buildId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
@@ -984,20 +1012,20 @@ export interface FileRouteTypes {
     | "/api/v1/organizations/$slug/api-keys/$keyId";
   id:
     | "__root__"
-    | "/"
     | "/$orgSlug"
+    | "/_site"
     | "/account"
-    | "/blog"
     | "/healthz"
     | "/login"
     | "/logout"
-    | "/pricing"
+    | "/rss.xml"
     | "/signup"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
+    | "/_site/pricing"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -1013,6 +1041,7 @@ export interface FileRouteTypes {
     | "/provider/sign-up"
     | "/welcome/create-organization"
     | "/$orgSlug/"
+    | "/_site/"
     | "/new/"
     | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/admin-jwt"
@@ -1031,12 +1060,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
+    | "/_site/blog/$slug"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
+    | "/_site/blog/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
@@ -1071,14 +1102,13 @@ export interface FileRouteTypes {
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
-  IndexRoute: typeof IndexRoute;
   OrgSlugRouteRoute: typeof OrgSlugRouteRouteWithChildren;
+  SiteRoute: typeof SiteRouteWithChildren;
   AccountRoute: typeof AccountRoute;
-  BlogRoute: typeof BlogRoute;
   HealthzRoute: typeof HealthzRoute;
   LoginRoute: typeof LoginRoute;
   LogoutRoute: typeof LogoutRoute;
-  PricingRoute: typeof PricingRoute;
+  RssDotxmlRoute: typeof RssDotxmlRoute;
   SignupRoute: typeof SignupRoute;
   DotwellKnownJwksDotjsonRoute: typeof DotwellKnownJwksDotjsonRoute;
   DotwellKnownOauthAuthorizationServerRoute: typeof DotwellKnownOauthAuthorizationServerRoute;
@@ -1127,13 +1157,6 @@ export interface RootRouteChildren {
 
 declare module "@tanstack/react-router" {
   interface FileRoutesByPath {
-    "/": {
-      id: "/";
-      path: "/";
-      fullPath: "/";
-      preLoaderRoute: typeof IndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
     "/$orgSlug": {
       id: "/$orgSlug";
       path: "/$orgSlug";
@@ -1141,18 +1164,18 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugRouteRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/_site": {
+      id: "/_site";
+      path: "";
+      fullPath: "/";
+      preLoaderRoute: typeof SiteRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/account": {
       id: "/account";
       path: "/account";
       fullPath: "/account";
       preLoaderRoute: typeof AccountRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/blog": {
-      id: "/blog";
-      path: "/blog";
-      fullPath: "/blog";
-      preLoaderRoute: typeof BlogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/healthz": {
@@ -1176,11 +1199,11 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof LogoutRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/pricing": {
-      id: "/pricing";
-      path: "/pricing";
-      fullPath: "/pricing";
-      preLoaderRoute: typeof PricingRouteImport;
+    "/rss.xml": {
+      id: "/rss.xml";
+      path: "/rss.xml";
+      fullPath: "/rss.xml";
+      preLoaderRoute: typeof RssDotxmlRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/signup": {
@@ -1231,6 +1254,20 @@ declare module "@tanstack/react-router" {
       fullPath: "/.well-known/openid-configuration";
       preLoaderRoute: typeof DotwellKnownOpenidConfigurationRouteImport;
       parentRoute: typeof rootRouteImport;
+    };
+    "/_site/": {
+      id: "/_site/";
+      path: "/";
+      fullPath: "/";
+      preLoaderRoute: typeof SiteIndexRouteImport;
+      parentRoute: typeof SiteRoute;
+    };
+    "/_site/pricing": {
+      id: "/_site/pricing";
+      path: "/pricing";
+      fullPath: "/pricing";
+      preLoaderRoute: typeof SitePricingRouteImport;
+      parentRoute: typeof SiteRoute;
     };
     "/new/": {
       id: "/new/";
@@ -1469,6 +1506,20 @@ declare module "@tanstack/react-router" {
       fullPath: "/$orgSlug/welcome/server-setup";
       preLoaderRoute: typeof OrgSlugWelcomeServerSetupRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/_site/blog/": {
+      id: "/_site/blog/";
+      path: "/blog";
+      fullPath: "/blog/";
+      preLoaderRoute: typeof SiteBlogIndexRouteImport;
+      parentRoute: typeof SiteRoute;
+    };
+    "/_site/blog/$slug": {
+      id: "/_site/blog/$slug";
+      path: "/blog/$slug";
+      fullPath: "/blog/$slug";
+      preLoaderRoute: typeof SiteBlogSlugRouteImport;
+      parentRoute: typeof SiteRoute;
     };
     "/api/github/callback": {
       id: "/api/github/callback";
@@ -1811,15 +1862,30 @@ const OrgSlugRouteRouteWithChildren = OrgSlugRouteRoute._addFileChildren(
   OrgSlugRouteRouteChildren,
 );
 
+interface SiteRouteChildren {
+  SitePricingRoute: typeof SitePricingRoute;
+  SiteIndexRoute: typeof SiteIndexRoute;
+  SiteBlogSlugRoute: typeof SiteBlogSlugRoute;
+  SiteBlogIndexRoute: typeof SiteBlogIndexRoute;
+}
+
+const SiteRouteChildren: SiteRouteChildren = {
+  SitePricingRoute: SitePricingRoute,
+  SiteIndexRoute: SiteIndexRoute,
+  SiteBlogSlugRoute: SiteBlogSlugRoute,
+  SiteBlogIndexRoute: SiteBlogIndexRoute,
+};
+
+const SiteRouteWithChildren = SiteRoute._addFileChildren(SiteRouteChildren);
+
 const rootRouteChildren: RootRouteChildren = {
-  IndexRoute: IndexRoute,
   OrgSlugRouteRoute: OrgSlugRouteRouteWithChildren,
+  SiteRoute: SiteRouteWithChildren,
   AccountRoute: AccountRoute,
-  BlogRoute: BlogRoute,
   HealthzRoute: HealthzRoute,
   LoginRoute: LoginRoute,
   LogoutRoute: LogoutRoute,
-  PricingRoute: PricingRoute,
+  RssDotxmlRoute: RssDotxmlRoute,
   SignupRoute: SignupRoute,
   DotwellKnownJwksDotjsonRoute: DotwellKnownJwksDotjsonRoute,
   DotwellKnownOauthAuthorizationServerRoute:

@@ -1,8 +1,10 @@
-import handler, { createServerEntry } from "@tanstack/react-start/server-entry";
+import { createStartHandler } from "@tanstack/react-start/server";
+import { createServerEntry } from "@tanstack/react-start/server-entry";
 import { reportReady, stopLimits, stopOnSignal } from "@towpath/role";
 import { closeServices, services } from "./compose.server.ts";
+import { renderDocument } from "./features/public-site/render-document.server.tsx";
 
-export default createServerEntry({ fetch: (request, options) => handler.fetch(request, options) });
+export default createServerEntry({ fetch: createStartHandler(renderDocument) });
 
 export { SettingsError } from "./config.server.ts";
 /** For `serve.ts` on shutdown, because log streams never end by themselves. */

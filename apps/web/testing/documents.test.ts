@@ -96,9 +96,18 @@ test("the process exits within 8 s of SIGTERM, with a keep-alive connection open
   expect(ms).toBeLessThan(8000);
 });
 
+test("visitors of the public site load no script of the app, and see the whole page without any", async () => {
+  for (const path of ["/", "/pricing", "/blog", "/blog/context-economy", "/blog/no-such-post"]) {
+    const html = await (await newVisitor(site.url).get(path)).text();
+    expect([path, /\/assets\/[^"]+\.js|modulepreload|<script[^>]+src=/.test(html)]).toEqual([path, false]);
+    // React would send parts of a long page hidden, and show them by a script.
+    expect([path, html.includes("<template"), html.includes("</html>")]).toEqual([path, false, true]);
+  }
+});
+
 test("a first visit loads at most 170 kB of script, gzipped", async () => {
   const assets = join(await builtWeb(), "client", "assets");
-  for (const path of ["/", "/provider/sign-in", "/pricing", "/blog"]) {
+  for (const path of ["/provider/sign-in", "/new/github-install-success"]) {
     const html = await (await newVisitor(site.url).get(path)).text();
     const loaded = new Set<string>();
     const load = async (name: string): Promise<void> => {

@@ -41,6 +41,9 @@ test("UI-4 UI-5 the public pages are accessible and fit the screen, in both them
       "/",
       "/pricing",
       "/blog",
+      "/blog/oauth-proxy-dynamic-registration",
+      "/blog/context-economy",
+      "/blog/no-such-post",
       "/provider/problem?error=account_not_linked",
       "/new/github-install-success",
     ]) {
@@ -48,6 +51,30 @@ test("UI-4 UI-5 the public pages are accessible and fit the screen, in both them
       await expectAccessible(page);
     }
   }
+});
+
+test("UI-2 the public site's theme switch works without the app, and keeps the choice", async () => {
+  await page.goto(`${site.url}/pricing`);
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  await page.getByRole("radio", { name: "Dark" }).check();
+  expect(await theme()).toBe("dark");
+  await page.goto(`${site.url}/blog`);
+  expect([await theme(), await page.getByRole("radio", { name: "Dark" }).isChecked()]).toEqual(["dark", true]);
+});
+
+test("PUB-4 the landing page takes at most 150 kB in at most 25 requests", async () => {
+  const sizes: number[] = [];
+  page.on("requestfinished", async (request) => {
+    const { responseBodySize, responseHeadersSize } = await request.sizes();
+    sizes.push(responseBodySize + responseHeadersSize);
+  });
+  await page.goto(site.url, { waitUntil: "networkidle" });
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await page.waitForLoadState("networkidle");
+  expect(Math.max(sizes.length, 25)).toBe(25);
+  expect(sizes.length).toBeGreaterThan(2);
+  const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
+  expect(Math.max(kilobytes, 150)).toBe(150);
 });
 
 test("UI-2 without a stored choice the page follows the system's theme", async () => {

@@ -1,5 +1,16 @@
-import { createRootRouteWithContext, HeadContent, Outlet, ScriptOnce, Scripts } from "@tanstack/react-router";
+import sans from "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2?url";
+import {
+  type AnyRouteMatch,
+  createRootRouteWithContext,
+  HeadContent,
+  Outlet,
+  ScriptOnce,
+  Scripts,
+  useMatches,
+} from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
+import { isStaticDocument } from "~/features/public-site/is-static-document.ts";
+import { notFoundHead } from "~/features/public-site/page-head.ts";
 import type { RouterContext } from "~/features/session/guards.ts";
 import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
@@ -14,15 +25,16 @@ const Toaster = lazy(() =>
 );
 
 export const Route = createRootRouteWithContext<RouterContext>()({
-  head: () => ({
+  head: ({ matches }) => ({
     meta: [
       { charSet: "utf-8" },
       { name: "viewport", content: "width=device-width, initial-scale=1" },
-      { title: "Towpath" },
+      ...(matches.some(isMissing) ? notFoundHead.meta : [{ title: "Towpath" }]),
       { name: "color-scheme", content: "light dark" },
     ],
     links: [
       { rel: "stylesheet", href: styles },
+      { rel: "preload", href: sans, as: "font", type: "font/woff2", crossOrigin: "anonymous" },
       { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" },
     ],
   }),
@@ -30,18 +42,26 @@ export const Route = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
 });
 
+/** Whether the match says that the page doesn't exist: its own screen does, or no route is as long as the path. */
+const isMissing = ({ status, _notFound }: AnyRouteMatch) => status === "notFound" || _notFound === true;
+
 function Shell({ children }: { readonly children: ReactNode }) {
+  const isStatic = useMatches({ select: isStaticDocument });
   return (
     <html lang="en" suppressHydrationWarning>
       <head>
         <ScriptOnce>{themeScript}</ScriptOnce>
-        <ScriptOnce>{earlyClickScript}</ScriptOnce>
+        {isStatic ? null : <ScriptOnce>{earlyClickScript}</ScriptOnce>}
         <HeadContent />
       </head>
       <body>
         <div id="app">{children}</div>
-        <Toasts />
-        <Scripts />
+        {isStatic ? null : (
+          <>
+            <Toasts />
+            <Scripts />
+          </>
+        )}
       </body>
     </html>
   );

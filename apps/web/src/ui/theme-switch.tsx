@@ -9,7 +9,7 @@ const choices: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
   { value: "system", label: "System", icon: Monitor },
 ];
 
-/** Light, dark or system (UI-2). Native radio buttons, so that visitors load no script for them. */
+/** Light, dark or system (UI-2). Native radio buttons, so that pages without the app need little script for them. */
 export function ThemeSwitch({ className }: { className?: string }) {
   const theme = useTheme();
   const name = useId();
@@ -17,6 +17,7 @@ export function ThemeSwitch({ className }: { className?: string }) {
     <div
       role="radiogroup"
       aria-label="Theme"
+      data-theme-switch=""
       className={classNames("inline-flex rounded-full border bg-surface p-0.5", className)}
     >
       {choices.map(({ value, label, icon: Icon }) => (

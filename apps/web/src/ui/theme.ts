@@ -4,7 +4,7 @@ export const themes = ["light", "dark", "system"] as const;
 export type Theme = (typeof themes)[number];
 
 /** Key in localStorage (UI-2). */
-const themeStorageKey = "theme";
+export const themeStorageKey = "theme";
 
 /** Window event that makes the script in the head apply the stored theme. */
 export const themeChanged = "towpath:theme";

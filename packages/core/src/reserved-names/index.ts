@@ -8,8 +8,8 @@ const sitePages = words(`
   logout mcp metrics new notifications oauth oauth2 og onboarding organization organizations og platform plans portal
   portals preferences pricing privacy profile project projects provider public readyz register registry robots rss
   search security self server servers session sessions settings signin signout signup sitemap sso static status
-  subscribe support system templates terms tos tutorials upgrade usage user users v0 v0-1 v1 v2 webhook webhooks
-  welcome well-known .well-known
+  subscribe support system templates terms tos tutorials upgrade usage user users v0 v0-1 v0.1 v1 v2 webhook webhooks
+  welcome well-known .well-known favicon.ico favicon.svg robots.txt rss.xml sitemap.xml
 `);
 
 /** Host labels of the platform and of mail or DNS conventions, and labels that could be mistaken for them. */

@@ -1,7 +1,5 @@
 import { buttonLook } from "~/ui/button.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
-import { LogoMark } from "~/ui/logo.tsx";
-import { ThemeSwitch } from "~/ui/theme-switch.tsx";
 import { Exhibits } from "./exhibits.tsx";
 import { Journey } from "./journey.tsx";
 import { Promises } from "./promises.tsx";
@@ -9,16 +7,13 @@ import { Promises } from "./promises.tsx";
 /** What a visitor sees first: what Towpath is, what it promises, how to run it (PUB-4). */
 export function LandingPage() {
   return (
-    <>
-      <main>
-        <Hero />
-        <Journey />
-        <Exhibits />
-        <Promises />
-        <SelfHosting />
-      </main>
-      <Footer />
-    </>
+    <main>
+      <Hero />
+      <Journey />
+      <Exhibits />
+      <Promises />
+      <SelfHosting />
+    </main>
   );
 }
 
@@ -41,18 +36,6 @@ function Hero() {
         </a>
       </div>
     </section>
-  );
-}
-
-function Footer() {
-  return (
-    <footer className="border-t">
-      <div className="mx-auto flex max-w-[1280px] flex-wrap items-center gap-x-6 gap-y-3 px-4 py-6 text-sm text-muted sm:px-6">
-        <LogoMark className="size-5" />
-        <p className="flex-1">Towpath is open source.</p>
-        <ThemeSwitch />
-      </div>
-    </footer>
   );
 }
 

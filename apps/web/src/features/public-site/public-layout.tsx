@@ -1,26 +1,58 @@
-import { Menu as MenuIcon } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { ScriptOnce } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { AppShell } from "~/features/app-shell/app-shell.tsx";
+import { OrganizationLinks, settingsHrefs } from "~/features/app-shell/organization-links.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Logo } from "~/ui/logo.tsx";
+import { MobileMenu } from "./mobile-menu.tsx";
+import type { Site } from "./site.functions.ts";
+import { SiteFooter } from "./site-footer.tsx";
 import { linkLook, Pages, Stars } from "./site-links.tsx";
+import { siteScript } from "./site-script.ts";
+import type { Viewer } from "./viewer.ts";
 
-/** Layout of the public site (PUB-1). */
-export function PublicLayout({ children }: { readonly children: ReactNode }) {
+/** Layout of the public site (PUB-1). Signed-in users see the app's bar instead of the public one (PUB-3). */
+export function PublicLayout({
+  site,
+  viewer,
+  children,
+}: {
+  readonly site: Site;
+  readonly viewer: Viewer | null;
+  readonly children: ReactNode;
+}) {
+  const page = (
+    <>
+      {children}
+      <SiteFooter site={site} />
+      <ScriptOnce>{siteScript}</ScriptOnce>
+    </>
+  );
+  if (viewer) return <AppLayout viewer={viewer}>{page}</AppLayout>;
   return (
     <>
-      <PublicBar />
-      <div id="content">{children}</div>
+      <PublicBar site={site} />
+      <div id="content">{page}</div>
     </>
   );
 }
 
-/** Loaded when first opened. */
-const MobileMenu = lazy(() => import("./mobile-menu.tsx"));
+function AppLayout({ viewer, children }: { readonly viewer: Viewer; readonly children: ReactNode }) {
+  const { profile, organization } = viewer;
+  return (
+    <AppShell
+      person={{ displayName: profile.displayName, email: profile.email, ...settingsHrefs(organization) }}
+      organizations={profile.organizations}
+      active={organization}
+      bar={organization ? <OrganizationLinks organization={organization} /> : null}
+    >
+      {children}
+    </AppShell>
+  );
+}
 
 /** Top bar of the public site: 64 px high, at most 1280 px wide (PUB-1), a drawer on small screens (PUB-2). */
-function PublicBar() {
-  const [open, setOpen] = useState(false);
-  const [wasOpened, setWasOpened] = useState(false);
+function PublicBar({ site }: { readonly site: Site }) {
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas">
       <div className="mx-auto flex h-16 w-full max-w-[1280px] items-center gap-1 px-4 sm:px-6">
@@ -28,8 +60,8 @@ function PublicBar() {
           <Logo />
         </a>
         <nav aria-label="Site" className="flex flex-1 items-center justify-end gap-1 max-md:hidden">
-          <Stars />
-          <Pages />
+          <Stars site={site} />
+          <Pages site={site} />
           <a href="/login" className={linkLook}>
             Sign in
           </a>
@@ -38,24 +70,7 @@ function PublicBar() {
           </a>
         </nav>
         <div className="flex flex-1 justify-end md:hidden">
-          <button
-            type="button"
-            aria-label="Menu"
-            aria-haspopup="dialog"
-            aria-expanded={open}
-            className={buttonLook({ variant: "ghost", className: "size-8 px-0" })}
-            onClick={() => {
-              setWasOpened(true);
-              setOpen(true);
-            }}
-          >
-            <MenuIcon aria-hidden />
-          </button>
-          {wasOpened ? (
-            <Suspense>
-              <MobileMenu open={open} onOpenChange={setOpen} />
-            </Suspense>
-          ) : null}
+          <MobileMenu site={site} />
         </div>
       </div>
     </header>

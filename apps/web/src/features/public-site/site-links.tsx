@@ -1,22 +1,14 @@
 import { Star } from "lucide-react";
-
-const repository = "https://github.com/jlowin/fastmcp";
-const docs = "https://gofastmcp.com";
-
-const pages = [
-  { label: "Blog", href: "/blog" },
-  { label: "Docs", href: docs },
-  { label: "Pricing", href: "/pricing" },
-] as const;
+import type { Site } from "./site.functions.ts";
 
 export const linkLook =
   "flex h-9 items-center rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-hover hover:text-ink";
 
 /** The framework's repository, with its stars. */
-export function Stars() {
+export function Stars({ site }: { readonly site: Site }) {
   return (
     <a
-      href={repository}
+      href={site.starUrl}
       className={`${linkLook} gap-1.5`}
       rel="noreferrer"
       target="_blank"
@@ -29,7 +21,12 @@ export function Stars() {
 }
 
 /** The site's pages. */
-export function Pages() {
+export function Pages({ site }: { readonly site: Site }) {
+  const pages = [
+    { label: "Blog", href: "/blog" },
+    { label: "Docs", href: site.docsUrl },
+    { label: "Pricing", href: "/pricing" },
+  ];
   return pages.map(({ label, href }) => (
     <a
       key={label}

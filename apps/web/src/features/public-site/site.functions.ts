@@ -1,8 +1,27 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { services } from "~/compose.server.ts";
 import { publicAccess } from "~/http/access.ts";
 
+export type Site = {
+  /** Origin of the site, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Where the star count and Docs lead. */
+  readonly starUrl: string;
+  readonly docsUrl: string;
+};
+
 /** What public pages need to know about the instance. */
-export const getSite = createServerFn({ method: "GET" })
+const getSite = createServerFn({ method: "GET" })
   .middleware([publicAccess])
-  .handler(() => ({ baseUrl: services().config.baseUrl }));
+  .handler((): Site => {
+    const { baseUrl, starUrl, docsUrl } = services().config;
+    return { baseUrl, starUrl, docsUrl };
+  });
+
+/** Never changes while the page is open. */
+export const siteQuery = queryOptions({
+  queryKey: ["site"],
+  queryFn: ({ signal }) => getSite({ signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+});

@@ -1,8 +1,9 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { redirect, useRouteContext } from "@tanstack/react-router";
+import { notFound, redirect, useRouteContext } from "@tanstack/react-router";
 import type { Permission } from "@towpath/core/authorize";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization, signInHref } from "./destinations.ts";
+import { isReservedPath } from "./reserved-path.ts";
 import { currentAuthQuery, organizationQuery, profileQuery, syncOrganizationSession } from "./session.functions.ts";
 
 // Guards only decide where to navigate. Each server function authorizes its own reads and writes.
@@ -40,6 +41,7 @@ export async function requireActiveOrganization(call: GuardInput) {
 /** Organization guard (AUTH-8). Also syncs the session with the organization shown (AUTH-5). */
 export async function requireOrganization(call: GuardInput & { readonly params: { readonly orgSlug: string } }) {
   const { context, location, params } = call;
+  if (isReservedPath(params.orgSlug) && !(await isOwnSlug(call))) throw notFound();
   const { auth, profile, active } = await requireActiveOrganization(call);
   const organization = await context.queryClient.ensureQueryData(organizationQuery(active.slug));
   if (auth.organizationId !== active.id) {
@@ -54,6 +56,13 @@ export async function requireOrganization(call: GuardInput & { readonly params: 
   }
   if (params.orgSlug !== active.slug) throw redirect({ href: inOrganization(location.href, active.slug) });
   return { auth, profile, organization };
+}
+
+/** Organizations keep a slug that was reserved later. */
+async function isOwnSlug({ context: { queryClient }, params }: GuardInput & { params: { orgSlug: string } }) {
+  const auth = await queryClient.ensureQueryData(currentAuthQuery);
+  const profile = auth && (await queryClient.ensureQueryData(profileQuery));
+  return profile?.organizations.some(({ slug }) => slug === params.orgSlug) ?? false;
 }
 
 /**

@@ -1,0 +1,14 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { activeOrganization } from "~/features/session/destinations.ts";
+import { currentAuthQuery, organizationQuery, profileQuery } from "~/features/session/session.functions.ts";
+
+/** Who looks at a public page, for the app's bar (PUB-3); null for visitors. */
+export type Viewer = NonNullable<Awaited<ReturnType<typeof readViewer>>>;
+
+export async function readViewer(queryClient: QueryClient) {
+  const auth = await queryClient.ensureQueryData(currentAuthQuery);
+  const profile = auth && (await queryClient.ensureQueryData(profileQuery));
+  if (!profile) return null;
+  const active = activeOrganization(profile.organizations, auth.organizationId);
+  return { auth, profile, organization: active && (await queryClient.ensureQueryData(organizationQuery(active.slug))) };
+}

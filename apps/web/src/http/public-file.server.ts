@@ -1,0 +1,10 @@
+/** A file that is the same for everybody, which caches may keep for five minutes unless `maxAgeSeconds` says otherwise. */
+export function publicFile(
+  body: string | Uint8Array<ArrayBuffer>,
+  contentType: string,
+  { maxAgeSeconds = 300 }: { readonly maxAgeSeconds?: number } = {},
+): Response {
+  return new Response(body, {
+    headers: { "content-type": contentType, "cache-control": `public, max-age=${maxAgeSeconds}` },
+  });
+}

@@ -1,0 +1,36 @@
+import { createFileRoute, notFound } from "@tanstack/react-router";
+import { getPost } from "~/features/blog/blog.functions.ts";
+import { PostPage } from "~/features/blog/post-page.tsx";
+import { UnmatchedRoute } from "~/features/error-screens/error-screens.tsx";
+import { notFoundHead, pageHead } from "~/features/public-site/page-head.ts";
+
+/** PUB-8 */
+export const Route = createFileRoute("/_site/blog/$slug")({
+  loader: async ({ params }) => {
+    const post = await getPost({ data: params });
+    if (!post) throw notFound();
+    return post;
+  },
+  head: ({ match, loaderData: post }) => {
+    if (!post) return notFoundHead;
+    const { title, description, image, publishedAt, author, tags } = post.meta;
+    const path = `/blog/${post.slug}`;
+    const { meta, links } = pageHead(match.context.site, {
+      ...{ path, image, description, type: "article" },
+      title: `${title} · Towpath`,
+    });
+    const article = [
+      { property: "article:published_time", content: publishedAt },
+      { name: "author", content: author.name },
+      { name: "keywords", content: tags.join(", ") },
+    ];
+    return { meta: [...meta, ...article], links };
+  },
+  component: BlogPost,
+  // Inside the layout, which an ancestor's would replace.
+  notFoundComponent: UnmatchedRoute,
+});
+
+function BlogPost() {
+  return <PostPage post={Route.useLoaderData()} />;
+}

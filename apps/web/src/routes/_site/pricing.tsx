@@ -1,0 +1,14 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { pageHead } from "~/features/public-site/page-head.ts";
+import { PricingPage } from "~/features/public-site/pricing-page.tsx";
+
+/** PUB-6 */
+export const Route = createFileRoute("/_site/pricing")({
+  head: ({ match }) =>
+    pageHead(match.context.site, {
+      path: "/pricing",
+      title: "Pricing · Towpath",
+      description: "You run Towpath yourself. There is nothing to buy: it costs what your machine costs.",
+    }),
+  component: PricingPage,
+});

@@ -1,0 +1,10 @@
+/** A Markdown file as the build makes it (`vite/markdown.ts`). `FrontMatter` has passed the schema of its directory. */
+export type MarkdownPage<FrontMatter> = {
+  readonly frontMatter: FrontMatter;
+  /** Safe to insert: the build made it from our own file. */
+  readonly html: string;
+  /** Sections (2) and their subsections (3), with the ids that link to them. */
+  readonly headings: readonly { readonly depth: number; readonly id: string; readonly text: string }[];
+  /** How long it takes to read. */
+  readonly minutes: number;
+};

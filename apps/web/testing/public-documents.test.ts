@@ -1,0 +1,213 @@
+import { SaxesParser } from "saxes";
+import { expect, test } from "vitest";
+import { postMetaSchema } from "../src/features/blog/post.schema.ts";
+import { publishedPosts } from "../src/features/blog/publish-posts.ts";
+import { openSite } from "./site.ts";
+import { newVisitor, seededMember } from "./visitor.ts";
+
+const site = openSite(() => ({
+  TOWPATH_STAR_URL: "https://stars.example/repo",
+  TOWPATH_DOCS_URL: "https://docs.example/",
+}));
+
+const slugs = ["oauth-proxy-dynamic-registration", "sampling-fallbacks", "context-economy"];
+const publicPaths = ["/", "/pricing", "/blog", ...slugs.map((slug) => `/blog/${slug}`)];
+
+async function documentAt(path: string) {
+  const response = await newVisitor(site.url).get(path);
+  const html = await response.text();
+  const attribute = (pattern: RegExp) => pattern.exec(html)?.[1] ?? null;
+  return {
+    status: response.status,
+    html,
+    title: attribute(/<title>([^<]*)<\/title>/),
+    canonical: attribute(/<link rel="canonical" href="([^"]*)"/),
+    meta: (name: string) => attribute(new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`)),
+  };
+}
+
+test("PUB-7 the blog lists three posts of early September 2025, newest first, with a link to the feed", async () => {
+  const { html, status } = await documentAt("/blog");
+  expect(status).toBe(200);
+  const listed = [...html.matchAll(/<a href="\/blog\/([^"]+)"/g)].map(([, slug]) => slug);
+  expect(listed).toEqual(slugs);
+  const days = [...html.matchAll(/<time dateTime="(2025-09-0\d)T/g)].map(([, day]) => day);
+  expect(days).toEqual(days.toSorted().toReversed());
+  expect(days.length).toBe(3);
+  expect(html).toMatch(/<a href="\/rss.xml"[^>]*>.*?RSS feed/);
+  expect(html).toMatch(/<link rel="alternate" type="application\/rss\+xml"/);
+});
+
+const page = (publishedAt: string, draft?: boolean) => ({
+  frontMatter: postMetaSchema.parse({
+    ...{ title: "T", description: "D", author: { name: "A", avatar: "/a.svg" }, publishedAt, tags: ["x"], image: "/i" },
+    ...(draft !== undefined && { draft }),
+  }),
+  ...{ html: "<p>Text</p>", headings: [], minutes: 1 },
+});
+
+test("PUB-7 PUB-16 drafts are in no list, and no post has one as its neighbor", () => {
+  const posts = publishedPosts({
+    "./posts/old.md": page("2025-09-01"),
+    "./posts/draft.md": page("2025-09-02", true),
+    "./posts/new.md": page("2025-09-03", false),
+  });
+  expect(posts.map(({ slug, previous, next }) => [slug, previous?.slug, next?.slug])).toEqual([
+    ["new", "old", undefined],
+    ["old", undefined, "new"],
+  ]);
+  expect(posts[0]).toMatchObject({ content: "<p>Text</p>", meta: { publishedAt: "2025-09-03T00:00:00.000Z" } });
+});
+
+test.each([
+  ["no author", { author: undefined }],
+  ["an avatar of another site", { author: { name: "A", avatar: "https://elsewhere.example/a.png" } }],
+  ["a day that doesn't exist", { publishedAt: "2025-09-31" }],
+  ["no tags", { tags: [] }],
+  ["a field that nobody knows", { drafft: true }],
+])("PUB-16 front matter is refused with %s", (_what, wrong) => {
+  const { frontMatter } = page("2025-09-01");
+  const given = { ...frontMatter, publishedAt: "2025-09-01" };
+  expect(postMetaSchema.safeParse(given).success).toBe(true);
+  expect(postMetaSchema.safeParse({ ...given, ...wrong }).success).toBe(false);
+});
+
+test.each(slugs)("PUB-8 /blog/%s has its author, highlighted code, its figure and its neighbors", async (slug) => {
+  const { html, status, title, meta } = await documentAt(`/blog/${slug}`);
+  expect(status).toBe(200);
+  expect(title).toMatch(/ · Towpath$/);
+  expect(meta("article:published_time")).toMatch(/^2025-09-0\d/);
+  expect(html).toContain('<img src="/authors/towpath.svg"');
+  expect(html).toMatch(/<pre class="shiki[^>]*tabindex="0"/);
+  expect(html).toMatch(/<figure><div role="img" aria-label="[^"]{20,}" tabindex="0"><svg aria-hidden="true"/);
+  expect(html).toContain('aria-label="On this page"');
+  const words = html
+    .replace(/^.*<div class="prose/s, "")
+    .replace(/<[^>]+>/g, " ")
+    .split(/\s+/).length;
+  expect(words).toBeGreaterThan(900);
+  const others = [
+    ...html.matchAll(/rel="(?:next|prev)"[^>]*href="\/blog\/([^"]+)"|href="\/blog\/([^"]+)" rel="(?:next|prev)"/g),
+  ];
+  expect(others.length).toBe(slug === "sampling-fallbacks" ? 2 : 1);
+});
+
+test.each(["/blog/no-such-post", "/blog/draft", "/blog/..%2Fposts"])(
+  "PUB-8 %s is a 404 with such a title, and not for search engines",
+  async (path) => {
+    const { status, title, meta, html } = await documentAt(path);
+    expect([status, title, meta("robots")]).toEqual([404, "404 - Not Found", "noindex"]);
+    expect(html).toContain("The page you&#x27;re looking for doesn&#x27;t exist.");
+    expect(html).toContain('<a href="/" aria-label="Towpath home"');
+  },
+);
+
+/** Elements of an XML document in document order, with their path. @throws for a document that isn't well-formed */
+function elementsOf(xml: string) {
+  const found: { path: string; text: string; attributes: Record<string, string> }[] = [];
+  const open: typeof found = [];
+  const parser = new SaxesParser({ xmlns: false });
+  parser.on("error", (error) => {
+    throw error;
+  });
+  parser.on("opentag", ({ name, attributes }) => {
+    const element = {
+      path: `${open.at(-1)?.path ?? ""}/${name}`,
+      text: "",
+      attributes: attributes as Record<string, string>,
+    };
+    found.push(element);
+    open.push(element);
+  });
+  const append = (text: string) => {
+    const last = open.at(-1);
+    if (last) last.text += text;
+  };
+  parser.on("text", append);
+  parser.on("cdata", append);
+  parser.on("closetag", () => void open.pop());
+  parser.write(xml).close();
+  return found;
+}
+
+test("PUB-9 the feed is RSS 2.0: well-formed, with all that the specification requires, and absolute addresses", async () => {
+  const response = await newVisitor(site.url).get("/rss.xml");
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/rss+xml; charset=utf-8"]);
+  const elements = elementsOf(await response.text());
+  const at = (path: string) => elements.filter((element) => element.path === path);
+  expect(at("/rss").map(({ attributes }) => [attributes.version, attributes["xmlns:atom"]])).toEqual([
+    ["2.0", "http://www.w3.org/2005/Atom"],
+  ]);
+  for (const required of ["title", "link", "description"]) {
+    expect([required, at(`/rss/channel/${required}`).map(({ text }) => text.length > 0)]).toEqual([required, [true]]);
+  }
+  expect(at("/rss/channel/atom:link").map(({ attributes }) => attributes)).toEqual([
+    { href: `${site.url}/rss.xml`, rel: "self", type: "application/rss+xml" },
+  ]);
+  expect(at("/rss/channel/item").length).toBe(3);
+  const links = at("/rss/channel/item/link").map(({ text }) => text);
+  expect(links).toEqual(slugs.map((slug) => `${site.url}/blog/${slug}`));
+  expect(at("/rss/channel/item/guid").map(({ text }) => text)).toEqual(links);
+  for (const { text } of [...at("/rss/channel/item/pubDate"), ...at("/rss/channel/lastBuildDate")]) {
+    expect(text).toMatch(/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d Sep 2025 \d\d:\d\d:\d\d GMT$/);
+  }
+  for (const name of ["title", "description", "pubDate"]) expect(at(`/rss/channel/item/${name}`).length).toBe(3);
+});
+
+test("PUB-15 each public page has its own title, description, canonical link and preview", async () => {
+  const documents = await Promise.all(publicPaths.map(documentAt));
+  for (const [index, { canonical, meta, title }] of documents.entries()) {
+    const path = publicPaths[index] ?? "";
+    expect([path, canonical, meta("og:url")]).toEqual([path, `${site.url}${path}`, `${site.url}${path}`]);
+    expect([path, meta("og:title"), meta("og:description")]).toEqual([path, title, meta("description")]);
+    expect(meta("og:image")).toMatch(new RegExp(`^${site.url}/api/og`));
+    expect(meta("description")?.length).toBeGreaterThan(40);
+  }
+  expect(new Set(documents.map(({ title }) => title)).size).toBe(publicPaths.length);
+  expect(new Set(documents.map(({ meta }) => meta("description"))).size).toBe(publicPaths.length);
+});
+
+test.each(["/robots.php", "/wp-login.php", "/blog/a/b", "/docs/a/b/c", "/rss.xml/x", "/.env"])(
+  "PUB-15 ERR-4 %s is no organization's: visitors get a 404, not a sign-in page",
+  async (path) => {
+    const { status, title } = await documentAt(path);
+    expect([path, status, title]).toEqual([path, 404, "404 - Not Found"]);
+  },
+);
+
+test("PUB-1 where the star count and Docs lead is a setting", async () => {
+  const { html } = await documentAt("/pricing");
+  expect(html).toMatch(/<a href="https:\/\/stars.example\/repo"[^>]*aria-label="17k\+ stars on GitHub"/);
+  expect(html).toMatch(/<a href="https:\/\/docs.example\/"[^>]*>Docs<\/a>/);
+});
+
+test("PUB-3 signed-in users see the app's bar on public pages, visitors the public one", async () => {
+  const { visitor, organization } = await seededMember(site.url, site.db);
+  for (const path of ["/pricing", "/blog", "/blog/context-economy", "/blog/no-such-post"]) {
+    const own = await (await visitor.get(path)).text();
+    expect([path, own.includes(`Org ${organization.slug}`), own.includes('href="/login"')]).toEqual([
+      path,
+      true,
+      false,
+    ]);
+    expect(own).toContain("account of Ada Lovelace");
+    const { html } = await documentAt(path);
+    expect([path, html.includes("account of"), html.includes('href="/login"')]).toEqual([path, false, true]);
+  }
+});
+
+test("PUB-6 pricing says what self-hosting costs, and no page calls the project open source without a licence", async () => {
+  const { html } = await documentAt("/pricing");
+  expect(html).toContain("You run Towpath yourself. There is nothing to buy: it costs what your machine costs.");
+  expect(html).toContain("$0");
+  for (const path of publicPaths)
+    expect([path, (await documentAt(path)).html.match(/open[ -]source/i)]).toEqual([path, null]);
+});
+
+test("PUB-13 the page after installing the GitHub App says that it is done, and leads on", async () => {
+  const { html, status, meta } = await documentAt("/new/github-install-success");
+  expect([status, meta("robots")]).toEqual([200, "noindex"]);
+  expect(html).toContain("GitHub is connected");
+  expect(html).toContain("Towpath can read the repositories that you chose");
+  expect(html).toMatch(/<a href="\/"[^>]*>Continue<\/a>/);
+});
