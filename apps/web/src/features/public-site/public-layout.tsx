@@ -1,7 +1,6 @@
 import { ScriptOnce } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { OrganizationLinks, settingsHrefs } from "~/features/app-shell/organization-links.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Logo } from "~/ui/logo.tsx";
 import { MobileMenu } from "./mobile-menu.tsx";
@@ -22,32 +21,24 @@ export function PublicLayout({
   readonly children: ReactNode;
 }) {
   const page = (
-    <>
+    <div id="content">
       {children}
       <SiteFooter site={site} />
       <ScriptOnce>{siteScript}</ScriptOnce>
-    </>
+    </div>
   );
-  if (viewer) return <AppLayout viewer={viewer}>{page}</AppLayout>;
+  if (viewer) {
+    return (
+      <AppShell profile={viewer.profile} organization={viewer.organization} hasSidebar={false}>
+        {page}
+      </AppShell>
+    );
+  }
   return (
     <>
       <PublicBar site={site} />
-      <div id="content">{page}</div>
+      {page}
     </>
-  );
-}
-
-function AppLayout({ viewer, children }: { readonly viewer: Viewer; readonly children: ReactNode }) {
-  const { profile, organization } = viewer;
-  return (
-    <AppShell
-      person={{ displayName: profile.displayName, email: profile.email, ...settingsHrefs(organization) }}
-      organizations={profile.organizations}
-      active={organization}
-      bar={organization ? <OrganizationLinks organization={organization} /> : null}
-    >
-      {children}
-    </AppShell>
   );
 }
 
