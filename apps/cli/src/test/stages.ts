@@ -2,7 +2,7 @@ import { check, type Output, programOf, pytest, together, vitest } from "./progr
 import type { Totals } from "./totals.ts";
 
 /** Which fills a machine of two processors: no lane waits for more than half a minute, and none computes all the time. */
-type Lane = "packages" | "harness" | "instances";
+type Lane = "packages" | "harness and pages" | "instances";
 
 export type Stage = {
   readonly name: string;
@@ -17,6 +17,11 @@ export type Stage = {
 
 const tsc = (output: Output, project: string) =>
   check(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
+
+/** What names of tests that need a browser contain: they are a stage of their own, to fill the lane of the shortest one. */
+const browserTest = ".browser.test.";
+
+const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
 
 /** In the order in which a mistake is cheapest to learn of. */
 export const stages: readonly Stage[] = [
@@ -58,14 +63,21 @@ export const stages: readonly Stage[] = [
     name: "unit",
     title: "Packages and processes",
     // Beside the other lanes one worker fewer: as much at the same time as without them.
-    run: (output, isAlone) => vitest(output, "vitest.config.ts", isAlone ? [] : ["--maxWorkers=2"]),
+    run: (output, isAlone) =>
+      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 2)]),
     lane: "packages",
   },
   {
     name: "harness",
     title: "Python harness",
     run: (output) => pytest(output, "python/towpath_runner/tests"),
-    lane: "harness",
+    lane: "harness and pages",
+  },
+  {
+    name: "pages",
+    title: "Pages in a browser",
+    run: (output, isAlone) => vitest(output, "vitest.config.ts", [browserTest, ...workers(isAlone, 1)]),
+    lane: "harness and pages",
   },
   {
     name: "e2e",
