@@ -21,6 +21,7 @@ const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 const allowedPackages = {
   "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest],
   "packages/runner-api": ["crypto", coreSchemas],
+  "packages/chat": [coreSchemas, "mcp", "secrets"],
   "packages/queue": ["core", "db"],
   "packages/mail": ["core", "crypto", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],

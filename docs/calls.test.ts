@@ -14,7 +14,6 @@ const notYet = [
   "get widget token",
   "get registry data",
   "create external server",
-  "suggested questions",
   "user profiles by organization",
   "user profiles by ids",
 ];

@@ -14,6 +14,8 @@ const serverOnly = [
   "pino",
   "better-auth",
   "drizzle-orm",
+  "ai",
+  "@towpath/chat",
   "@towpath/db",
   "@towpath/auth",
   "@towpath/crypto",

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { chatSettings } from "@towpath/chat/config";
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
@@ -19,6 +20,7 @@ const settings = z.object({
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
   ...secretSettings,
   ...callLimitSettings,
+  ...chatSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_URL: origin.default("http://localhost:3000"),
   /** Where the public site's star count and Docs lead. */
@@ -91,6 +93,13 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
     /** What the gateways keep to: shown, and no project may set more. */
     callLimits: callLimitsFrom(values),
+    chat: {
+      models: values.TOWPATH_CHAT_MODELS,
+      limits: {
+        questionsPerHour: values.TOWPATH_CHAT_QUESTIONS_PER_HOUR,
+        tokensPerDay: values.TOWPATH_CHAT_TOKENS_PER_DAY,
+      },
+    },
     localOAuthClients: values.TOWPATH_LOCAL_OAUTH_CLIENTS === "yes",
     oidc: signIn?.data
       ? {

@@ -43,6 +43,7 @@ import { Route as WelcomeCreateOrganizationRouteImport } from "./routes/welcome/
 import { Route as OrgSlugProjectNameIndexRouteImport } from "./routes/$orgSlug/$projectName/index";
 import { Route as OrgSlugProjectNameAccessRouteImport } from "./routes/$orgSlug/$projectName/access";
 import { Route as OrgSlugProjectNameAdminJwtRouteImport } from "./routes/$orgSlug/$projectName/admin-jwt";
+import { Route as OrgSlugProjectNameChatRouteImport } from "./routes/$orgSlug/$projectName/chat";
 import { Route as OrgSlugProjectNameClientsRouteImport } from "./routes/$orgSlug/$projectName/clients";
 import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
@@ -80,6 +81,7 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$buildId";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
+import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
@@ -271,6 +273,11 @@ const OrgSlugProjectNameAdminJwtRoute =
     path: "/admin-jwt",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugProjectNameChatRoute = OrgSlugProjectNameChatRouteImport.update({
+  id: "/chat",
+  path: "/chat",
+  getParentRoute: () => OrgSlugProjectNameRouteRoute,
+} as any);
 const OrgSlugProjectNameClientsRoute =
   OrgSlugProjectNameClientsRouteImport.update({
     id: "/clients",
@@ -480,6 +487,12 @@ const ApiV1ProjectsIndexRoute = ApiV1ProjectsIndexRouteImport.update({
   path: "/api/v1/projects/",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiProjectsOrgSlugProjectNameChatRoute =
+  ApiProjectsOrgSlugProjectNameChatRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/chat",
+    path: "/api/projects/$orgSlug/$projectName/chat",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
   ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/request-log-changes",
@@ -604,6 +617,7 @@ export interface FileRoutesByFullPath {
   "/new/": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
+  "/$orgSlug/$projectName/chat": typeof OrgSlugProjectNameChatRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -642,6 +656,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
+  "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
@@ -690,6 +705,7 @@ export interface FileRoutesByTo {
   "/new": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
+  "/$orgSlug/$projectName/chat": typeof OrgSlugProjectNameChatRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -728,6 +744,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
+  "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
@@ -780,6 +797,7 @@ export interface FileRoutesById {
   "/new/": typeof NewIndexRoute;
   "/$orgSlug/$projectName/access": typeof OrgSlugProjectNameAccessRoute;
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
+  "/$orgSlug/$projectName/chat": typeof OrgSlugProjectNameChatRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
@@ -818,6 +836,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
+  "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
@@ -870,6 +889,7 @@ export interface FileRouteTypes {
     | "/new/"
     | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/admin-jwt"
+    | "/$orgSlug/$projectName/chat"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -908,6 +928,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
+    | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
@@ -956,6 +977,7 @@ export interface FileRouteTypes {
     | "/new"
     | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/admin-jwt"
+    | "/$orgSlug/$projectName/chat"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -994,6 +1016,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
     | "/api/v1/projects"
+    | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
@@ -1045,6 +1068,7 @@ export interface FileRouteTypes {
     | "/new/"
     | "/$orgSlug/$projectName/access"
     | "/$orgSlug/$projectName/admin-jwt"
+    | "/$orgSlug/$projectName/chat"
     | "/$orgSlug/$projectName/clients"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
@@ -1083,6 +1107,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
+    | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
@@ -1137,6 +1162,7 @@ export interface RootRouteChildren {
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiV1BuildsBuildIdRoute: typeof ApiV1BuildsBuildIdRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
+  ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
   ApiV1ProjectsNameAdminJwtRoute: typeof ApiV1ProjectsNameAdminJwtRoute;
@@ -1393,6 +1419,13 @@ declare module "@tanstack/react-router" {
       path: "/admin-jwt";
       fullPath: "/$orgSlug/$projectName/admin-jwt";
       preLoaderRoute: typeof OrgSlugProjectNameAdminJwtRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/chat": {
+      id: "/$orgSlug/$projectName/chat";
+      path: "/chat";
+      fullPath: "/$orgSlug/$projectName/chat";
+      preLoaderRoute: typeof OrgSlugProjectNameChatRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
     "/$orgSlug/$projectName/clients": {
@@ -1654,6 +1687,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1ProjectsIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/projects/$orgSlug/$projectName/chat": {
+      id: "/api/projects/$orgSlug/$projectName/chat";
+      path: "/api/projects/$orgSlug/$projectName/chat";
+      fullPath: "/api/projects/$orgSlug/$projectName/chat";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameChatRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/projects/$orgSlug/$projectName/request-log-changes": {
       id: "/api/projects/$orgSlug/$projectName/request-log-changes";
       path: "/api/projects/$orgSlug/$projectName/request-log-changes";
@@ -1772,6 +1812,7 @@ declare module "@tanstack/react-router" {
 interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameAccessRoute: typeof OrgSlugProjectNameAccessRoute;
   OrgSlugProjectNameAdminJwtRoute: typeof OrgSlugProjectNameAdminJwtRoute;
+  OrgSlugProjectNameChatRoute: typeof OrgSlugProjectNameChatRoute;
   OrgSlugProjectNameClientsRoute: typeof OrgSlugProjectNameClientsRoute;
   OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
@@ -1796,6 +1837,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
   {
     OrgSlugProjectNameAccessRoute: OrgSlugProjectNameAccessRoute,
     OrgSlugProjectNameAdminJwtRoute: OrgSlugProjectNameAdminJwtRoute,
+    OrgSlugProjectNameChatRoute: OrgSlugProjectNameChatRoute,
     OrgSlugProjectNameClientsRoute: OrgSlugProjectNameClientsRoute,
     OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
@@ -1915,6 +1957,8 @@ const rootRouteChildren: RootRouteChildren = {
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiV1BuildsBuildIdRoute: ApiV1BuildsBuildIdRoute,
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
+  ApiProjectsOrgSlugProjectNameChatRoute:
+    ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
   ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,

@@ -43,6 +43,9 @@ const passesThrough = (name: string) =>
   name !== "TOWPATH_RUNNER_ADDRESS" &&
   (inherited.includes(name) || /^(TOWPATH_|DATABASE_DIRECT_URL$|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name));
 
+/** Hold keys of others, which no other process needs. */
+const isForWebOnly = (name: string) => name.startsWith("TOWPATH_CHAT_");
+
 export type Surroundings = {
   readonly options: UpOptions;
   readonly identity: Identity;
@@ -85,7 +88,7 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     TOWPATH_PREVIOUS_SECRETS: identity.previousSecrets.join(","),
     TOWPATH_UV: surroundings.uv,
     ...(usesRealGitHub(environment) ? {} : forgeSettings(surroundings)),
-    ...given,
+    ...Object.fromEntries(Object.entries(given).filter(([name]) => !isForWebOnly(name))),
     TOWPATH_URL: url,
     TOWPATH_SERVER_URL: surroundings.serverUrl,
     TOWPATH_HOST: options.host,
@@ -110,8 +113,9 @@ export function rolesOf(surroundings: Surroundings): Role[] {
       FORGE_SETUP_URL: `${url}/api/github/setup`,
     },
   };
+  const forWeb = Object.fromEntries(Object.entries(given).filter(([name]) => isForWebOnly(name)));
   return [
-    { name: "web", entry: entryOf("apps/web/serve.ts"), env: shared, stopSignal: "SIGTERM" },
+    { name: "web", entry: entryOf("apps/web/serve.ts"), env: { ...shared, ...forWeb }, stopSignal: "SIGTERM" },
     { name: "gateway", entry: entryOf("apps/gateway/src/main.ts"), env: shared, stopSignal: "SIGTERM" },
     // After SIGTERM its servers would go on, for the next runner.
     { name: "runner", entry: entryOf("apps/runner/src/main.ts"), env: shared, stopSignal: "SIGINT" },

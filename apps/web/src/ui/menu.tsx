@@ -5,20 +5,24 @@ import { classNames } from "./class-names.ts";
 const itemLook =
   "flex min-h-7 w-full cursor-default items-center gap-2 rounded-md px-2 py-1 text-left text-sm outline-none select-none data-disabled:opacity-55 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint";
 
-/** A menu of actions that a button opens. */
+/** A menu of actions that a button opens; or controlled by `open`. */
 export function Menu({
   trigger,
+  open,
+  onOpenChange,
   align = "end",
   children,
   className,
 }: {
   trigger: ReactElement;
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
   align?: "start" | "center" | "end";
   children: ReactNode;
   className?: string;
 }) {
   return (
-    <BaseMenu.Root>
+    <BaseMenu.Root open={open} onOpenChange={onOpenChange}>
       <BaseMenu.Trigger render={trigger} />
       <BaseMenu.Portal>
         <BaseMenu.Positioner align={align} sideOffset={4} className="z-50 outline-none">

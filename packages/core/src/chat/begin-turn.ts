@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { chat, chatTurn, chatUsage } from "@towpath/db/schema";
-import { and, count, eq, gte, max, min, sql, sum } from "drizzle-orm";
+import { and, count, eq, gte, min, sql, sum } from "drizzle-orm";
 import { authorizeCaller } from "../access/index.ts";
 import { type ProjectScope, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
@@ -49,24 +49,51 @@ export async function beginTurn(call: {
   const input = parseInput(askSchema, call.input);
   const owner: ChatOwner = { projectId: project.id, userId };
   return ctx.db.transaction(async (tx) => {
-    // One at a time for each person: otherwise questions sent at once would all pass the limits.
-    await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`chat:${userId}`}, 0))`);
     const now = ctx.clock.now();
-    await checkPerson(tx, userId, limits, now);
-    await checkOrganization(tx, organization.id, limits, now);
-    const { row, history } = await openChat(tx, owner, input, now);
     const turnId = newId();
     const { question, attachments, model, deploymentId } = input;
+    await countUse(tx, { id: turnId, organizationId: organization.id, ...owner, model, time: now }, limits);
+    const { row, history } = await openChat(tx, owner, input, now);
     const number = (history.at(-1)?.number ?? 0) + 1;
     await tx.insert(chatTurn).values({
       ...{ id: turnId, chatId: row.id, number, question, attachments, model, deploymentId },
       ...{ status: "running", createdAt: now },
     });
-    await tx
-      .insert(chatUsage)
-      .values({ id: turnId, organizationId: organization.id, projectId: project.id, userId, model, time: now });
     return { chatId: row.id, title: row.title, turnId, history };
   });
+}
+
+/**
+ * Counts a use of a model for something else than a turn, towards the same limits. Returns its id, for `noteUsage`.
+ *
+ * @throws TowpathError `forbidden` for who may not call the server, `limit_reached`
+ */
+export async function countModelUse(call: {
+  ctx: Context;
+  input: ProjectScope & { readonly model: string };
+  limits: ChatLimits;
+}): Promise<string> {
+  const { ctx, input, limits } = call;
+  const { project, organization } = await authorizeCaller(ctx, input);
+  const owner: ChatOwner = { projectId: project.id, userId: requireUser(ctx) };
+  const use = { id: newId(), organizationId: organization.id, ...owner, model: input.model, time: ctx.clock.now() };
+  await ctx.db.transaction((tx) => countUse(tx, use, limits));
+  return use.id;
+}
+
+type Use = ChatOwner & {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly model: string;
+  readonly time: Date;
+};
+
+async function countUse(tx: Transaction, use: Use, limits: ChatLimits): Promise<void> {
+  // One at a time for each person: otherwise questions sent at once would all pass the limits.
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`chat:${use.userId}`}, 0))`);
+  await checkPerson(tx, use.userId, limits, use.time);
+  await checkOrganization(tx, use.organizationId, limits, use.time);
+  await tx.insert(chatUsage).values(use);
 }
 
 async function openChat(tx: Transaction, owner: ChatOwner, input: AskInput, now: Date) {
@@ -125,7 +152,6 @@ async function checkOrganization(tx: Transaction, organizationId: string, limits
   const [used] = await tx
     .select({
       tokens: sum(sql`${chatUsage.inputTokens} + ${chatUsage.outputTokens}`).mapWith(Number),
-      latest: max(chatUsage.time),
     })
     .from(chatUsage)
     .where(and(eq(chatUsage.organizationId, organizationId), gte(chatUsage.time, since)));

@@ -9,6 +9,8 @@ const chatFormSchema = z.object({
   url: z.string().nullable(),
   status: z.enum(["asked", "accept", "decline", "cancel"]),
 });
+/** See `chatFormSchema`. */
+export type ChatForm = z.infer<typeof chatFormSchema>;
 
 const toolPartSchema = z.object({
   kind: z.literal("tool"),

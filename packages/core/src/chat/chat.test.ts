@@ -16,15 +16,18 @@ import {
 import { type ChatPart, type ChatToolPart, withEvent } from "./chat.schema.ts";
 import {
   beginTurn,
+  countModelUse,
   deleteChat,
   endTurn,
   findSuggestedQuestions,
   getChat,
+  isTurnRunning,
   keepSuggestedQuestions,
   listChats,
   noteUsage,
   renameChat,
   replyToTurn,
+  stopTurn,
   takeReply,
 } from "./index.ts";
 
@@ -175,6 +178,29 @@ test("CHAT-1 a reply to an approval is taken once and not kept; when the turn ha
   expect(await refusalCode(replyToTurn({ ctx: as(member), input: { ...input, reply: huge } }))).toBe("invalid_input");
   await end(turnId);
   expect(await refusalCode(replyToTurn({ ctx: as(member), input: { ...input, reply: form } }))).toBe("conflict");
+});
+
+test("CHAT-1 a stopped turn frees its chat at once, and keeps what was answered until then", async () => {
+  const { chatId, turnId } = await ask("Long story");
+  const input = { ...scope(), chatId, turnId };
+  const isRunning = () => isTurnRunning({ ctx: as(member), input: { turnId } });
+  expect(await refusalCode(stopTurn({ ctx: as(team.owner), input }))).toBe("not_found");
+  expect(await isRunning()).toBe(true);
+  await stopTurn({ ctx: as(member), input });
+  expect(await isRunning()).toBe(false);
+  const parts = [{ kind: "text", text: "Once upon" }] as const;
+  const stopped = { turnId, status: "stopped", parts, problem: null, inputTokens: 1, outputTokens: 1 } as const;
+  await endTurn({ ctx: as(member), input: stopped });
+  expect((await ask("And then?", { chatId })).history).toMatchObject([{ status: "stopped", parts }]);
+});
+
+test("CHAT-1 other uses of a model count towards the same limits", async () => {
+  const use = (actor = member) =>
+    countModelUse({ ctx: as(actor), input: { ...scope(), model: "test" }, limits: { ...limits, questionsPerHour: 1 } });
+  await noteUsage({ ctx: as(member), input: { turnId: await use(), inputTokens: 600, outputTokens: 400 } });
+  expect(await refusalCode(use())).toBe("limit_reached");
+  expect(await refusalCode(ask("Hello", {}, team.owner))).toBe("limit_reached");
+  expect(await refusalCode(use(await team.join("viewer")))).toBe("forbidden");
 });
 
 test("CHAT-1 a turn whose process died counts as broken off after half an hour, and the chat goes on", async () => {

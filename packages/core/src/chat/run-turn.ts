@@ -1,5 +1,5 @@
 import { chat, chatTurn, chatUsage } from "@towpath/db/schema";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { authorizeProject, type ProjectScope, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -7,8 +7,8 @@ import { isId, parseInput } from "../input/index.ts";
 import { type ChatPart, type ChatProblem, type ChatReply, type ChatStatus, chatReplySchema } from "./chat.schema.ts";
 import { fetchChat } from "./chat.store.ts";
 
-/** The database notifies this channel of each reply. The payload is the turn's id. */
-const chatReplyChannel = "towpath_chat_reply";
+/** The database notifies this channel of replies and stops. The payload is the turn's id. */
+export const chatTurnChannel = "towpath_chat_turn";
 
 const maxReplyBytes = 64 * 1024;
 
@@ -25,7 +25,7 @@ export async function noteUsage(call: {
   await ctx.db.update(chatUsage).set({ inputTokens, outputTokens }).where(own);
 }
 
-/** Stores the answer and ends the turn, unless it has ended or its chat was deleted meanwhile. */
+/** Stores the answer of a turn that ran here, unless it was stored before or its chat was deleted. */
 export async function endTurn(call: {
   ctx: Context;
   input: {
@@ -44,11 +44,36 @@ export async function endTurn(call: {
     .where(
       and(
         eq(chatTurn.id, turnId),
-        eq(chatTurn.status, "running"),
+        isNull(chatTurn.endedAt),
         sql`${chatTurn.chatId} IN (SELECT ${chat.id} FROM ${chat} WHERE ${chat.userId} = ${userId})`,
       ),
     );
   await noteUsage(call);
+}
+
+type TurnScope = ProjectScope & { readonly chatId: string; readonly turnId: string };
+
+/** Stops a turn, wherever it runs: its process stores what was answered until then. */
+export async function stopTurn(call: { ctx: Context; input: TurnScope }): Promise<void> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "project.read", input);
+  const row = await fetchChat(ctx.db, { projectId: project.id, userId: requireUser(ctx) }, input.chatId);
+  await ctx.db.execute(sql`WITH stopped AS (
+      UPDATE ${chatTurn} SET status = 'stopped'
+        WHERE id = ${isId(input.turnId) ? input.turnId : null} AND chat_id = ${row.id} AND status = 'running'
+        RETURNING id)
+    SELECT pg_notify(${chatTurnChannel}, id::text) FROM stopped`);
+}
+
+/** Whether a turn of the acting person still runs, as far as anybody has said. */
+export async function isTurnRunning(call: { ctx: Context; input: { readonly turnId: string } }): Promise<boolean> {
+  const { ctx, input } = call;
+  const [row] = await ctx.db
+    .select({ status: chatTurn.status })
+    .from(chatTurn)
+    .innerJoin(chat, eq(chat.id, chatTurn.chatId))
+    .where(and(eq(chatTurn.id, input.turnId), eq(chat.userId, requireUser(ctx))));
+  return row?.status === "running";
 }
 
 /**
@@ -58,13 +83,8 @@ export async function endTurn(call: {
  */
 export async function replyToTurn(call: {
   ctx: Context;
-  input: ProjectScope & {
-    readonly chatId: string;
-    readonly turnId: string;
-    /** Of the tool call or the form. */
-    readonly id: string;
-    readonly reply: ChatReply;
-  };
+  /** `id`: of the tool call or the form. */
+  input: TurnScope & { readonly id: string; readonly reply: ChatReply };
 }): Promise<void> {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "project.read", input);
@@ -76,7 +96,7 @@ export async function replyToTurn(call: {
       UPDATE ${chatTurn} SET replies = ${stored}::jsonb || replies
         WHERE id = ${isId(input.turnId) ? input.turnId : null} AND chat_id = ${row.id} AND status = 'running'
         RETURNING id)
-    SELECT pg_notify(${chatReplyChannel}, id::text) FROM replied`);
+    SELECT pg_notify(${chatTurnChannel}, id::text) FROM replied`);
   if (rowCount === 0)
     throw new TowpathError("conflict", "This answer has ended, so nothing waits for your reply. Ask again.");
 }

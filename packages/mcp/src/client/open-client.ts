@@ -1,5 +1,6 @@
 import {
   Client,
+  type ElicitResult,
   type JsonSchemaValidatorResult,
   type jsonSchemaValidator,
   StreamableHTTPClientTransport,
@@ -16,6 +17,26 @@ export type OpenOptions = {
   readonly maxBytes?: number;
   /** Maximum pages per list. Default 100. */
   readonly maxPages?: number;
+  /** What the client calls itself. Default `towpath`. */
+  readonly clientName?: string;
+  /**
+   * Answers what a tool asks for while it runs, in both eras. Without it servers are told that nobody can answer, and a
+   * call that needs an answer all the same returns `input_required`. It runs in the asynchronous context of its call.
+   */
+  readonly onElicit?: (asked: Elicitation) => Promise<ElicitationAnswer>;
+};
+
+/** A question of a server to the person: a form to fill in, or with `url` a page to open. */
+export type Elicitation = {
+  readonly message: string;
+  /** JSON schema of the form's fields; null for a page. */
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  readonly url: string | null;
+};
+
+export type ElicitationAnswer = {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content: Readonly<Record<string, unknown>> | null;
 };
 
 type CallOptions = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
@@ -77,15 +98,7 @@ export async function openClient(target: McpTarget, options: OpenOptions = {}): 
 export async function openConnection(target: McpTarget, options: OpenOptions): Promise<OpenConnection> {
   const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
   const connection = connectTarget(target, options.maxBytes ?? defaultMaxBytes);
-  const client = new Client(
-    { name: "towpath", version: "0.1.0" },
-    {
-      versionNegotiation: { mode: "auto" },
-      jsonSchemaValidator: noValidation,
-      listMaxPages: options.maxPages ?? 100,
-      inputRequired: { autoFulfill: false },
-    },
-  );
+  const client = clientOf(options);
   const transport = new StreamableHTTPClientTransport(connection.url, {
     fetch: connection.fetch,
     requestInit: { headers: { ...target.headers } },
@@ -106,7 +119,38 @@ export async function openConnection(target: McpTarget, options: OpenOptions): P
     throw error;
   }
   const protocolVersion = client.getNegotiatedProtocolVersion() ?? "unknown";
-  return { client, guard, protocolVersion, ...identity(client), ...calls(client, guard, protocolVersion), close };
+  return {
+    client,
+    guard,
+    protocolVersion,
+    ...identity(client),
+    ...calls(client, guard, options, protocolVersion),
+    close,
+  };
+}
+
+function clientOf({ clientName = "towpath", maxPages = 100, onElicit }: OpenOptions): Client {
+  const client = new Client(
+    { name: clientName, version: "0.1.0" },
+    {
+      versionNegotiation: { mode: "auto" },
+      jsonSchemaValidator: noValidation,
+      listMaxPages: maxPages,
+      inputRequired: { autoFulfill: onElicit !== undefined },
+      ...(onElicit && { capabilities: { elicitation: { form: {}, url: {} } } }),
+    },
+  );
+  if (onElicit) {
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      const asked =
+        params.mode === "url"
+          ? { message: params.message, schema: null, url: params.url }
+          : { message: params.message, schema: { ...params.requestedSchema }, url: null };
+      const { action, content } = await onElicit(asked);
+      return { action, ...(content && { content: content as NonNullable<ElicitResult["content"]> }) };
+    });
+  }
+  return client;
 }
 
 function identity(client: Client): Pick<McpClient, "server" | "instructions"> {
@@ -126,6 +170,7 @@ function identity(client: Client): Pick<McpClient, "server" | "instructions"> {
 function calls(
   client: Client,
   guard: OpenConnection["guard"],
+  options: OpenOptions,
   protocolVersion: string,
 ): Pick<McpClient, "callTool" | "readResource" | "getPrompt"> {
   const timed = async (run: (signal: AbortSignal) => Promise<object>, options?: CallOptions): Promise<CallOutcome> => {
@@ -134,7 +179,7 @@ function calls(
     return { result: { ...result }, durationMs: performance.now() - start, protocolVersion };
   };
   // `guard` holds the deadline; the library's own must not fire before it.
-  const more = (signal: AbortSignal) => ({ signal, timeout: 2 ** 31 - 1, allowInputRequired: true });
+  const more = (signal: AbortSignal) => ({ signal, timeout: 2 ** 31 - 1, allowInputRequired: !options.onElicit });
   return {
     callTool: (name, args, options) =>
       timed((signal) => client.callTool({ name, arguments: { ...args } }, more(signal)), options),

@@ -1,6 +1,7 @@
 import type { Permission } from "@towpath/core/authorize";
 import {
   Activity,
+  Bot,
   FileText,
   Gauge,
   GitBranch,
@@ -97,6 +98,12 @@ export function projectScreens(
           icon: <SquareTerminal aria-hidden />,
           link: { to: "/$orgSlug/$projectName/inspector", ...ofBranch },
           keywords: ["call a tool"],
+        },
+        {
+          label: "Chat",
+          icon: <Bot aria-hidden />,
+          link: { to: "/$orgSlug/$projectName/chat", ...ofBranch },
+          keywords: ["ask", "model", "assistant"],
         },
         {
           label: "Logs",

@@ -1,0 +1,117 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { MessagesSquare, Plus } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { BuildWarnings } from "../build/build-problems.tsx";
+import { type BranchItem, branchesQuery } from "../deployment/deployment.functions.ts";
+import { branchManifestQuery } from "../inspector/inspector.functions.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { ChatHistory } from "./chat-history.tsx";
+import type { ChatSearch } from "./chat-search.ts";
+import { chosenBranch } from "./chosen-branch.ts";
+import { Conversation } from "./conversation.tsx";
+
+/** Chat with a project's server (PRJ-9, CHAT-1). */
+export function ChatPage({
+  projectKey,
+  search,
+  onSearch,
+}: {
+  projectKey: ProjectKey;
+  search: ChatSearch;
+  onSearch: (change: Partial<ChatSearch>) => void;
+}) {
+  const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
+  const chosen = chosenBranch(branches, search);
+  const openId = search.chat ?? null;
+  const open = (chat: string | null) => onSearch({ chat: chat ?? undefined, q: undefined });
+  const header = (
+    <PageHeader
+      title="Chat"
+      className="mb-3"
+      actions={
+        <>
+          <ChatHistory projectKey={projectKey} openId={openId} onOpen={open} />
+          <Button icon={<Plus aria-hidden />} disabled={openId === null} onClick={() => open(null)}>
+            New chat
+          </Button>
+        </>
+      }
+    />
+  );
+  return (
+    <div className="-mb-6 flex min-h-[calc(100dvh-5.5rem)] flex-col">
+      {header}
+      {chosen.branch ? (
+        <WithManifest
+          // A version that goes live while somebody writes must not empty the field.
+          key={chosen.branch.id}
+          {...{ projectKey, search, onSearch }}
+          branch={chosen.branch}
+        />
+      ) : (
+        <NothingToAsk why={chosen.why} projectKey={projectKey} />
+      )}
+    </div>
+  );
+}
+
+function WithManifest({
+  projectKey,
+  branch,
+  search,
+  onSearch,
+}: {
+  projectKey: ProjectKey;
+  branch: BranchItem;
+  search: ChatSearch;
+  onSearch: (change: Partial<ChatSearch>) => void;
+}) {
+  const { data: found } = useSuspenseQuery(branchManifestQuery(projectKey, branch.id));
+  const { deployment } = branch;
+  if (!found?.manifest || !deployment) {
+    const why = found?.warnings.find((warning) => warning.code === "lists_not_read");
+    if (why) return <BuildWarnings warnings={[why]} />;
+    return (
+      <EmptyState title="This server's tools are not known">
+        The live build has no manifest that this version of Towpath can read. Redeploy it.
+      </EmptyState>
+    );
+  }
+  const { id: buildId, manifest } = found;
+  return (
+    <Conversation
+      projectKey={projectKey}
+      deploymentId={deployment.id}
+      found={{ buildId, manifest }}
+      chatId={search.chat ?? null}
+      question={search.q ?? ""}
+      onStarted={(chat) => onSearch({ chat, q: undefined })}
+    />
+  );
+}
+
+function NothingToAsk({ why, projectKey }: { why: "nothing live" | "unknown"; projectKey: ProjectKey }) {
+  const toDeployments: ReactNode = (
+    <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
+      Go to deployments
+    </Link>
+  );
+  if (why === "unknown") {
+    return (
+      <Callout tone="warn" title="This version is not live" actions={toDeployments}>
+        The link leads to a branch or deployment that isn't live any more. Choose a branch in the bar above, or deploy
+        it again.
+      </Callout>
+    );
+  }
+  return (
+    <EmptyState icon={<MessagesSquare aria-hidden />} title="Nothing is live yet" actions={toDeployments}>
+      You can chat with the server as soon as a build has succeeded.
+    </EmptyState>
+  );
+}

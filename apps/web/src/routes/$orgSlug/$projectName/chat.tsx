@@ -1,0 +1,33 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { chatQuery, chatSetupQuery } from "~/features/chat/chat.functions.ts";
+import { ChatPage } from "~/features/chat/chat-page.tsx";
+import { type ChatSearch, chatSearchParameters } from "~/features/chat/chat-search.ts";
+import { chosenBranch } from "~/features/chat/chosen-branch.ts";
+import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import { branchManifestQuery } from "~/features/inspector/inspector.functions.ts";
+
+export const Route = createFileRoute("/$orgSlug/$projectName/chat")({
+  validateSearch: chatSearchParameters,
+  loaderDeps: ({ search: { q: _question, ...deps } }) => deps,
+  loader: async ({ context: { queryClient }, params, deps }) => {
+    const [branches] = await Promise.all([
+      queryClient.ensureQueryData(branchesQuery(params)),
+      queryClient.ensureQueryData(chatSetupQuery(params)),
+      // The page says so when there is no such chat.
+      deps.chat ? queryClient.prefetchQuery(chatQuery(params, deps.chat)) : null,
+    ]);
+    const { branch } = chosenBranch(branches, deps);
+    if (branch) await queryClient.ensureQueryData(branchManifestQuery(params, branch.id));
+  },
+  head: ({ params }) => ({ meta: [{ title: `Chat · ${params.projectName} · Towpath` }] }),
+  component: ChatRoute,
+});
+
+function ChatRoute() {
+  const projectKey = Route.useParams();
+  const search = Route.useSearch();
+  const navigate = Route.useNavigate();
+  const change = (next: Partial<ChatSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), resetScroll: false });
+  return <ChatPage projectKey={projectKey} search={search} onSearch={change} />;
+}

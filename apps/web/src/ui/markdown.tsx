@@ -1,0 +1,68 @@
+import { ExternalLink } from "lucide-react";
+import { isValidElement, memo, type ReactNode } from "react";
+import ReactMarkdown, { type Components } from "react-markdown";
+import remarkGfm from "remark-gfm";
+import { CodeBlock } from "./code-block.tsx";
+import { HighlightedCode } from "./highlighted-code.tsx";
+
+// Load it lazily: the parser is large.
+
+/** Only what a person may follow knowingly. */
+const safeAddress = (url: string) => (/^(https?:\/\/|mailto:)/i.test(url) ? url : "");
+
+const components: Components = {
+  a: ({ href, children }) => <OutsideLink href={href}>{children}</OutsideLink>,
+  // An image would be fetched without being asked for, and its address can carry what the text's author has read.
+  img: ({ src, alt }) => <OutsideLink href={typeof src === "string" ? src : ""}>{alt || "Image"}</OutsideLink>,
+  pre: ({ children }) => <Pre>{children}</Pre>,
+  table: ({ children }) => (
+    <div className="scroll-thin overflow-x-auto">
+      <table>{children}</table>
+    </div>
+  ),
+};
+
+function OutsideLink({ href, children }: { href: string | undefined; children: ReactNode }) {
+  if (!href) return <span>{children}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+      <ExternalLink className="ml-0.5 inline size-3 align-baseline" aria-hidden />
+    </a>
+  );
+}
+
+function Pre({ children }: { children: ReactNode }) {
+  if (!isValidElement<{ className?: string; children?: ReactNode }>(children)) return <pre>{children}</pre>;
+  const code = String(children.props.children ?? "").replace(/\n$/, "");
+  const language = /language-(\S+)/.exec(children.props.className ?? "")?.[1] ?? null;
+  return (
+    <CodeBlock code={code} label={language === null ? "code" : `${language} code`}>
+      <HighlightedCode code={code} language={language} />
+    </CodeBlock>
+  );
+}
+
+const look =
+  "flex min-w-0 flex-col gap-3 text-sm leading-6 break-words [&_a]:text-accent-text [&_a]:underline [&_a]:underline-offset-2 " +
+  "[&_h1]:text-base [&_h1]:font-semibold [&_h2]:text-base [&_h2]:font-semibold [&_h3]:font-semibold [&_h4]:font-semibold " +
+  "[&_ul]:flex [&_ul]:list-disc [&_ul]:flex-col [&_ul]:gap-1 [&_ul]:pl-5 [&_ol]:flex [&_ol]:list-decimal [&_ol]:flex-col [&_ol]:gap-1 [&_ol]:pl-5 " +
+  "[&_blockquote]:border-l-2 [&_blockquote]:pl-3 [&_blockquote]:text-muted [&_hr]:border-line " +
+  "[&_:not(pre)>code]:rounded-sm [&_:not(pre)>code]:bg-hover/70 [&_:not(pre)>code]:px-1 [&_:not(pre)>code]:py-px [&_:not(pre)>code]:text-xs " +
+  "[&_table]:w-full [&_table]:text-left [&_th]:border-b [&_th]:px-2 [&_th]:py-1 [&_th]:font-medium [&_td]:border-b [&_td]:px-2 [&_td]:py-1 [&_td]:align-top " +
+  "[&_.hljs-attr]:text-accent-text [&_.hljs-built\\_in]:text-info [&_.hljs-comment]:text-faint [&_.hljs-keyword]:text-info " +
+  "[&_.hljs-literal]:text-warn [&_.hljs-number]:text-warn [&_.hljs-string]:text-ok [&_.hljs-title]:text-accent-text";
+
+/**
+ * Markdown of somebody who is not trusted, such as a model. HTML in it stays text; links open in a new tab and lead to
+ * http(s) and mail addresses only; images are links.
+ */
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  return (
+    <div className={look}>
+      <ReactMarkdown remarkPlugins={[remarkGfm]} urlTransform={safeAddress} components={components}>
+        {text}
+      </ReactMarkdown>
+    </div>
+  );
+});

@@ -1,0 +1,114 @@
+import { type LanguageModel, type ModelMessage, streamText, type ToolSet } from "ai";
+import type { ChatModel } from "./config.ts";
+import { ModelSilent } from "./model-errors.ts";
+import { languageModel } from "./models.ts";
+
+/** Longest time between two pieces of an answer, and until the first one. */
+const silenceMs = 90_000;
+
+type WantedCall = {
+  readonly id: string;
+  /** As the model knows it. */
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Whether arguments are a JSON object, as they have to be. */
+  readonly isValid: boolean;
+};
+
+export type ModelStep = {
+  readonly calls: readonly WantedCall[];
+  /** The model's answer, to send back with the results of its calls. */
+  readonly messages: readonly ModelMessage[];
+  /** Whether it reached its longest length. */
+  readonly isCut: boolean;
+};
+
+export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** What one question to the model needs. */
+export type StepRequest = {
+  readonly model: ChatModel;
+  readonly instructions: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: ToolSet;
+  readonly signal: AbortSignal;
+  readonly onText: (delta: string) => void;
+  readonly onUsage: (usage: Usage) => void;
+};
+
+/** Asks the model once, and passes its text on as it comes. @throws whatever the provider fails with */
+export async function askModel(request: StepRequest): Promise<ModelStep> {
+  const silence = new Silence();
+  let failure: unknown;
+  const result = streamText({
+    model: languageModel(request.model) satisfies LanguageModel,
+    instructions: request.instructions,
+    messages: [...request.messages],
+    tools: request.tools,
+    maxOutputTokens: request.model.maxOutputTokens,
+    maxRetries: 0,
+    abortSignal: AbortSignal.any([request.signal, silence.signal]),
+    // Errors come in the stream too; the default prints them, with the request.
+    onError: () => {},
+  });
+  const calls: WantedCall[] = [];
+  let isCut = false;
+  try {
+    for await (const part of result.stream) {
+      silence.reset();
+      if (part.type === "text-delta") request.onText(part.text);
+      else if (part.type === "tool-call") calls.push(wantedCall(part));
+      else if (part.type === "error") failure = part.error;
+      else if (part.type === "finish-step") {
+        isCut = part.finishReason === "length";
+        request.onUsage({ inputTokens: part.usage.inputTokens ?? 0, outputTokens: part.usage.outputTokens ?? 0 });
+      }
+    }
+    request.signal.throwIfAborted();
+    if (failure !== undefined) throw failure;
+    silence.signal.throwIfAborted();
+    return { calls, messages: await result.responseMessages, isCut };
+  } catch (error) {
+    throw silence.signal.aborted && !request.signal.aborted ? new ModelSilent(silenceMs / 1000) : error;
+  } finally {
+    silence.end();
+  }
+}
+
+function wantedCall(part: {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  invalid?: boolean | undefined;
+}): WantedCall {
+  const { input } = part;
+  const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+  return {
+    ...{ id: part.toolCallId, name: part.toolName },
+    arguments: isObject ? { ...input } : {},
+    isValid: part.invalid !== true && isObject,
+  };
+}
+
+/** Aborts when nothing has come for a while. */
+class Silence {
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor() {
+    this.reset();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  reset(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(), silenceMs);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
