@@ -51,8 +51,8 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   server: { host: "127.0.0.1" },
   environments: {
-    // Loading packages file by file takes over half of the startup time, so all are bundled but those that open files.
-    ssr: { resolve: { noExternal: true, external: ["pg", "pino", "pg-boss"] } },
+    // Loading packages file by file takes over half of the startup time, so all are bundled but those that open files or native libraries.
+    ssr: { resolve: { noExternal: true, external: ["pg", "pino", "pg-boss", "takumi-js"] } },
   },
   plugins: [
     tailwindcss(),

@@ -15,8 +15,10 @@ import { Route as AccountRouteImport } from "./routes/account";
 import { Route as HealthzRouteImport } from "./routes/healthz";
 import { Route as LoginRouteImport } from "./routes/login";
 import { Route as LogoutRouteImport } from "./routes/logout";
+import { Route as RobotsDottxtRouteImport } from "./routes/robots[.]txt";
 import { Route as RssDotxmlRouteImport } from "./routes/rss[.]xml";
 import { Route as SignupRouteImport } from "./routes/signup";
+import { Route as SitemapDotxmlRouteImport } from "./routes/sitemap[.]xml";
 import { Route as OrgSlugIndexRouteImport } from "./routes/$orgSlug/index";
 import { Route as OrgSlugProjectNameRouteRouteImport } from "./routes/$orgSlug/$projectName/route";
 import { Route as OrgSlugServersRouteImport } from "./routes/$orgSlug/servers";
@@ -60,12 +62,16 @@ import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/
 import { Route as OrgSlugWelcomeConnectGithubRouteImport } from "./routes/$orgSlug/welcome/connect-github";
 import { Route as OrgSlugWelcomeServerDeployRouteImport } from "./routes/$orgSlug/welcome/server-deploy";
 import { Route as OrgSlugWelcomeServerSetupRouteImport } from "./routes/$orgSlug/welcome/server-setup";
+import { Route as SiteAppProjectNameRouteImport } from "./routes/_site/app.$projectName";
 import { Route as SiteBlogIndexRouteImport } from "./routes/_site/blog.index";
 import { Route as SiteBlogSlugRouteImport } from "./routes/_site/blog.$slug";
 import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
 import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
 import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
+import { Route as ApiOgIndexRouteImport } from "./routes/api/og/index";
+import { Route as ApiOgProjectNameRouteImport } from "./routes/api/og/$projectName";
 import { Route as ApiV1RepositoriesRouteImport } from "./routes/api/v1/repositories";
+import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
 import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
 import { Route as OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport } from "./routes/$orgSlug/$projectName/prompts.{-$promptName}";
 import { Route as OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resource-templates.{-$templateName}";
@@ -79,6 +85,7 @@ import { Route as OrgSlugProjectNameUsersUserIdRouteImport } from "./routes/$org
 import { Route as ApiAuthCallbackOidcRouteImport } from "./routes/api/auth/callback/oidc";
 import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$buildId/log";
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
+import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$buildId";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
@@ -91,6 +98,8 @@ import { Route as ApiV1ProjectsNameLimitsRouteImport } from "./routes/api/v1/pro
 import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
 import { Route as ApiV1ProjectsNameSignInsRouteImport } from "./routes/api/v1/projects/$name/sign-ins";
 import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/projects/$name/users";
+import { Route as V0Dot1ServersServerNameVersionsIndexRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/index";
+import { Route as V0Dot1ServersServerNameVersionsVersionRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/$version";
 import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
 import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
@@ -128,6 +137,11 @@ const LogoutRoute = LogoutRouteImport.update({
   path: "/logout",
   getParentRoute: () => rootRouteImport,
 } as any);
+const RobotsDottxtRoute = RobotsDottxtRouteImport.update({
+  id: "/robots.txt",
+  path: "/robots.txt",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const RssDotxmlRoute = RssDotxmlRouteImport.update({
   id: "/rss.xml",
   path: "/rss.xml",
@@ -136,6 +150,11 @@ const RssDotxmlRoute = RssDotxmlRouteImport.update({
 const SignupRoute = SignupRouteImport.update({
   id: "/signup",
   path: "/signup",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const SitemapDotxmlRoute = SitemapDotxmlRouteImport.update({
+  id: "/sitemap.xml",
+  path: "/sitemap.xml",
   getParentRoute: () => rootRouteImport,
 } as any);
 const OrgSlugIndexRoute = OrgSlugIndexRouteImport.update({
@@ -369,6 +388,11 @@ const OrgSlugWelcomeServerSetupRoute =
     path: "/welcome/server-setup",
     getParentRoute: () => OrgSlugRouteRoute,
   } as any);
+const SiteAppProjectNameRoute = SiteAppProjectNameRouteImport.update({
+  id: "/app/$projectName",
+  path: "/app/$projectName",
+  getParentRoute: () => SiteRoute,
+} as any);
 const SiteBlogIndexRoute = SiteBlogIndexRouteImport.update({
   id: "/blog/",
   path: "/blog/",
@@ -394,9 +418,24 @@ const ApiGithubWebhooksRoute = ApiGithubWebhooksRouteImport.update({
   path: "/api/github/webhooks",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiOgIndexRoute = ApiOgIndexRouteImport.update({
+  id: "/api/og/",
+  path: "/api/og/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiOgProjectNameRoute = ApiOgProjectNameRouteImport.update({
+  id: "/api/og/$projectName",
+  path: "/api/og/$projectName",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiV1RepositoriesRoute = ApiV1RepositoriesRouteImport.update({
   id: "/api/v1/repositories",
   path: "/api/v1/repositories",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const V0Dot1ServersIndexRoute = V0Dot1ServersIndexRouteImport.update({
+  id: "/v0.1/servers/",
+  path: "/v0.1/servers/",
   getParentRoute: () => rootRouteImport,
 } as any);
 const OrgSlugProjectNameBuildLogsBuildIdRoute =
@@ -477,6 +516,11 @@ const ApiDeploymentsDeploymentIdLogRoute =
     path: "/api/deployments/$deploymentId/log",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiOgBlogSlugRoute = ApiOgBlogSlugRouteImport.update({
+  id: "/api/og/blog/$slug",
+  path: "/api/og/blog/$slug",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiV1BuildsBuildIdRoute = ApiV1BuildsBuildIdRouteImport.update({
   id: "/api/v1/builds/$buildId",
   path: "/api/v1/builds/$buildId",
@@ -542,6 +586,18 @@ const ApiV1ProjectsNameUsersRoute = ApiV1ProjectsNameUsersRouteImport.update({
   path: "/api/v1/projects/$name/users",
   getParentRoute: () => rootRouteImport,
 } as any);
+const V0Dot1ServersServerNameVersionsIndexRoute =
+  V0Dot1ServersServerNameVersionsIndexRouteImport.update({
+    id: "/v0.1/servers/$serverName/versions/",
+    path: "/v0.1/servers/$serverName/versions/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const V0Dot1ServersServerNameVersionsVersionRoute =
+  V0Dot1ServersServerNameVersionsVersionRouteImport.update({
+    id: "/v0.1/servers/$serverName/versions/$version",
+    path: "/v0.1/servers/$serverName/versions/$version",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1OrganizationsSlugApiKeysIndexRoute =
   ApiV1OrganizationsSlugApiKeysIndexRouteImport.update({
     id: "/api/v1/organizations/$slug/api-keys/",
@@ -591,8 +647,10 @@ export interface FileRoutesByFullPath {
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
+  "/robots.txt": typeof RobotsDottxtRoute;
   "/rss.xml": typeof RssDotxmlRoute;
   "/signup": typeof SignupRoute;
+  "/sitemap.xml": typeof SitemapDotxmlRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
@@ -633,14 +691,18 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/app/$projectName": typeof SiteAppProjectNameRoute;
   "/blog/$slug": typeof SiteBlogSlugRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/blog/": typeof SiteBlogIndexRoute;
+  "/api/og/": typeof ApiOgIndexRoute;
+  "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
@@ -652,6 +714,7 @@ export interface FileRoutesByFullPath {
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
@@ -665,7 +728,9 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
+  "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
+  "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -679,8 +744,10 @@ export interface FileRoutesByTo {
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
+  "/robots.txt": typeof RobotsDottxtRoute;
   "/rss.xml": typeof RssDotxmlRoute;
   "/signup": typeof SignupRoute;
+  "/sitemap.xml": typeof SitemapDotxmlRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
@@ -721,14 +788,18 @@ export interface FileRoutesByTo {
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/app/$projectName": typeof SiteAppProjectNameRoute;
   "/blog/$slug": typeof SiteBlogSlugRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings": typeof OrgSlugSettingsIndexRoute;
   "/blog": typeof SiteBlogIndexRoute;
+  "/api/og": typeof ApiOgIndexRoute;
+  "/v0.1/servers": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
@@ -740,6 +811,7 @@ export interface FileRoutesByTo {
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
@@ -753,7 +825,9 @@ export interface FileRoutesByTo {
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
+  "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
+  "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -770,8 +844,10 @@ export interface FileRoutesById {
   "/healthz": typeof HealthzRoute;
   "/login": typeof LoginRoute;
   "/logout": typeof LogoutRoute;
+  "/robots.txt": typeof RobotsDottxtRoute;
   "/rss.xml": typeof RssDotxmlRoute;
   "/signup": typeof SignupRoute;
+  "/sitemap.xml": typeof SitemapDotxmlRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
@@ -813,14 +889,18 @@ export interface FileRoutesById {
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
+  "/_site/app/$projectName": typeof SiteAppProjectNameRoute;
   "/_site/blog/$slug": typeof SiteBlogSlugRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
+  "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/_site/blog/": typeof SiteBlogIndexRoute;
+  "/api/og/": typeof ApiOgIndexRoute;
+  "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
@@ -832,6 +912,7 @@ export interface FileRoutesById {
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
@@ -845,7 +926,9 @@ export interface FileRoutesById {
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
+  "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
+  "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -863,8 +946,10 @@ export interface FileRouteTypes {
     | "/healthz"
     | "/login"
     | "/logout"
+    | "/robots.txt"
     | "/rss.xml"
     | "/signup"
+    | "/sitemap.xml"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
@@ -905,14 +990,18 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
+    | "/app/$projectName"
     | "/blog/$slug"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
+    | "/api/og/$projectName"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/blog/"
+    | "/api/og/"
+    | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
@@ -924,6 +1013,7 @@ export interface FileRouteTypes {
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
+    | "/api/og/blog/$slug"
     | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
@@ -937,7 +1027,9 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
+    | "/v0.1/servers/$serverName/versions/$version"
     | "/api/v1/projects/$name/"
+    | "/v0.1/servers/$serverName/versions/"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
@@ -951,8 +1043,10 @@ export interface FileRouteTypes {
     | "/healthz"
     | "/login"
     | "/logout"
+    | "/robots.txt"
     | "/rss.xml"
     | "/signup"
+    | "/sitemap.xml"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
     | "/.well-known/oauth-authorization-server"
@@ -993,14 +1087,18 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
+    | "/app/$projectName"
     | "/blog/$slug"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
+    | "/api/og/$projectName"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/settings"
     | "/blog"
+    | "/api/og"
+    | "/v0.1/servers"
     | "/$orgSlug/$projectName/build-logs/$buildId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
@@ -1012,6 +1110,7 @@ export interface FileRouteTypes {
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
+    | "/api/og/blog/$slug"
     | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
@@ -1025,7 +1124,9 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
+    | "/v0.1/servers/$serverName/versions/$version"
     | "/api/v1/projects/$name"
+    | "/v0.1/servers/$serverName/versions"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys"
@@ -1041,8 +1142,10 @@ export interface FileRouteTypes {
     | "/healthz"
     | "/login"
     | "/logout"
+    | "/robots.txt"
     | "/rss.xml"
     | "/signup"
+    | "/sitemap.xml"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
@@ -1084,14 +1187,18 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
+    | "/_site/app/$projectName"
     | "/_site/blog/$slug"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
+    | "/api/og/$projectName"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/_site/blog/"
+    | "/api/og/"
+    | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
@@ -1103,6 +1210,7 @@ export interface FileRouteTypes {
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
+    | "/api/og/blog/$slug"
     | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
@@ -1116,7 +1224,9 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
+    | "/v0.1/servers/$serverName/versions/$version"
     | "/api/v1/projects/$name/"
+    | "/v0.1/servers/$serverName/versions/"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
@@ -1133,8 +1243,10 @@ export interface RootRouteChildren {
   HealthzRoute: typeof HealthzRoute;
   LoginRoute: typeof LoginRoute;
   LogoutRoute: typeof LogoutRoute;
+  RobotsDottxtRoute: typeof RobotsDottxtRoute;
   RssDotxmlRoute: typeof RssDotxmlRoute;
   SignupRoute: typeof SignupRoute;
+  SitemapDotxmlRoute: typeof SitemapDotxmlRoute;
   DotwellKnownJwksDotjsonRoute: typeof DotwellKnownJwksDotjsonRoute;
   DotwellKnownOauthAuthorizationServerRoute: typeof DotwellKnownOauthAuthorizationServerRoute;
   DotwellKnownOpenidConfigurationRoute: typeof DotwellKnownOpenidConfigurationRoute;
@@ -1156,10 +1268,14 @@ export interface RootRouteChildren {
   ApiGithubCallbackRoute: typeof ApiGithubCallbackRoute;
   ApiGithubSetupRoute: typeof ApiGithubSetupRoute;
   ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
+  ApiOgProjectNameRoute: typeof ApiOgProjectNameRoute;
   ApiV1RepositoriesRoute: typeof ApiV1RepositoriesRoute;
+  ApiOgIndexRoute: typeof ApiOgIndexRoute;
+  V0Dot1ServersIndexRoute: typeof V0Dot1ServersIndexRoute;
   ApiAuthCallbackOidcRoute: typeof ApiAuthCallbackOidcRoute;
   ApiBuildsBuildIdLogRoute: typeof ApiBuildsBuildIdLogRoute;
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
+  ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiV1BuildsBuildIdRoute: typeof ApiV1BuildsBuildIdRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -1171,7 +1287,9 @@ export interface RootRouteChildren {
   ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
   ApiV1ProjectsNameSignInsRoute: typeof ApiV1ProjectsNameSignInsRoute;
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
+  V0Dot1ServersServerNameVersionsVersionRoute: typeof V0Dot1ServersServerNameVersionsVersionRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
+  V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
   ApiV1ProjectsNameSecretsKeyNameRoute: typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   ApiV1OrganizationsSlugApiKeysIndexRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
@@ -1225,6 +1343,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof LogoutRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/robots.txt": {
+      id: "/robots.txt";
+      path: "/robots.txt";
+      fullPath: "/robots.txt";
+      preLoaderRoute: typeof RobotsDottxtRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/rss.xml": {
       id: "/rss.xml";
       path: "/rss.xml";
@@ -1237,6 +1362,13 @@ declare module "@tanstack/react-router" {
       path: "/signup";
       fullPath: "/signup";
       preLoaderRoute: typeof SignupRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/sitemap.xml": {
+      id: "/sitemap.xml";
+      path: "/sitemap.xml";
+      fullPath: "/sitemap.xml";
+      preLoaderRoute: typeof SitemapDotxmlRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/$orgSlug/": {
@@ -1540,6 +1672,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugWelcomeServerSetupRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/_site/app/$projectName": {
+      id: "/_site/app/$projectName";
+      path: "/app/$projectName";
+      fullPath: "/app/$projectName";
+      preLoaderRoute: typeof SiteAppProjectNameRouteImport;
+      parentRoute: typeof SiteRoute;
+    };
     "/_site/blog/": {
       id: "/_site/blog/";
       path: "/blog";
@@ -1575,11 +1714,32 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiGithubWebhooksRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/og/": {
+      id: "/api/og/";
+      path: "/api/og";
+      fullPath: "/api/og/";
+      preLoaderRoute: typeof ApiOgIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/og/$projectName": {
+      id: "/api/og/$projectName";
+      path: "/api/og/$projectName";
+      fullPath: "/api/og/$projectName";
+      preLoaderRoute: typeof ApiOgProjectNameRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/repositories": {
       id: "/api/v1/repositories";
       path: "/api/v1/repositories";
       fullPath: "/api/v1/repositories";
       preLoaderRoute: typeof ApiV1RepositoriesRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/v0.1/servers/": {
+      id: "/v0.1/servers/";
+      path: "/v0.1/servers";
+      fullPath: "/v0.1/servers/";
+      preLoaderRoute: typeof V0Dot1ServersIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/$orgSlug/$projectName/build-logs/$buildId": {
@@ -1673,6 +1833,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiDeploymentsDeploymentIdLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/og/blog/$slug": {
+      id: "/api/og/blog/$slug";
+      path: "/api/og/blog/$slug";
+      fullPath: "/api/og/blog/$slug";
+      preLoaderRoute: typeof ApiOgBlogSlugRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/builds/$buildId": {
       id: "/api/v1/builds/$buildId";
       path: "/api/v1/builds/$buildId";
@@ -1755,6 +1922,20 @@ declare module "@tanstack/react-router" {
       path: "/api/v1/projects/$name/users";
       fullPath: "/api/v1/projects/$name/users";
       preLoaderRoute: typeof ApiV1ProjectsNameUsersRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/v0.1/servers/$serverName/versions/": {
+      id: "/v0.1/servers/$serverName/versions/";
+      path: "/v0.1/servers/$serverName/versions";
+      fullPath: "/v0.1/servers/$serverName/versions/";
+      preLoaderRoute: typeof V0Dot1ServersServerNameVersionsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/v0.1/servers/$serverName/versions/$version": {
+      id: "/v0.1/servers/$serverName/versions/$version";
+      path: "/v0.1/servers/$serverName/versions/$version";
+      fullPath: "/v0.1/servers/$serverName/versions/$version";
+      preLoaderRoute: typeof V0Dot1ServersServerNameVersionsVersionRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/v1/organizations/$slug/api-keys/": {
@@ -1907,6 +2088,7 @@ const OrgSlugRouteRouteWithChildren = OrgSlugRouteRoute._addFileChildren(
 interface SiteRouteChildren {
   SitePricingRoute: typeof SitePricingRoute;
   SiteIndexRoute: typeof SiteIndexRoute;
+  SiteAppProjectNameRoute: typeof SiteAppProjectNameRoute;
   SiteBlogSlugRoute: typeof SiteBlogSlugRoute;
   SiteBlogIndexRoute: typeof SiteBlogIndexRoute;
 }
@@ -1914,6 +2096,7 @@ interface SiteRouteChildren {
 const SiteRouteChildren: SiteRouteChildren = {
   SitePricingRoute: SitePricingRoute,
   SiteIndexRoute: SiteIndexRoute,
+  SiteAppProjectNameRoute: SiteAppProjectNameRoute,
   SiteBlogSlugRoute: SiteBlogSlugRoute,
   SiteBlogIndexRoute: SiteBlogIndexRoute,
 };
@@ -1927,8 +2110,10 @@ const rootRouteChildren: RootRouteChildren = {
   HealthzRoute: HealthzRoute,
   LoginRoute: LoginRoute,
   LogoutRoute: LogoutRoute,
+  RobotsDottxtRoute: RobotsDottxtRoute,
   RssDotxmlRoute: RssDotxmlRoute,
   SignupRoute: SignupRoute,
+  SitemapDotxmlRoute: SitemapDotxmlRoute,
   DotwellKnownJwksDotjsonRoute: DotwellKnownJwksDotjsonRoute,
   DotwellKnownOauthAuthorizationServerRoute:
     DotwellKnownOauthAuthorizationServerRoute,
@@ -1951,10 +2136,14 @@ const rootRouteChildren: RootRouteChildren = {
   ApiGithubCallbackRoute: ApiGithubCallbackRoute,
   ApiGithubSetupRoute: ApiGithubSetupRoute,
   ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,
+  ApiOgProjectNameRoute: ApiOgProjectNameRoute,
   ApiV1RepositoriesRoute: ApiV1RepositoriesRoute,
+  ApiOgIndexRoute: ApiOgIndexRoute,
+  V0Dot1ServersIndexRoute: V0Dot1ServersIndexRoute,
   ApiAuthCallbackOidcRoute: ApiAuthCallbackOidcRoute,
   ApiBuildsBuildIdLogRoute: ApiBuildsBuildIdLogRoute,
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
+  ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiV1BuildsBuildIdRoute: ApiV1BuildsBuildIdRoute,
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
@@ -1968,7 +2157,11 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
   ApiV1ProjectsNameSignInsRoute: ApiV1ProjectsNameSignInsRoute,
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
+  V0Dot1ServersServerNameVersionsVersionRoute:
+    V0Dot1ServersServerNameVersionsVersionRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
+  V0Dot1ServersServerNameVersionsIndexRoute:
+    V0Dot1ServersServerNameVersionsIndexRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
   ApiV1ProjectsNameSecretsKeyNameRoute: ApiV1ProjectsNameSecretsKeyNameRoute,
   ApiV1OrganizationsSlugApiKeysIndexRoute:

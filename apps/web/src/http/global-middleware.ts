@@ -11,7 +11,9 @@ export const documentHeaders = createMiddleware().server(async ({ next, handlerT
   const result = await next({ context: { nonce, handlerType } });
   const { config } = services();
   const headers = writableHeaders(result);
+  const shared = headers.get(sharingHeader) === "cross-origin";
   for (const [name, value] of Object.entries(securityHeaders(config.baseUrl))) headers.set(name, value);
+  if (shared) headers.set(sharingHeader, "cross-origin");
   if (signInPath.test(new URL(request.url).pathname)) headers.set("cross-origin-opener-policy", "unsafe-none");
   if (headers.get("content-type")?.startsWith("text/html")) {
     headers.set("content-security-policy", contentSecurityPolicy(nonce, config.gitHub?.url ?? null));
@@ -61,6 +63,9 @@ const forgetCookies = { "clear-site-data": '"cookies"', "cache-control": "privat
  */
 const signInPath = /^\/(oauth|login|signup|provider|api\/auth)(\/|$)/;
 
+/** A response that other sites may embed, such as an image for link previews, sets it itself. */
+const sharingHeader = "cross-origin-resource-policy";
+
 /** Headers of every response. */
 function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return {
@@ -68,7 +73,7 @@ function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
     "x-frame-options": "DENY",
     "referrer-policy": "strict-origin-when-cross-origin",
     "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
+    [sharingHeader]: "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
     ...(baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}),
   };

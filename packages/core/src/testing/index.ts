@@ -12,3 +12,4 @@ export {
   shaOf,
   testContext,
 } from "./seed.ts";
+export { sampleManifest, seedLiveProject } from "./seed-live.ts";

@@ -1,12 +1,13 @@
 import { Rss } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
+import { Main } from "~/ui/main.tsx";
 import { PostByline, PostTags } from "./post-meta.tsx";
 import type { PostSummary } from "./publish-posts.ts";
 
 /** PUB-7. Posts come newest first. */
 export function BlogPage({ posts }: { readonly posts: readonly PostSummary[] }) {
   return (
-    <main className="mx-auto w-full max-w-3xl px-4 py-14 sm:px-6 sm:py-20">
+    <Main className="outline-none mx-auto w-full max-w-3xl px-4 py-14 sm:px-6 sm:py-20">
       <div className="flex flex-wrap items-end justify-between gap-4">
         <div>
           <h1 className="text-3xl font-semibold tracking-tight">Blog</h1>
@@ -32,6 +33,6 @@ export function BlogPage({ posts }: { readonly posts: readonly PostSummary[] }) 
           </li>
         ))}
       </ol>
-    </main>
+    </Main>
   );
 }

@@ -1,4 +1,5 @@
 import { ArrowLeft, ArrowRight } from "lucide-react";
+import { Main } from "~/ui/main.tsx";
 import { PostByline, PostTags } from "./post-meta.tsx";
 import type { Post, PostSummary } from "./publish-posts.ts";
 
@@ -9,7 +10,7 @@ const sectionsForContents = 4;
 export function PostPage({ post }: { readonly post: Post }) {
   const sections = post.headings.filter(({ depth }) => depth === 2);
   return (
-    <main className="mx-auto w-full max-w-[68rem] px-4 py-10 sm:px-6 sm:py-16">
+    <Main className="outline-none mx-auto w-full max-w-[68rem] px-4 py-10 sm:px-6 sm:py-16">
       <div className="grid gap-x-14 lg:grid-cols-[minmax(0,44rem)_13rem]">
         <article className="min-w-0">
           <header className="flex flex-col gap-4 border-b pb-7">
@@ -41,7 +42,7 @@ export function PostPage({ post }: { readonly post: Post }) {
           </nav>
         ) : null}
       </div>
-    </main>
+    </Main>
   );
 }
 

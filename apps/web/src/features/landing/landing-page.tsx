@@ -1,5 +1,6 @@
+import { Copyable } from "~/features/public-site/copyable.tsx";
 import { buttonLook } from "~/ui/button.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
+import { Main } from "~/ui/main.tsx";
 import { Exhibits } from "./exhibits.tsx";
 import { Journey } from "./journey.tsx";
 import { Promises } from "./promises.tsx";
@@ -7,13 +8,13 @@ import { Promises } from "./promises.tsx";
 /** What a visitor sees first: what Towpath is, what it promises, how to run it (PUB-4). */
 export function LandingPage() {
   return (
-    <main>
+    <Main className="outline-none">
       <Hero />
       <Journey />
       <Exhibits />
       <Promises />
       <SelfHosting />
-    </main>
+    </Main>
   );
 }
 
@@ -62,11 +63,11 @@ function SelfHosting() {
       <div className="flex min-w-0 flex-col gap-5">
         <div>
           <h3 className="mb-1.5 text-sm font-medium">Start it in a clone of the repository</h3>
-          <CodeBlock code={start} label="start commands" className="text-sm" />
+          <Copyable text={start} label="Copy start command" />
         </div>
         <div>
           <h3 className="mb-1.5 text-sm font-medium">Deploy a server from a directory, and watch its calls</h3>
-          <CodeBlock code={deploy} label="deploy commands" className="text-sm" />
+          <Copyable text={deploy} label="Copy deploy commands" />
         </div>
       </div>
     </section>

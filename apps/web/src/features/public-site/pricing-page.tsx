@@ -1,6 +1,7 @@
 import { Check } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody } from "~/ui/card.tsx";
+import { Main } from "~/ui/main.tsx";
 
 const included = [
   "As many servers, builds, previews and members as your machine carries",
@@ -35,7 +36,7 @@ const questions = [
 /** PUB-6. Towpath is self-hosted, so there is one price. */
 export function PricingPage() {
   return (
-    <main className="mx-auto w-full max-w-5xl px-4 py-14 sm:px-6 sm:py-20">
+    <Main className="outline-none mx-auto w-full max-w-5xl px-4 py-14 sm:px-6 sm:py-20">
       <h1 className="text-3xl font-semibold tracking-tight">Pricing</h1>
       <p className="mt-3 max-w-prose text-lg text-pretty text-muted">
         You run Towpath yourself. There is nothing to buy: it costs what your machine costs.
@@ -75,6 +76,6 @@ export function PricingPage() {
           ))}
         </dl>
       </div>
-    </main>
+    </Main>
   );
 }

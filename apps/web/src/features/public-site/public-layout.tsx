@@ -21,11 +21,11 @@ export function PublicLayout({
   readonly children: ReactNode;
 }) {
   const page = (
-    <div id="content">
+    <>
       {children}
       <SiteFooter site={site} />
       <ScriptOnce>{siteScript}</ScriptOnce>
-    </div>
+    </>
   );
   if (viewer) {
     return (

@@ -1,0 +1,39 @@
+import { createFileRoute, notFound } from "@tanstack/react-router";
+import { UnmatchedRoute } from "~/features/error-screens/error-screens.tsx";
+import { notFoundHead, pageHead } from "~/features/public-site/page-head.ts";
+import { getRegistryData } from "~/features/registry/registry.functions.ts";
+import { RegistryPage } from "~/features/registry/registry-page.tsx";
+
+/** PUB-10, PUB-11 */
+export const Route = createFileRoute("/_site/app/$projectName")({
+  loader: async ({ params }) => {
+    const found = await getRegistryData({ data: params });
+    if (!found.ok) throw notFound();
+    return found.data;
+  },
+  head: ({ match, loaderData: entry }) => {
+    if (!entry) return notFoundHead;
+    const { projectName, title, description, meta: own } = entry;
+    const { meta, links } = pageHead(match.context.site, {
+      path: `/app/${projectName.toLowerCase()}`,
+      title: `${title} · MCP server on Towpath`,
+      description: description.length > 200 ? `${description.slice(0, 199)}…` : description,
+      image: `/api/og/${projectName.toLowerCase()}`,
+    });
+    return {
+      meta: [...meta, { name: "theme-color", content: own.themeColor }],
+      links: [
+        ...links.filter(({ rel }) => rel !== "canonical"),
+        { rel: "canonical", href: own.canonicalUrl },
+        { rel: "icon", href: own.favicon, type: "image/svg+xml" },
+      ],
+    };
+  },
+  component: PublicProject,
+  // Inside the layout, which an ancestor's would replace.
+  notFoundComponent: UnmatchedRoute,
+});
+
+function PublicProject() {
+  return <RegistryPage entry={Route.useLoaderData()} />;
+}

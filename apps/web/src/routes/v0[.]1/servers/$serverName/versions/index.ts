@@ -1,0 +1,8 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { listServerVersions } from "~/features/registry/registry-api.server.ts";
+import { withoutPermission } from "~/http/access.ts";
+
+/** PUB-14 */
+export const Route = createFileRoute("/v0.1/servers/$serverName/versions/")({
+  server: { handlers: { GET: withoutPermission("public", ({ params }) => listServerVersions(params.serverName)) } },
+});

@@ -1,0 +1,2 @@
+export { getRegistryEntry, listRegistryNames, listRegistryVersions } from "./registry.ts";
+export type { RegistryEntry, RegistryVersion } from "./registry.view.ts";
