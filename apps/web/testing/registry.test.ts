@@ -1,4 +1,4 @@
-import { Validator } from "@cfworker/json-schema";
+import { type Schema, Validator } from "@cfworker/json-schema";
 import { sampleManifest, seedLiveProject, seedOrganization, seedProject } from "@towpath/core/testing";
 import { project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
@@ -140,10 +140,10 @@ test("PUB-15 the sitemap lists the public pages, and robots.txt names it", async
 });
 
 // What the specification of the registry asks of `ServerResponse` (revision 2025-12-11 of server.json).
-const string = (more: object = {}) => ({ type: "string", ...more });
+const string = (more: Schema = {}): Schema => ({ type: "string", ...more });
 const time = string({ format: "date-time" });
 const official = "io.modelcontextprotocol.registry/official";
-const serverResponse = {
+const serverResponse: Schema = {
   type: "object",
   required: ["server", "_meta"],
   properties: {
