@@ -137,6 +137,25 @@ test("GW-8 each message of a batch is a call, and a batch that doesn't fit takes
   expect(await outcomes(server, 2)).toEqual(["ok", "429 caller_rate_limited"]);
 });
 
+test("GW-8 GW-9 every message of a batch is counted, however large it is, and more than 100 are refused", async () => {
+  const { rig: own, server } = await rigWith({
+    ...{ TOWPATH_LIMIT_CALLER_PER_MINUTE: "6", TOWPATH_LIMIT_CALLER_BURST: "150" },
+  });
+  onTestFinished(() => own.close());
+  const send = async (count: number, params: object) => {
+    const batch = Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping", params }));
+    const answer = await postTo(server.url, JSON.stringify(batch));
+    return [answer.status, answer.ok ? "" : ((await answer.json()) as { error: { message: string } }).error?.message];
+  };
+  // Many small ones, and some that lie beyond what is scanned of a body.
+  const numbers = Array<number>(20_000).fill(1);
+  expect(await send(40_000, {})).toEqual([413, expect.stringContaining("40000 messages")]);
+  expect(await send(101, { numbers })).toEqual([413, expect.stringContaining("101 messages")]);
+  // Refused ones took nothing.
+  expect((await send(80, { numbers }))[0]).toBe(200);
+  expect((await send(80, {}))[0]).toBe(429);
+});
+
 test("GW-8 GW-7 a refusal is a row with its code, its caller and its tool; a flood is bounded and counted", async () => {
   const server = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
   const { id, bearer } = await storeApiKey(rig, server.organizationId);

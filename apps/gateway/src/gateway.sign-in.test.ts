@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerEmpty } from "./testing/clients.ts";
@@ -169,3 +170,23 @@ test("GW-5 by path, a server of members only and an absent one have the document
     "own /.well-known/openid-configuration/NAME/mcp",
   ]);
 });
+
+test("GW-5 GW-9 a client that leaves in the middle of its registration is no fault of the gateway's", async () => {
+  const before = await failures();
+  const text =
+    "POST /register HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{";
+  for (let at = 0; at < 3; at++) {
+    const socket = connect(rig.gateway.port, "127.0.0.1");
+    await new Promise((resolve) => socket.write(text, resolve));
+    await sleep(50);
+    socket.resetAndDestroy();
+  }
+  await sleep(200);
+  expect(await failures()).toBe(before);
+});
+
+/** Requests that failed for a bug of the gateway's. */
+async function failures(): Promise<number> {
+  const metrics = await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/metrics`)).text();
+  return Number(/^towpath_gateway_refusals_total\{code="gateway_error"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+}

@@ -101,10 +101,12 @@ test("GW-15 a call larger than anything the log looks at does not slip through",
   const hidden = JSON.stringify({ params: { arguments: numbers, name: "drop" }, id: 1, method: "tools/call" });
   expect((await answerTo(hidden)).body.error?.data.towpath).toBe("tool_not_allowed");
   const many = [
-    ...Array.from({ length: 200 }, (_, id) => message("ping", {}, id)),
+    message("ping", { numbers }, 0),
+    ...Array.from({ length: 98 }, (_, id) => message("ping", {}, id)),
     message("tools/call", { name: "drop" }),
   ];
   expect((await answerTo(JSON.stringify(many))).status).toBe(200);
+  expect((await answerTo(JSON.stringify([...many, message("ping", {}, 1)]))).status).toBe(413);
   expect(reached).toEqual([]);
   const allowed = JSON.stringify({ params: { arguments: numbers, name: "echo" }, id: 1, method: "tools/call" });
   await answerTo(allowed);
@@ -159,6 +161,13 @@ test("GW-15 another path of the server is no way around it, and its forms and up
   expect([refused.status, refused.body.id, refused.body.error?.data.towpath]).toEqual([200, 1, "tool_not_allowed"]);
   const unclear = await answerTo(Buffer.from(call("drop"), "utf16le"), {}, "/elsewhere");
   expect([unclear.status, unclear.body.error?.data.towpath]).toEqual([403, "call_unclear"]);
+  // Nor is another type, which a server may not look at.
+  const twice = call("echo").replace('"name":"echo"', '"name":"echo","name":"drop"');
+  expect(twice).toContain("drop");
+  for (const body of [twice, ` ${twice}`, `\ufeff${call("drop")}`, Buffer.from(call("drop"), "utf16le")]) {
+    const { status } = await answerTo(body, { "content-type": "text/plain" }, "/elsewhere");
+    expect(status).toBe(403);
+  }
   await answerTo(call("echo"), {}, "/elsewhere");
   await answerTo("grant_type=code&code=1", { "content-type": "application/x-www-form-urlencoded" }, "/token");
   expect(reached).toEqual([call("echo"), "grant_type=code&code=1"]);

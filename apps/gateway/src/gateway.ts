@@ -24,7 +24,7 @@ import type { AuthorizationServer } from "./oauth/authorization-server.ts";
 import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoints.ts";
 import { askToContinue } from "./platform/continue-page.ts";
 import { checkCaller } from "./policy/access.ts";
-import { discardBody, readBody } from "./policy/body.ts";
+import { callsOf, discardBody, readBody } from "./policy/body.ts";
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
 import type { Capacity } from "./policy/capacity.ts";
 import { clientAddress } from "./policy/client-address.ts";
@@ -227,7 +227,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   const body = read instanceof Promise ? await read : read;
   if (body === null) return null;
   addBody(exchange, body, request);
-  call.take(exchange.peek.messages.length);
+  call.take(callsOf(exchange));
   if (isPage && site.form === "path" && askToContinue({ request, response, label, body })) return null;
   const forwarded = forwardedHeaders(parts.serverAddress, label, client);
   forwarded.push(requestIdHeader, exchange.id);

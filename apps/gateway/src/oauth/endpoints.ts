@@ -92,6 +92,8 @@ export async function answerOAuth(endpoint: OAuthEndpoint, asked: Asked): Promis
     }
     default: {
       const body = await readWhole(request);
+      // The client has disconnected.
+      if (body === null) return;
       const sent = { headers: request.headers, body, forwarded: asked.forwarded };
       const name = endpoint.kind === "token" ? "token_endpoint" : "registration_endpoint";
       const answer = await authorizationServer.post(name, sent);
@@ -128,13 +130,19 @@ function queryOf(request: IncomingMessage): URLSearchParams {
   return new URLSearchParams(at === -1 ? "" : url.slice(at + 1));
 }
 
-async function readWhole(request: IncomingMessage): Promise<Buffer> {
+/** Null when the client disconnects before the end. @throws GatewayError 413 */
+async function readWhole(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request) {
-    size += chunk.length;
-    if (size > maxBodyBytes) throw new GatewayError("body_too_large", "The body is larger than 64 KiB.");
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request) {
+      size += chunk.length;
+      if (size > maxBodyBytes) throw new GatewayError("body_too_large", "The body is larger than 64 KiB.");
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    return null;
   }
   return Buffer.concat(chunks);
 }

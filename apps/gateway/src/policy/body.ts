@@ -1,9 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../gateway-error.ts";
+import type { Exchange } from "../record/exchange.ts";
 import type { Admission } from "./capacity.ts";
 
 /** As in the SDKs. */
 const bodyLimitBytes = 4 * 1024 * 1024;
+
+/** As many as the log looks at: each message of a batch is a call with a row of its own. */
+const maxBatch = 100;
 
 const discardedBytes = 64 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
@@ -52,6 +56,20 @@ function takeBuffered(request: IncomingMessage, admission: Admission): Buffer {
   if (body.length > bodyLimitBytes) throw tooLarge();
   admission.hold(body.length);
   return body;
+}
+
+/**
+ * How many calls a request is, for the limits of calls (GW-8). What is sent to other paths of a server is its own: a list
+ * there need not be a batch.
+ *
+ * @throws GatewayError 413 for a batch that is too large
+ */
+export function callsOf({ isMcp, peek: { count } }: Pick<Exchange, "isMcp" | "peek">): number {
+  if (isMcp && count > maxBatch) {
+    const message = `The batch has ${count} messages. Send at most ${maxBatch} in one, and the others in further ones.`;
+    throw new GatewayError("body_too_large", message);
+  }
+  return Math.min(count, maxBatch);
 }
 
 /**

@@ -19,7 +19,7 @@ export function checkTools(
   if (body.length === 0) return request.method === "GET";
   const stated = readMessages(body);
   if (isEncoded(request) || stated === null) {
-    if (!isMcp && !isJson(request)) return false;
+    if (!isMcp && !isJson(request) && !looksLikeJson(body)) return false;
     throw unreadable("its body is not plain UTF-8 JSON in which `method`, `params` and `name` are given once");
   }
   checkHeaders(stated, request);
@@ -51,6 +51,15 @@ function isEncoded(request: IncomingMessage): boolean {
 function isJson(request: IncomingMessage): boolean {
   return /json/i.test(headerOf(request, "content-type") ?? "json");
 }
+
+/** Whatever its type says: a server that serves the protocol elsewhere may not look at that. In any encoding of Python's. */
+function looksLikeJson(body: Buffer): boolean {
+  const first = body.find((byte) => !insignificant.has(byte));
+  return first === 0x7b || first === 0x5b;
+}
+
+/** White space, zeros of UTF-16 and UTF-32, and byte order marks. */
+const insignificant: ReadonlySet<number> = new Set([0x00, 0x09, 0x0a, 0x0d, 0x20, 0xfe, 0xff, 0xef, 0xbb, 0xbf]);
 
 /** With HTTP status 200, as servers answer for tools that they don't know: on a 403 some clients sign in again or hang. */
 function toolNotAllowed(name: string | null): GatewayError {

@@ -18,6 +18,8 @@ export type RequestPeek = Omit<MessagePeek, "kind"> & {
   kind: MessagePeek["kind"] | "batch";
   /** The messages of a batch (2025-03-26 only), at most 100; else the one message; empty for `other`. */
   messages: readonly MessagePeek[];
+  /** How many messages there are, also beyond those. */
+  count: number;
   /** modern: 2026-07-28 and later; legacy: with `initialize` and sessions. */
   era: "legacy" | "modern";
   protocolVersion: string | null;
@@ -60,15 +62,20 @@ const shape = compileShape({
   },
 });
 
+const noMembers = compileShape({});
+
 // Made once: this runs for every request.
 const metaVersionSlot = `params._meta.${versionKey}`;
 const metaNameSlot = `params._meta.${clientKey}.name`;
 const metaVersionOfClientSlot = `params._meta.${clientKey}.version`;
 const nothing: Fields = {};
 
-/** Looks at the body of a POST to an MCP endpoint without parsing it. Never throws; work is bounded. */
+/**
+ * Looks at the body of a POST to an MCP endpoint without parsing it. Never throws; work is bounded, but for counting the
+ * messages of a large batch.
+ */
 export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
-  const { found, isBatch, isCut } = fieldsOf(body);
+  const { found, isBatch, isCut, count } = fieldsOf(body);
   const messages = found.map((fields) => toMessage(fields, isCut, hints));
   const first = messages[0];
   const fields = found[0] ?? nothing;
@@ -84,6 +91,7 @@ export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
     target: message?.target ?? null,
     cancels: message?.cancels ?? null,
     messages,
+    count,
     era: modern ? "modern" : "legacy",
     protocolVersion: protocolVersion ?? null,
     clientName: text(fields[metaNameSlot]) ?? text(fields["params.clientInfo.name"]),
@@ -101,6 +109,7 @@ export function peekHeaders({ protocolVersion, method, name }: PeekHints): Reque
     target: name === undefined ? null : decodeHeaderValue(name),
     cancels: null,
     messages: [],
+    count: 0,
     era: (protocolVersion ?? "") >= firstModernVersion ? "modern" : "legacy",
     protocolVersion: protocolVersion ?? null,
     clientName: null,
@@ -108,20 +117,34 @@ export function peekHeaders({ protocolVersion, method, name }: PeekHints): Reque
   };
 }
 
-function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; isCut: boolean } {
+function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; isCut: boolean; count: number } {
   const small = body.length <= smallBytes ? parseSmall(body, shape) : null;
-  if (small) return { found: small.messages.slice(0, maxMessages), isBatch: small.isBatch, isCut: false };
+  if (small) {
+    const { messages, isBatch } = small;
+    return { found: messages.slice(0, maxMessages), isBatch, isCut: false, count: messages.length };
+  }
   const found: Fields[] = [];
+  let count = 0;
   const scanner = new JsonScanner(shape, {
     budget,
     onMessage: (fields) => {
+      count++;
       if (found.length < maxMessages) found.push(fields);
     },
   });
   scanner.push(body);
+  const { isBatch, isExhausted: isCut } = scanner;
   // A message too large to scan completely still has its first members.
-  if (scanner.unfinished && scanner.isExhausted) found.push(scanner.unfinished);
-  return { found, isBatch: scanner.isBatch, isCut: scanner.isExhausted };
+  if (scanner.unfinished && isCut) found.push(scanner.unfinished);
+  return { found, isBatch, isCut, count: isBatch && isCut ? countOfBatch(body) : Math.max(count, found.length) };
+}
+
+/** What is not looked at is carried out all the same. */
+function countOfBatch(body: Buffer): number {
+  let count = 0;
+  const scanner = new JsonScanner(noMembers, { budget: Number.POSITIVE_INFINITY, onMessage: () => count++ });
+  scanner.push(body);
+  return count;
 }
 
 function toMessage(fields: Fields, cut: boolean, hints: PeekHints): MessagePeek {
