@@ -65,3 +65,39 @@ test("AUTH-2 the settings of an issuer are required together; empty ones count a
   expect(readWebConfig({ ...valid, TOWPATH_OIDC_ISSUER: "" }).oidc).toBeNull();
   expect(problemsOf({ ...valid, ...oidc, TOWPATH_OIDC_CLIENT_ID: "" })).toContain("TOWPATH_OIDC_CLIENT_ID");
 });
+
+test("OPS-5 the base URL is local port 3000 on a local instance, and must be given for preview and production", () => {
+  expect(readWebConfig(valid).baseUrl).toBe("http://localhost:3000");
+  for (const TOWPATH_ENVIRONMENT of ["preview", "production"]) {
+    expect(problemsOf({ ...valid, TOWPATH_ENVIRONMENT })).toContain("TOWPATH_URL is missing");
+    const TOWPATH_URL = `https://${TOWPATH_ENVIRONMENT}.towpath.example`;
+    expect(readWebConfig({ ...valid, TOWPATH_ENVIRONMENT, TOWPATH_URL }).baseUrl).toBe(TOWPATH_URL);
+  }
+  expect(problemsOf({ ...valid, TOWPATH_ENVIRONMENT: "staging" })).toContain("must be local, preview or production");
+});
+
+test("ERR-6 error reporting and analytics are off by default, and their settings are checked", () => {
+  expect(readWebConfig(valid).thirdParties).toEqual({ errorReporting: null, analytics: null });
+  const configured = readWebConfig({
+    ...valid,
+    TOWPATH_ERROR_REPORTING_DSN: "https://key@errors.example/7",
+    TOWPATH_ANALYTICS_SCRIPT: "https://count.example/script.js",
+    TOWPATH_ANALYTICS_ATTRIBUTES: " data-domain=towpath.example  data-api=/a=b ",
+  });
+  expect(configured.thirdParties).toEqual({
+    errorReporting: { dsn: "https://key@errors.example/7", environment: "local" },
+    analytics: {
+      script: "https://count.example/script.js",
+      attributes: { "data-domain": "towpath.example", "data-api": "/a=b" },
+    },
+  });
+  for (const [name, value] of [
+    ["TOWPATH_ERROR_REPORTING_DSN", "https://errors.example/7"],
+    ["TOWPATH_ERROR_REPORTING_DSN", "https://key@errors.example/"],
+    ["TOWPATH_ERROR_REPORTING_DSN", "errors"],
+    ["TOWPATH_ANALYTICS_SCRIPT", "javascript:alert(1)"],
+    ["TOWPATH_ANALYTICS_ATTRIBUTES", "onload=alert(1)"],
+  ] as const) {
+    expect([value, problemsOf({ ...valid, [name]: value })]).toEqual([value, expect.stringContaining(name)]);
+  }
+});

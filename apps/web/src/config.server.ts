@@ -5,6 +5,7 @@ import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
+import { thirdPartiesFrom, thirdPartySettings } from "./third-parties.config.server.ts";
 
 const origin = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL" })
@@ -22,7 +23,12 @@ const settings = z.object({
   ...callLimitSettings,
   ...chatSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  TOWPATH_URL: origin.default("http://localhost:3000"),
+  /** Where the instance is, which decides its base URL (OPS-5). */
+  TOWPATH_ENVIRONMENT: z
+    .enum(["local", "preview", "production"], { error: "must be local, preview or production" })
+    .default("local"),
+  TOWPATH_URL: origin.optional(),
+  ...thirdPartySettings,
   /** Where the public site's star count and Docs lead. */
   TOWPATH_STAR_URL: link.default("https://github.com/jlowin/fastmcp"),
   TOWPATH_DOCS_URL: link.default("https://gofastmcp.com"),
@@ -42,6 +48,9 @@ const settings = z.object({
     .refine((template) => template.includes("{name}"), "must contain {name}")
     .refine((template) => URL.canParse(template.replace("{name}", "name")), "must be a URL"),
 });
+
+/** On a person's own machine (OPS-5). */
+const localUrl = "http://localhost:3000";
 
 const oidcKeys = ["TOWPATH_OIDC_ISSUER", "TOWPATH_OIDC_CLIENT_ID", "TOWPATH_OIDC_CLIENT_SECRET"] as const;
 const oidc = z.object({
@@ -72,9 +81,13 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
   const signIn = oidcKeys.some((key) => given[key]) ? oidc.safeParse(given) : null;
   const gitHub = gitHubKeys.some((key) => given[key]) ? gitHubSettingsSchema.safeParse(given) : null;
   const mail = mailConfigSchema.safeParse(given);
-  if (!main.success || !mail.success || signIn?.success === false || gitHub?.success === false) {
+  const isAddressed = given.TOWPATH_URL !== undefined || (main.data?.TOWPATH_ENVIRONMENT ?? "local") === "local";
+  if (!isAddressed || !main.success || !mail.success || signIn?.success === false || gitHub?.success === false) {
     const issues = [main, mail, signIn, gitHub].flatMap((parsed) => parsed?.error?.issues ?? []);
-    throw new SettingsError(issues.map((issue) => `${issue.path.join(".")} ${issue.message}`));
+    const problems = issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
+    throw new SettingsError(
+      isAddressed ? problems : [...problems, "TOWPATH_URL is missing: only a local instance has a default"],
+    );
   }
   const values = main.data;
   return {
@@ -84,7 +97,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     secret: values.TOWPATH_SECRET,
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
-    baseUrl: values.TOWPATH_URL,
+    baseUrl: values.TOWPATH_URL ?? localUrl,
     starUrl: values.TOWPATH_STAR_URL,
     docsUrl: values.TOWPATH_DOCS_URL,
     host: values.TOWPATH_HOST,
@@ -109,6 +122,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
         }
       : null,
     gitHub: gitHub?.data ? gitHubConfigFrom(gitHub.data) : null,
+    thirdParties: thirdPartiesFrom(values),
     /** Only whether there is one: the worker connects to it. */
     sendsMail: mail.data !== null,
   };

@@ -2,22 +2,15 @@ import { QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
 import { getGlobalStartContext } from "@tanstack/react-start";
-import { TowpathError } from "@towpath/core/errors";
 import { DocumentBoundary, RenderError, UnmatchedRoute } from "./features/error-screens/error-screens.tsx";
 import type { RouterContext } from "./features/session/guards.ts";
+import { queryRetries } from "./query-retries.ts";
 import { routeTree } from "./routeTree.gen.ts";
-
-/** UI-3: three retries, after 1, 2 and 4 seconds. Most TowpathErrors are final; only these two codes are worth a retry. */
-const retry = (failures: number, error: unknown) =>
-  failures < 3 &&
-  (!(error instanceof TowpathError) || error.code === "internal" || error.code === "upstream_unavailable");
-
-const retryDelay = (attempt: number) => Math.min(1000 * 2 ** attempt, 30_000);
 
 export function getRouter() {
   const queryClient = new QueryClient({
     defaultOptions: {
-      queries: { retry: typeof window === "undefined" ? false : retry, retryDelay },
+      queries: typeof window === "undefined" ? { retry: false } : queryRetries,
       // A mutation made offline fails at once with a message. It must not run later, when nobody expects it.
       mutations: { networkMode: "always" },
     },
@@ -31,6 +24,7 @@ export function getRouter() {
     defaultPreloadDelay: 50,
     // The query cache alone decides what is fresh (AUTH-9).
     defaultPreloadStaleTime: 0,
+    // UI-3. A page without a pending view of its own keeps the old one on screen.
     defaultPendingMs: 1000,
     defaultPendingMinMs: 500,
     // Replaces the library's global error screen, which has no styles.

@@ -4,19 +4,22 @@ import { setResponseStatus } from "@tanstack/react-start/server";
 import { signInProblemPath } from "@towpath/auth";
 import { asTowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
+import type { WebConfig } from "~/config.server.ts";
+import { thirdPartyScript, thirdPartySources } from "./third-parties.ts";
 
 /** Creates the request's CSP nonce and sets the security headers of the response. Must run first. */
 export const documentHeaders = createMiddleware().server(async ({ next, handlerType, request }) => {
   const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))));
-  const result = await next({ context: { nonce, handlerType } });
   const { config } = services();
+  const thirdParties = thirdPartyScript(config.thirdParties);
+  const result = await next({ context: { nonce, handlerType, thirdParties } });
   const headers = writableHeaders(result);
   const shared = headers.get(sharingHeader) === "cross-origin";
   for (const [name, value] of Object.entries(securityHeaders(config.baseUrl))) headers.set(name, value);
   if (shared) headers.set(sharingHeader, "cross-origin");
   if (signInPath.test(new URL(request.url).pathname)) headers.set("cross-origin-opener-policy", "unsafe-none");
   if (headers.get("content-type")?.startsWith("text/html")) {
-    headers.set("content-security-policy", contentSecurityPolicy(nonce, config.gitHub?.url ?? null));
+    headers.set("content-security-policy", contentSecurityPolicy(nonce, config));
   }
   // Responses depend on the session. A response that may be cached sets its own header.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store");
@@ -81,17 +84,19 @@ function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
 
 /**
  * Scripts run only by nonce or from this origin. Inline styles are allowed: toasts and charts set them from script, and
- * a style can't run code. `avatarOrigin` is GitHub's or the forge's, which serves the account pictures.
+ * a style can't run code. GitHub or the forge serves the account pictures.
  */
-function contentSecurityPolicy(nonce: string, avatarOrigin: string | null): string {
-  const images = ["'self'", "data:", "https:", ...(avatarOrigin ? [new URL(avatarOrigin).origin] : [])];
+function contentSecurityPolicy(nonce: string, { gitHub, thirdParties }: WebConfig): string {
+  const images = ["'self'", "data:", "https:", ...(gitHub ? [new URL(gitHub.url).origin] : [])];
+  const { scripts, connections, workers } = thirdPartySources(thirdParties);
   return [
     "default-src 'self'",
-    `script-src 'self' 'nonce-${nonce}'`,
+    ["script-src 'self'", `'nonce-${nonce}'`, ...scripts].join(" "),
     "style-src 'self' 'unsafe-inline'",
     `img-src ${[...new Set(images)].join(" ")}`,
     "font-src 'self'",
-    "connect-src 'self'",
+    ["connect-src 'self'", ...connections].join(" "),
+    ...(workers.length > 0 ? [`worker-src ${workers.join(" ")}`] : []),
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",

@@ -7,8 +7,11 @@ import {
   ScriptOnce,
   Scripts,
   useMatches,
+  useRouter,
 } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useSyncExternalStore } from "react";
+import { getGlobalStartContext } from "@tanstack/react-start";
+import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
+import { startErrorReporting } from "~/features/error-reporting/start-error-reporting.ts";
 import { isStaticDocument } from "~/features/public-site/is-static-document.ts";
 import { notFoundHead } from "~/features/public-site/page-head.ts";
 import type { RouterContext } from "~/features/session/guards.ts";
@@ -52,6 +55,7 @@ function Shell({ children }: { readonly children: ReactNode }) {
       <head>
         <ScriptOnce>{themeScript}</ScriptOnce>
         {isStatic ? null : <ScriptOnce>{earlyClickScript}</ScriptOnce>}
+        <ThirdParties />
         <HeadContent />
       </head>
       <body>
@@ -59,12 +63,25 @@ function Shell({ children }: { readonly children: ReactNode }) {
         {isStatic ? null : (
           <>
             <Toasts />
+            <ErrorReporting />
             <Scripts />
           </>
         )}
       </body>
     </html>
   );
+}
+
+/** Settings and tags of third parties that the operator has configured (ERR-6). Rendered by the server only. */
+function ThirdParties() {
+  const script = getGlobalStartContext()?.thirdParties;
+  return script ? <ScriptOnce>{script}</ScriptOnce> : null;
+}
+
+function ErrorReporting() {
+  const router = useRouter();
+  useEffect(() => void startErrorReporting(router), [router]);
+  return null;
 }
 
 /** In place of a Toaster that could not be loaded. */

@@ -1,4 +1,6 @@
+import { useEffect } from "react";
 import { buttonLook } from "./button.tsx";
+import { tellShownError } from "./shown-errors.ts";
 
 type ErrorKind = "forbidden" | "not-found" | "other";
 
@@ -63,6 +65,10 @@ const texts: Record<ErrorKind, { code: string; title: string; text: string; caus
 export function ErrorScreen({ error, kind }: { error?: unknown; kind?: ErrorKind }) {
   const failure: Failure = kind ? { kind, message: "" } : classifyError(error);
   const { code, title, text, causes } = texts[failure.kind];
+  const isUnexpected = failure.kind === "other" && error !== undefined && !(error instanceof Response);
+  useEffect(() => {
+    if (isUnexpected) tellShownError(error);
+  }, [isUnexpected, error]);
   return (
     <div className="mx-auto flex w-full max-w-md flex-col px-4 py-16 sm:py-24">
       <p className="font-mono text-xs text-faint">{code}</p>

@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
-import { DocumentError } from "./error-screens.tsx";
+import { DocumentError, UnmatchedRoute } from "./error-screens.tsx";
 
 // Only a build gives the style sheet a URL.
 vi.mock("~/styles.css?url", () => ({ default: "/assets/styles.css" }));
@@ -13,4 +13,10 @@ test("ERR-4 a failed document is replaced by one with styles, the error toggle a
   expect(html).toMatch(/<button[^>]*aria-expanded="false"[^>]*>.*Show Error/);
   expect(html).toMatch(/<a href="\/"[^>]*>Return Home/);
   expect(html).not.toContain("boom");
+});
+
+test("ERR-4 an address that no route matches is told as Not Found", () => {
+  const html = renderToStaticMarkup(<UnmatchedRoute />);
+  expect(html).toContain(">Not Found<");
+  expect(html).toContain("The page you&#x27;re looking for doesn&#x27;t exist.");
 });

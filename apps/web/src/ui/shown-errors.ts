@@ -1,0 +1,23 @@
+// Errors that a page showed instead of its content. Error screens tell them; a listener, if there is one, reports them.
+
+type Listener = (error: unknown) => void;
+
+/** Enough for what happens before the listener is loaded. */
+const maxKept = 10;
+
+let listener: Listener | undefined;
+let kept: unknown[] = [];
+
+/** Tells an error that was shown. */
+export function tellShownError(error: unknown): void {
+  if (listener) listener(error);
+  else if (kept.length < maxKept) kept.push(error);
+}
+
+/** The one listener; it also gets the errors from before. */
+export function onShownError(next: Listener): void {
+  listener = next;
+  const earlier = kept;
+  kept = [];
+  for (const error of earlier) next(error);
+}

@@ -1,0 +1,164 @@
+import { startBuild } from "@towpath/core/build";
+import { seedProject, shaOf, testContext } from "@towpath/core/testing";
+import { member } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { newPage, openBrowser, signIn } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+// Answers that the site gets from proxies or half-dead servers, put between the browser and the site.
+
+const site = openSite();
+const browser = openBrowser();
+let owner: Member;
+let page: Page;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+});
+beforeEach(async () => {
+  const context = await browser.newContext();
+  await signIn(context, site.url, owner);
+  page = await newPage(context);
+});
+afterEach(() => page.context().close());
+
+const to = (path: string) => `${site.url}/${owner.organization.slug}/${path}`;
+type Answer = Parameters<Parameters<Parameters<Page["route"]>[1]>[0]["fulfill"]>[0];
+const answer = (functionName: string, with_: Answer) =>
+  page.route(new RegExp(functionName.replace(".", "\\.")), (route) => route.fulfill(with_));
+const framed = { "content-type": "application/x-tss-framed; v=1", "x-tss-serialized": "true" };
+
+test.each([
+  ["Stream ended before first object", { status: 200, headers: framed, body: "" }],
+  ["The lock gate is stuck.", { status: 502, contentType: "text/plain", body: "The lock gate is stuck." }],
+])("ERR-5 UI-1 a call whose answer is broken is told as %s", async (text, with_) => {
+  await page.goto(to("welcome/server-setup"), { waitUntil: "networkidle" });
+  await answer("onboarding.proposeServerName", with_);
+  await page.getByRole("button", { name: "Suggest another name" }).click();
+  await page.locator("[data-sonner-toast]").getByText(text).waitFor();
+  await page.unroute(/proposeServerName/);
+});
+
+test("ERR-5 an answer without a body is told as No response body", async () => {
+  await page.goto(to("welcome/server-setup"), { waitUntil: "networkidle" });
+  await page.evaluate((headers) => {
+    const real = globalThis.fetch;
+    globalThis.fetch = (input, init) =>
+      String(input).includes("proposeServerName")
+        ? Promise.resolve(new Response(null, { headers }))
+        : real(input, init);
+  }, framed);
+  await page.getByRole("button", { name: "Suggest another name" }).click();
+  await page.locator("[data-sonner-toast]").getByText("No response body").waitFor();
+});
+
+test("ERR-5 ERR-1 a refusal that the server has serialized is thrown as it was", async () => {
+  const left = await seededMember(site.url, site.db);
+  const context = await browser.newContext();
+  await signIn(context, site.url, left);
+  const theirs = await newPage(context);
+  await theirs.goto(`${site.url}/${left.organization.slug}/welcome/server-setup`, { waitUntil: "networkidle" });
+  const { id: organizationId } = left.organization;
+  await site.db.delete(member).where(and(eq(member.userId, left.userId), eq(member.organizationId, organizationId)));
+  const refused = theirs.waitForResponse(/proposeServerName/);
+  await theirs.getByRole("button", { name: "Suggest another name" }).click();
+  expect([(await refused).status(), (await refused).headers()["x-tss-serialized"]]).toEqual([403, "true"]);
+  await theirs.getByText("Forbidden: you are not a member of this team").waitFor();
+  await context.close();
+});
+
+test("ERR-5 a redirect and a not-found in a JSON answer are followed and shown", async () => {
+  await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+  const json = (body: unknown) => ({ status: 200, contentType: "application/json", body: JSON.stringify(body) });
+  await answer("servers.getServers", json({ isSerializedRedirect: true, href: "/account", to: "/account" }));
+  await page.getByRole("link", { name: "Servers", exact: true }).first().click();
+  await page.waitForURL("**/account");
+
+  await page.unroute(/servers\.getServers/);
+  await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+  await answer("servers.getServers", json({ isNotFound: true }));
+  await page.getByRole("link", { name: "Servers", exact: true }).first().click();
+  await page.getByText("The page you're looking for doesn't exist.").waitFor();
+});
+
+test("ERR-1 ERR-2 ERR-3 a page whose data can't be loaded shows the screen for its failure", async () => {
+  for (const [status, body, text] of [
+    [500, "Forbidden by the proxy", "You don't have permission to access this team's resources."],
+    [500, "Not Found here", "The page you're looking for doesn't exist."],
+    [500, "the sluice is open", "An unexpected error occurred while loading this page."],
+  ] as const) {
+    await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+    await answer("servers.getServers", { status, contentType: "text/plain", body });
+    await page.getByRole("link", { name: "Servers", exact: true }).first().click();
+    await page.getByText(text).waitFor({ timeout: 30_000 });
+    const home = page.getByRole("link", { name: "Return Home" });
+    expect([text, await home.getAttribute("href")]).toEqual([text, "/"]);
+    await page.unroute(/servers\.getServers/);
+  }
+});
+
+test("ERR-4 what a page can't render shows Something went wrong!, and its error on demand", async () => {
+  const project = await seedProject(site.db, owner.organization);
+  const ctx = testContext(site.db, owner.organization.owner);
+  const key = { orgSlug: owner.organization.slug, projectName: project.name };
+  await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } });
+  await page.goto(to(`${project.name}/deployments`), { waitUntil: "networkidle" });
+  await answer("build.getBuildById", { status: 500, contentType: "text/plain", body: "the weir broke" });
+  await page.locator('a[href*="/build-logs/"]').first().click();
+  await page.getByRole("heading", { name: "Something went wrong!" }).waitFor({ timeout: 40_000 });
+  expect(await page.getByText("the weir broke").count()).toBe(0);
+  await page.getByRole("button", { name: "Show Error" }).click();
+  await page.getByText("the weir broke").waitFor();
+  await page.getByRole("button", { name: "Hide Error" }).click();
+  await page.getByText("the weir broke").waitFor({ state: "detached" });
+});
+
+/** Opens a page of the settings on a clock that stands, and holds the servers list until the returned function is called. */
+async function heldServers(): Promise<{ readonly asked: () => number; readonly release: () => void }> {
+  await page.clock.install();
+  await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+  await page.clock.pauseAt(Date.now() + 60 * 60_000);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let asked = 0;
+  await page.route(/servers\.getServers/, async (route) => {
+    asked += 1;
+    await released;
+    await route.continue();
+  });
+  return { asked: () => asked, release: () => release() };
+}
+const serversLink = () => page.getByRole("link", { name: "Servers", exact: true }).first();
+
+test("UI-3 a link is preloaded when the pointer has been over it for 50 ms", async () => {
+  const held = await heldServers();
+  await serversLink().hover();
+  await page.clock.runFor(40);
+  expect(held.asked()).toBe(0);
+  await page.clock.runFor(20);
+  await expect.poll(held.asked).toBe(1);
+  held.release();
+});
+
+test("UI-3 the pending view comes after 1000 ms and stays for 500", async () => {
+  const held = await heldServers();
+  await serversLink().dispatchEvent("click");
+  const pending = page.getByRole("status", { name: "Loading servers" });
+  await expect.poll(held.asked).toBe(1);
+  await page.clock.runFor(900);
+  expect(await pending.count()).toBe(0);
+  await page.clock.runFor(200);
+  await pending.waitFor();
+  const answered = page.waitForResponse(/servers\.getServers/);
+  held.release();
+  await (await answered).finished();
+  await page.clock.runFor(300);
+  expect(await pending.count()).toBe(1);
+  await page.clock.runFor(600);
+  await pending.waitFor({ state: "detached" });
+});
