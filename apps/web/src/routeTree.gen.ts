@@ -90,6 +90,7 @@ import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
+import { Route as ApiV1DeploymentsDeploymentIdLiveRouteImport } from "./routes/api/v1/deployments/$deploymentId/live";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
 import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/projects/$name/admin-jwt";
@@ -543,6 +544,12 @@ const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
     path: "/api/projects/$orgSlug/$projectName/request-log-changes",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiV1DeploymentsDeploymentIdLiveRoute =
+  ApiV1DeploymentsDeploymentIdLiveRouteImport.update({
+    id: "/api/v1/deployments/$deploymentId/live",
+    path: "/api/v1/deployments/$deploymentId/live",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameIndexRoute = ApiV1ProjectsNameIndexRouteImport.update({
   id: "/api/v1/projects/$name/",
   path: "/api/v1/projects/$name/",
@@ -721,6 +728,7 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
@@ -818,6 +826,7 @@ export interface FileRoutesByTo {
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
@@ -919,6 +928,7 @@ export interface FileRoutesById {
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
@@ -1020,6 +1030,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/deployments/$deploymentId/live"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
@@ -1117,6 +1128,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/deployments/$deploymentId/live"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
@@ -1217,6 +1229,7 @@ export interface FileRouteTypes {
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/deployments/$deploymentId/live"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
@@ -1280,6 +1293,7 @@ export interface RootRouteChildren {
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  ApiV1DeploymentsDeploymentIdLiveRoute: typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
   ApiV1ProjectsNameAdminJwtRoute: typeof ApiV1ProjectsNameAdminJwtRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
@@ -1868,6 +1882,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/deployments/$deploymentId/live": {
+      id: "/api/v1/deployments/$deploymentId/live";
+      path: "/api/v1/deployments/$deploymentId/live";
+      fullPath: "/api/v1/deployments/$deploymentId/live";
+      preLoaderRoute: typeof ApiV1DeploymentsDeploymentIdLiveRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/": {
       id: "/api/v1/projects/$name/";
       path: "/api/v1/projects/$name";
@@ -2150,6 +2171,7 @@ const rootRouteChildren: RootRouteChildren = {
     ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
+  ApiV1DeploymentsDeploymentIdLiveRoute: ApiV1DeploymentsDeploymentIdLiveRoute,
   ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
   ApiV1ProjectsNameAdminJwtRoute: ApiV1ProjectsNameAdminJwtRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,

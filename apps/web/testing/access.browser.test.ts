@@ -206,3 +206,28 @@ async function deploymentId(): Promise<string> {
   const { rows } = await site.pool.query("SELECT id FROM deployment WHERE build_id = $1", [project.buildId]);
   return rows[0].id;
 }
+
+test("PRJ-14 an owner makes an earlier version live: it asks, says what happens, and the page follows", async () => {
+  const ctx = testContext(site.db, owner.organization.owner);
+  const input = { orgSlug: owner.organization.slug, projectName: project.name, commitSha: shaOf("b") };
+  const { build: newer } = await startBuild({ ctx, input });
+  await succeedBuild(site.db, newer.id);
+  await signIn(owner);
+  await page.goto(address("deployments"));
+  const row = (sha: string) => page.getByRole("row").filter({ hasText: sha.slice(0, 7) });
+  await row(shaOf("b")).getByText("Live", { exact: true }).waitFor();
+  await row(shaOf("a"))
+    .getByRole("button", { name: /^Actions for build/ })
+    .click();
+  await page.getByRole("menuitem", { name: "Make this version live" }).click();
+  const dialog = page.getByRole("dialog", { name: "Make this version live?" });
+  await dialog.getByText("Nothing is built").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Make live" }).click();
+  await row(shaOf("a")).getByText("Live", { exact: true }).waitFor();
+  expect(await row(shaOf("b")).getByText("Live", { exact: true }).count()).toBe(0);
+  await page.goto(address(`build-logs/${newer.id}`));
+  await page.getByRole("button", { name: "Make live" }).click();
+  await dialog.getByRole("button", { name: "Make live" }).click();
+  await page.getByText(`${shaOf("b").slice(0, 7)} is live`).waitFor();
+});

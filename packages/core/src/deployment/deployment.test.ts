@@ -12,6 +12,7 @@ import {
   type SeededOrganization,
   sampleDiagnosis,
   sampleOutcome,
+  seedExternalRoute,
   seedOrganization,
   seedProject,
   shaOf,
@@ -106,8 +107,7 @@ test("VAL-1 a preview whose label is another project's name gets one with a hash
 test("VAL-1 a preview whose label leads to an external server gets one with a hash", async () => {
   const project = await seedProject(database.db, team, { name: "delta-mill" });
   const external = await seedProject(database.db, others);
-  const target = { targetKind: "external" as const, externalServerId: external.id };
-  await database.db.insert(route).values({ label: "delta-mill-east", projectId: external.id, ...target });
+  await seedExternalRoute(database.db, external.id, "delta-mill-east");
   const live = await finishBuild(database.db, await take(await start(project, "taken", "east")));
   expect(live).toMatchObject({ outcome: "live", label: expect.stringMatching(/^delta-mill-east-[0-9a-z]{6}$/) });
 });

@@ -1,5 +1,5 @@
-import { branch, build } from "@towpath/db/schema";
-import { and, eq } from "drizzle-orm";
+import { branch, build, route } from "@towpath/db/schema";
+import { and, eq, isNotNull } from "drizzle-orm";
 import { authorizeProject } from "../authorize/index.ts";
 import { type BuildView, buildView, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
@@ -7,10 +7,7 @@ import { isId } from "../input/index.ts";
 
 type ProjectName = { readonly orgSlug: string; readonly projectName: string };
 
-/**
- * The newest successful build of the default branch, else of any branch; null when there is none (PRJ-13). The
- * project's pages list its manifest.
- */
+/** The newest successful build of the default branch, else of any branch; null when there is none (PRJ-13). */
 export async function getLastSuccessfulBuild(call: { ctx: Context; input: ProjectName }): Promise<BuildView | null> {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "build.read", input);
@@ -33,4 +30,26 @@ export async function getLastSuccessfulBuildByBranch(call: {
     and(eq(build.projectId, project.id), eq(build.status, "succeeded"), eq(build.branchId, input.branchId)),
   ).limit(1);
   return row ? buildView(ctx, row) : null;
+}
+
+/**
+ * The build of a branch's live deployment, which after a rollback isn't the newest; the newest successful one while
+ * nothing is live; null when there is none. `branchId`: null for the default branch, with which any branch will do while
+ * it has none. The project's pages list its manifest (PRJ-4, PRJ-7).
+ */
+export async function getCurrentBuild(call: {
+  ctx: Context;
+  input: ProjectName & { readonly branchId: string | null };
+}): Promise<BuildView | null> {
+  const { ctx, input } = call;
+  const { orgSlug, projectName, branchId } = input;
+  const { project } = await authorizeProject(ctx, "build.read", input);
+  if (branchId !== null && !isId(branchId)) return null;
+  const ofBranch = branchId === null ? eq(branch.isDefault, true) : eq(build.branchId, branchId);
+  const live = and(eq(build.projectId, project.id), isNotNull(route.deploymentId), ofBranch);
+  const [row] = await selectBuilds(ctx.db, live).limit(1);
+  if (row) return buildView(ctx, row);
+  return branchId === null
+    ? getLastSuccessfulBuild({ ctx, input: { orgSlug, projectName } })
+    : getLastSuccessfulBuildByBranch({ ctx, input: { orgSlug, projectName, branchId } });
 }

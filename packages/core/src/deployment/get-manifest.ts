@@ -6,10 +6,10 @@ import { buildView, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import { getLastSuccessfulBuild } from "./get-last-successful-build.ts";
+import { getCurrentBuild } from "./get-last-successful-build.ts";
 
 /**
- * What a server offers, as a build found it (PRJ-18). Without `buildId`: the last successful one.
+ * What a server offers, as a build found it (PRJ-18). Without `buildId`: that of what is live.
  *
  * @returns null when there is no such build yet, or its server's lists could not be read
  * @throws TowpathError `not_found` for a build that isn't the project's
@@ -20,7 +20,8 @@ export async function getManifest(call: {
 }): Promise<BuildManifest> {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "build.read", input);
-  if (input.buildId === undefined) return (await getLastSuccessfulBuild({ ctx, input }))?.manifest ?? null;
+  if (input.buildId === undefined)
+    return (await getCurrentBuild({ ctx, input: { ...input, branchId: null } }))?.manifest ?? null;
   if (!isId(input.buildId)) throw notFound("build");
   const [row] = await selectBuilds(ctx.db, and(eq(build.projectId, project.id), eq(build.id, input.buildId)));
   if (!row) throw notFound("build");

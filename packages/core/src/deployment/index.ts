@@ -7,6 +7,11 @@ export {
   getMostRecentDeployment,
   listBranchesWithDeployments,
 } from "./get-deployment.ts";
-export { getLastSuccessfulBuild, getLastSuccessfulBuildByBranch } from "./get-last-successful-build.ts";
+export {
+  getCurrentBuild,
+  getLastSuccessfulBuild,
+  getLastSuccessfulBuildByBranch,
+} from "./get-last-successful-build.ts";
 export { getManifest } from "./get-manifest.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";
+export { makeDeploymentLive } from "./make-live.ts";

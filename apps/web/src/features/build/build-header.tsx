@@ -6,6 +6,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { MakeLiveButton } from "../deployment/make-live-dialog.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { BuildStatusLabel, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
 import { CommitLine } from "./commit-line.tsx";
@@ -77,6 +78,7 @@ export function BuildHeader({
               </Link>
             </nav>
           )}
+          <MakeLiveButton project={project} build={build} />
           {build.status !== "failed" && !isRunning(build.status) && (
             <RedeployButton project={project} buildId={build.id} />
           )}

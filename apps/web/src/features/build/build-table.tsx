@@ -1,11 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildSummary } from "@towpath/core/build";
-import { Ellipsis, FileText, RotateCw, ScrollText } from "lucide-react";
+import { Ellipsis, FileText, RotateCw, ScrollText, Undo2 } from "lucide-react";
+import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
+import { MakeLiveDialog, useMayMakeLive } from "../deployment/make-live-dialog.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
 import { BuildStatusLabel, buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
@@ -75,38 +77,48 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
 function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummary }) {
   const redeploy = useRedeploy(project);
   const mayBuild = useMay("build.start");
+  const mayMakeLive = useMayMakeLive(build);
+  const [isAsking, setAsking] = useState(false);
   const params = { ...project, buildId: build.id };
   return (
-    <Menu
-      trigger={
-        <IconButton label={`Actions for build ${build.commitSha.slice(0, 7)}`} size="sm">
-          <Ellipsis aria-hidden />
-        </IconButton>
-      }
-    >
-      <MenuItem
-        icon={<FileText aria-hidden />}
-        render={<Link to="/$orgSlug/$projectName/build-logs/$buildId" params={params} />}
+    <>
+      <Menu
+        trigger={
+          <IconButton label={`Actions for build ${build.commitSha.slice(0, 7)}`} size="sm">
+            <Ellipsis aria-hidden />
+          </IconButton>
+        }
       >
-        Build log
-      </MenuItem>
-      {build.deployment && (
         <MenuItem
-          icon={<ScrollText aria-hidden />}
-          render={<Link to="/$orgSlug/$projectName/server-logs/$buildId" params={params} />}
+          icon={<FileText aria-hidden />}
+          render={<Link to="/$orgSlug/$projectName/build-logs/$buildId" params={params} />}
         >
-          Server log
+          Build log
         </MenuItem>
-      )}
-      {mayBuild && (
-        <MenuItem
-          icon={<RotateCw aria-hidden />}
-          onClick={() => redeploy.mutate(build.id)}
-          disabled={redeploy.isPending}
-        >
-          Redeploy this commit
-        </MenuItem>
-      )}
-    </Menu>
+        {build.deployment && (
+          <MenuItem
+            icon={<ScrollText aria-hidden />}
+            render={<Link to="/$orgSlug/$projectName/server-logs/$buildId" params={params} />}
+          >
+            Server log
+          </MenuItem>
+        )}
+        {mayMakeLive && (
+          <MenuItem icon={<Undo2 aria-hidden />} onClick={() => setAsking(true)}>
+            Make this version live
+          </MenuItem>
+        )}
+        {mayBuild && (
+          <MenuItem
+            icon={<RotateCw aria-hidden />}
+            onClick={() => redeploy.mutate(build.id)}
+            disabled={redeploy.isPending}
+          >
+            Redeploy this commit
+          </MenuItem>
+        )}
+      </Menu>
+      <MakeLiveDialog project={project} build={build} open={isAsking} onOpenChange={setAsking} />
+    </>
   );
 }

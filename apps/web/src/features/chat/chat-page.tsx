@@ -7,8 +7,8 @@ import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { BuildWarnings } from "../build/build-problems.tsx";
-import { type BranchItem, branchesQuery } from "../deployment/deployment.functions.ts";
-import { branchManifestQuery } from "../inspector/inspector.functions.ts";
+import { branchesQuery } from "../deployment/deployment.functions.ts";
+import { deploymentBuildQuery } from "../inspector/inspector.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ChatHistory } from "./chat-history.tsx";
 import type { ChatSearch } from "./chat-search.ts";
@@ -51,7 +51,7 @@ export function ChatPage({
           // A version that goes live while somebody writes must not empty the field.
           key={chosen.branch.id}
           {...{ projectKey, search, onSearch }}
-          branch={chosen.branch}
+          deploymentId={chosen.branch.deployment.id}
         />
       ) : (
         <NothingToAsk why={chosen.why} projectKey={projectKey} />
@@ -62,19 +62,18 @@ export function ChatPage({
 
 function WithManifest({
   projectKey,
-  branch,
+  deploymentId,
   search,
   onSearch,
 }: {
   projectKey: ProjectKey;
-  branch: BranchItem;
+  deploymentId: string;
   search: ChatSearch;
   onSearch: (change: Partial<ChatSearch>) => void;
 }) {
-  const { data: found } = useSuspenseQuery(branchManifestQuery(projectKey, branch.id));
-  const { deployment } = branch;
-  if (!found?.manifest || !deployment) {
-    const why = found?.warnings.find((warning) => warning.code === "lists_not_read");
+  const { data: found } = useSuspenseQuery(deploymentBuildQuery(projectKey, deploymentId));
+  if (!found.manifest) {
+    const why = found.warnings.find((warning) => warning.code === "lists_not_read");
     if (why) return <BuildWarnings warnings={[why]} />;
     return (
       <EmptyState title="This server's tools are not known">
@@ -86,7 +85,7 @@ function WithManifest({
   return (
     <Conversation
       projectKey={projectKey}
-      deploymentId={deployment.id}
+      deploymentId={deploymentId}
       found={{ buildId, manifest }}
       chatId={search.chat ?? null}
       question={search.q ?? ""}

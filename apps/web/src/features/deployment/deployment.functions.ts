@@ -3,6 +3,7 @@ import { createServerFn } from "@tanstack/react-start";
 import {
   getBuildByDeployment as buildByDeployment,
   getLastSuccessfulBuildByBranch as lastSuccessfulBuildByBranch,
+  makeDeploymentLive,
   getMostRecentDeployment as mostRecentDeployment,
 } from "@towpath/core/deployment";
 import { notFound } from "@towpath/core/errors";
@@ -22,7 +23,7 @@ const getBranchesWithDeployments = createServerFn({ method: "POST", strict: { ou
   .validator(input(projectKeySchema.extend({ withManifests: z.boolean().default(true) })))
   .handler(({ context, data: { withManifests, ...key } }) => branchItems(context.ctx, key, { withManifests }));
 
-/** The build of a deployment (PRJ-13). @public */
+/** The build of a deployment (PRJ-13). */
 export const getBuildByDeployment = createServerFn({ method: "POST", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
@@ -32,7 +33,7 @@ export const getBuildByDeployment = createServerFn({ method: "POST", strict: { o
     return build;
   });
 
-/** The newest successful build of a branch; null for none (PRJ-13). */
+/** The newest successful build of a branch; null for none (PRJ-13). @public */
 export const getLastSuccessfulBuildByBranch = createServerFn({ method: "POST", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema.extend({ branchId: z.uuid() })))
@@ -43,6 +44,12 @@ export const getMostRecentDeployment = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => mostRecentDeployment({ ctx: context.ctx, input: data }));
+
+/** Makes an earlier deployment of its branch live, without a build (PRJ-14). */
+export const makeLive = createServerFn({ method: "POST" })
+  .middleware([projectAccess("build.start")])
+  .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
+  .handler(({ context, data }) => makeDeploymentLive({ ctx: context.ctx, input: { deploymentId: data.deploymentId } }));
 
 /** A project's branches. Refetched every 2 s while one builds, else every 5 s to pick up pushes. */
 export const branchesQuery = (key: ProjectKey) =>

@@ -57,11 +57,12 @@ export function InspectorPage({
           {problem}
         </Callout>
       )}
-      {branch ? (
+      {branch?.deployment ? (
         <InspectorWorkbench
           key={branch.id}
           projectKey={projectKey}
           branchId={branch.id}
+          deploymentId={branch.deployment.id}
           search={search}
           onSearch={onSearch}
           replay={replay}

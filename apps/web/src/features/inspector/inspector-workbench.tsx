@@ -8,7 +8,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import type { Replay } from "../request-log/replay.ts";
 import { CallHistory } from "./call-history.tsx";
-import { branchManifestQuery } from "./inspector.functions.ts";
+import { deploymentBuildQuery } from "./inspector.functions.ts";
 import { chosenItem, type InspectorItem, itemParameter, itemsOf } from "./inspector-items.ts";
 import { type InspectorSearch, type InspectorTab, inspectorTabs } from "./inspector-search.ts";
 import { ItemDetail } from "./item-detail.tsx";
@@ -26,23 +26,25 @@ const tabLabels: Record<InspectorTab, string> = {
 export function InspectorWorkbench({
   projectKey,
   branchId,
+  deploymentId,
   search,
   onSearch,
   replay,
 }: {
   projectKey: ProjectKey;
   branchId: string;
+  deploymentId: string;
   search: InspectorSearch;
   onSearch: (change: Partial<InspectorSearch>) => void;
   /** A call of the log to fill in. */
   replay: Replay | null;
 }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { data: found } = useSuspenseQuery(branchManifestQuery(projectKey, branchId));
+  const { data: found } = useSuspenseQuery(deploymentBuildQuery(projectKey, deploymentId));
   const calls = useCalls(projectKey, branchId);
-  const manifest = found?.manifest ?? null;
+  const { manifest } = found;
   if (!manifest) {
-    const why = found?.warnings.find((warning) => warning.code === "lists_not_read");
+    const why = found.warnings.find((warning) => warning.code === "lists_not_read");
     if (why) return <BuildWarnings warnings={[why]} />;
     return (
       <EmptyState title="This server's tools, resources and prompts can't be listed">

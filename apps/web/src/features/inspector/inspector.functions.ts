@@ -5,7 +5,7 @@ import type { BuildView } from "@towpath/core/build";
 import { services } from "~/compose.server.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { type BranchItem, getLastSuccessfulBuildByBranch } from "../deployment/deployment.functions.ts";
+import { type BranchItem, getBuildByDeployment } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { callServer } from "./call-server.server.ts";
@@ -22,12 +22,11 @@ export const callServerFunction = createServerFn({ method: "POST", strict: { out
     callServer({ ctx: context.ctx, keys: services().signingKeys, signal: getRequest().signal, input: data }),
   );
 
-/** A branch's last successful build, whose manifest says what its server offers (BLD-6); refetched every 30 s (PRJ-7). */
-export const branchManifestQuery = (key: ProjectKey, branchId: string) =>
+/** The build of a deployment, whose manifest says what its server offers (BLD-6); refetched every 30 s (PRJ-7). */
+export const deploymentBuildQuery = (key: ProjectKey, deploymentId: string) =>
   queryOptions({
-    queryKey: [...projectQueryKey(key), "manifest", branchId],
-    queryFn: ({ signal }): Promise<BuildView | null> =>
-      getLastSuccessfulBuildByBranch({ data: { ...key, branchId }, signal }),
+    queryKey: [...projectQueryKey(key), "manifest", deploymentId],
+    queryFn: ({ signal }): Promise<BuildView> => getBuildByDeployment({ data: { ...key, deploymentId }, signal }),
     refetchInterval: 30_000,
     ...projectCache,
   });

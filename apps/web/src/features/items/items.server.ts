@@ -10,7 +10,7 @@ import type { ItemKind } from "./item-kinds.ts";
 
 type Subject = { readonly ctx: Context; readonly project: { readonly id: string }; readonly key: ProjectKey };
 
-/** What the newest successful build's server offers; null when there is none, or its lists can't be read. */
+/** What the live server offers; null when there is none, or its lists can't be read. */
 const manifestOf = ({ ctx, key: { orgSlug, projectName } }: Pick<Subject, "ctx" | "key">): Promise<Manifest | null> =>
   getManifest({ ctx, input: { orgSlug, projectName } });
 

@@ -4,7 +4,7 @@ import { ChatPage } from "~/features/chat/chat-page.tsx";
 import { type ChatSearch, chatSearchParameters } from "~/features/chat/chat-search.ts";
 import { chosenBranch } from "~/features/chat/chosen-branch.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { branchManifestQuery } from "~/features/inspector/inspector.functions.ts";
+import { deploymentBuildQuery } from "~/features/inspector/inspector.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/chat")({
   validateSearch: chatSearchParameters,
@@ -17,7 +17,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/chat")({
       deps.chat ? queryClient.prefetchQuery(chatQuery(params, deps.chat)) : null,
     ]);
     const { branch } = chosenBranch(branches, deps);
-    if (branch) await queryClient.ensureQueryData(branchManifestQuery(params, branch.id));
+    if (branch) await queryClient.ensureQueryData(deploymentBuildQuery(params, branch.deployment.id));
   },
   head: ({ params }) => ({ meta: [{ title: `Chat · ${params.projectName} · Towpath` }] }),
   component: ChatRoute,

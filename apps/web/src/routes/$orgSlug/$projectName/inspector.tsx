@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { branchManifestQuery, inspectedBranch } from "~/features/inspector/inspector.functions.ts";
+import { deploymentBuildQuery, inspectedBranch } from "~/features/inspector/inspector.functions.ts";
 import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
 import { explainedQuery } from "~/features/request-log/request-log.functions.ts";
@@ -15,8 +15,8 @@ export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
       // The page says so when it is gone.
       request ? context.queryClient.ensureQueryData(explainedQuery(params, { id: request })).catch(() => null) : null,
     ]);
-    const branch = inspectedBranch(branches, deps.branchId, replayed?.deploymentId);
-    if (branch) await context.queryClient.ensureQueryData(branchManifestQuery(params, branch.id));
+    const live = inspectedBranch(branches, deps.branchId, replayed?.deploymentId)?.deployment;
+    if (live) await context.queryClient.ensureQueryData(deploymentBuildQuery(params, live.id));
   },
   head: ({ params }) => ({ meta: [{ title: `Inspector · ${params.projectName} · Towpath` }] }),
   component: InspectorRoute,

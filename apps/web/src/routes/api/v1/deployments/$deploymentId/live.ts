@@ -1,0 +1,18 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { makeDeploymentLive } from "@towpath/core/deployment";
+import { withPermission } from "~/http/access.ts";
+import { operatorRoute } from "~/http/rest/operator-route.server.ts";
+
+/** PRJ-14 */
+export const Route = createFileRoute("/api/v1/deployments/$deploymentId/live")({
+  server: {
+    handlers: {
+      POST: withPermission(
+        "build.start",
+        () =>
+          ({ request, params }) =>
+            operatorRoute(request, (ctx) => makeDeploymentLive({ ctx, input: { deploymentId: params.deploymentId } })),
+      ),
+    },
+  },
+});

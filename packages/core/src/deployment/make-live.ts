@@ -1,0 +1,92 @@
+import type { Transaction } from "@towpath/db";
+import { build, deployment, route } from "@towpath/db/schema";
+import { eq, sql } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { type BranchRow, environmentOf, lockBranch } from "../branch/index.ts";
+import type { Context } from "../context/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
+import { chooseLabel, lockLabels } from "../label/index.ts";
+import type { DeploymentView } from "./deployment.view.ts";
+import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
+
+/**
+ * Moves a branch's route to one of its earlier deployments, or forward again, without a build (PRJ-14). The server
+ * that was live drains as after a rollout. The deployment keeps the values of variables that it was built with.
+ *
+ * The route keeps its sequence: a push from now on goes live as usual, and a build that was overtaken before stays
+ * so (BLD-11).
+ *
+ * @throws TowpathError `conflict` when it is live already, its branch has ended, or it was built for the other
+ *   environment; `not_found`
+ */
+export async function makeDeploymentLive(call: {
+  ctx: Context;
+  input: { readonly deploymentId: string };
+}): Promise<DeploymentView> {
+  const { ctx, input } = call;
+  const { project, organization } = await authorizeDeployment(ctx, "build.start", input.deploymentId);
+  await ctx.db.transaction(async (tx) => {
+    const chosen = await lockDeployment(tx, input.deploymentId);
+    requireServable(chosen);
+    await lockLabels(tx);
+    const { branch } = chosen;
+    const label = await chooseLabel(tx, { projectId: project.id, projectName: project.name, branch });
+    const [before] = await tx
+      .select({ deploymentId: route.deploymentId })
+      .from(route)
+      .where(eq(route.branchId, branch.id));
+    if (before?.deploymentId === chosen.deployment.id) {
+      throw new TowpathError("conflict", "This deployment is live already.");
+    }
+    const target = { deploymentId: chosen.deployment.id, updatedAt: sql`now()` };
+    await tx
+      .insert(route)
+      .values({ label, projectId: project.id, branchId: branch.id, sequence: chosen.build.sequence, ...target })
+      .onConflictDoUpdate({ target: route.branchId, set: target });
+    await tx.update(deployment).set({ slug: label }).where(eq(deployment.id, chosen.deployment.id));
+    await audit(tx, ctx, {
+      organizationId: organization.id,
+      projectId: project.id,
+      action: "deployment.make-live",
+      subject: chosen.deployment.id,
+      detail: { before: before?.deploymentId ?? null, commit: chosen.build.commitSha, branch: branch.name, label },
+    });
+  });
+  return getDeployment({ ctx, input });
+}
+
+type Chosen = Awaited<ReturnType<typeof lockDeployment>>;
+
+/** The deployment under its branch's lock: until then it may be removed, and the branch may end. */
+async function lockDeployment(tx: Transaction, deploymentId: string) {
+  const select = () =>
+    tx
+      .select({ deployment, build })
+      .from(deployment)
+      .innerJoin(build, eq(build.id, deployment.buildId))
+      .where(eq(deployment.id, deploymentId));
+  const [found] = await select();
+  if (!found) throw notFound("deployment");
+  const branch: BranchRow = await lockBranch(tx, found.deployment.branchId);
+  const [row] = await select();
+  if (!row) throw notFound("deployment");
+  return { ...row, branch };
+}
+
+function requireServable({ deployment: { environment }, build, branch }: Chosen): void {
+  if (branch.endedAt) {
+    throw new TowpathError(
+      "conflict",
+      `The branch ${branch.name} was deleted or its pull request closed. Push to it again to get a preview.`,
+    );
+  }
+  if (environment !== environmentOf(branch)) {
+    throw new TowpathError(
+      "conflict",
+      `This deployment was built with the variables of ${environment}, before ${branch.name} changed its role. Redeploy its commit instead.`,
+    );
+  }
+  if (build.status !== "succeeded" || build.layers === null) {
+    throw new TowpathError("conflict", "This deployment was never live. Redeploy its commit instead.");
+  }
+}
