@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { createOrganization, newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
+import { startEchoingModel } from "./echoing-model.ts";
 import { instancePorts, startTowpath } from "./towpath-process.ts";
 
 declare module "vitest" {
@@ -33,11 +34,18 @@ async function makeFirstAccount(url: string): Promise<string> {
 export default async function startInstance(project: TestProject): Promise<() => Promise<void>> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
   // Long enough for a busy machine, and shorter than the default for servers that never start.
-  const instance = await startTowpath(dataDirectory, await instancePorts(), { TOWPATH_START_TIMEOUT_MS: "20000" });
+  const model = await startEchoingModel();
+  const key = "a-key-that-only-web-has";
+  const models = [{ name: "Echoing", provider: "openai-compatible", model: "echoing", url: model.url, key }];
+  const instance = await startTowpath(dataDirectory, await instancePorts(), {
+    TOWPATH_START_TIMEOUT_MS: "20000",
+    TOWPATH_CHAT_MODELS: JSON.stringify(models),
+  });
   project.provide("ownerEmail", await makeFirstAccount(instance.url));
   for (const name of ["url", "serversUrl", "forgeUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
   return async () => {
     const { status } = await instance.stop();
+    await model.close();
     await rm(dataDirectory, { recursive: true, force: true });
     if (status !== 0) throw new Error(`towpath up ended with status ${status}:\n${instance.output()}`);
   };

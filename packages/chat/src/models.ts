@@ -6,19 +6,17 @@ import type { ChatModel } from "./config.ts";
 /** For the library of providers. */
 export function languageModel(model: ChatModel): LanguageModel {
   if (model.provider === "anthropic") {
-    return createAnthropic({ baseURL: trimmed(model.url), apiKey: model.key })(model.model);
+    return createAnthropic({ baseURL: model.url, apiKey: model.key })(model.model);
   }
   const { url, key } = model;
   const provider = createOpenAICompatible({
     name: "openai-compatible",
-    baseURL: trimmed(url),
+    baseURL: url,
     includeUsage: true,
     ...(key !== undefined && { apiKey: key }),
   });
   return provider(model.model);
 }
-
-const trimmed = (url: string) => url.replace(/\/+$/, "");
 
 /** Whether results of tools may hold images. OpenAI's format has only text there. */
 export const seesImages = (model: ChatModel): boolean => model.provider === "anthropic";

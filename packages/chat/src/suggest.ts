@@ -41,7 +41,7 @@ export async function suggestByModel(
 
 function parseQuestions(text: string): readonly string[] | null {
   // Models like to put a fence around JSON.
-  const list = /\[[\s\S]*\]/.exec(text)?.[0] ?? "";
+  const list = text.slice(text.indexOf("["), text.lastIndexOf("]") + 1);
   try {
     return answerSchema.parse(JSON.parse(list)).slice(0, count);
   } catch {

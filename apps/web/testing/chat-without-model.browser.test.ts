@@ -1,0 +1,64 @@
+import { manifestOf } from "@towpath/chat/testing";
+import { newId } from "@towpath/core/ids";
+import { seedProject, shaOf } from "@towpath/core/testing";
+import { build, deployment, member as membership, route } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let member: Member;
+let page: Page;
+let own: Awaited<ReturnType<typeof seedProject>>;
+let deploymentId: string;
+
+beforeAll(async () => {
+  member = await seededMember(site.url, site.db);
+  page = await browser.signedInPage(site.url, member);
+  own = await seedProject(site.db, member.organization);
+});
+
+const goTo = () => page.goto(`${site.url}/${member.organization.slug}/${own.name}/chat`);
+
+test("PRJ-9 before anything is live the page says so, and leads to the deployments", async () => {
+  await goTo();
+  await page.getByText("Nothing is live yet").waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Go to deployments" }).waitFor();
+  await expectAccessible(page);
+});
+
+test("CHAT-1 CHAT-2 without a model the page says how to configure one and suggests questions from templates; nothing can be asked", async () => {
+  const ids = { projectId: own.id, branchId: own.branchId };
+  const buildId = newId();
+  deploymentId = newId();
+  await site.db.insert(build).values({
+    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
+    ...{ sequence: 1, manifest: manifestOf([{ name: "add" }]) },
+  });
+  await site.db
+    .insert(deployment)
+    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: own.name });
+  await site.db.insert(route).values({ label: own.name, ...ids, deploymentId });
+  await goTo();
+  await page.getByText("TOWPATH_CHAT_MODELS", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Show me an example of add: does add." }).waitFor();
+  expect(await page.getByLabel("Your question").isDisabled()).toBe(true);
+  await expectAccessible(page);
+  const body = JSON.stringify({ chatId: null, question: "Hello", model: "any", deploymentId });
+  const path = `/api/projects/${member.organization.slug}/${own.name}/chat`;
+  const headers = { "sec-fetch-site": "same-origin" };
+  const answer = await member.visitor.request(path, { method: "POST", body, headers });
+  expect([answer.status, await answer.text()]).toEqual([501, expect.stringContaining("TOWPATH_CHAT_MODELS")]);
+});
+
+test("CHAT-1 who may neither configure a model nor call the server is told whom to ask", async () => {
+  await site.db.update(membership).set({ role: "viewer" }).where(eq(membership.organizationId, member.organization.id));
+  await goTo();
+  await page.getByText(/Ask an owner or admin of your team/).waitFor();
+  expect(await page.getByLabel("Your question").getAttribute("placeholder")).toMatch(/Your role in this team/);
+  await expectAccessible(page);
+});

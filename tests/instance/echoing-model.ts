@@ -1,0 +1,13 @@
+import { type ModelReply, type ModelRequest, type ModelServer, openAiModel } from "@towpath/chat/testing";
+
+/** A model behind a real HTTP server that calls the tool `echo` with what it is asked to say, and quotes the result. */
+export const startEchoingModel = (): Promise<ModelServer> => openAiModel(answerTo);
+
+function answerTo({ body }: ModelRequest): ModelReply {
+  const last = body.messages.at(-1);
+  const said = String(last?.content ?? "");
+  if (last?.role === "tool") return { text: ["The server ", "said: ", said] };
+  const text = /^Say (.+)$/.exec(said)?.[1];
+  if (text === undefined) return { text: ['["Say good morning"]'] };
+  return { calls: [{ id: `call-${body.messages.length}`, name: "echo", arguments: JSON.stringify({ text }) }] };
+}
