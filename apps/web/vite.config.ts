@@ -20,6 +20,7 @@ const serverOnly = [
   "@towpath/auth",
   "@towpath/crypto",
   "@towpath/github",
+  "@towpath/mail",
   "@towpath/queue",
   "@towpath/role",
   "@towpath/logs",

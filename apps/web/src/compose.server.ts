@@ -83,6 +83,7 @@ function compose(config: WebConfig): Services {
     adminTokens,
     callLimits: config.callLimits,
     mail,
+    dashboardUrl: config.baseUrl,
     recordSignInStep: (step) =>
       signIns.record({ ...step, agent: null, address: actor.kind === "user" ? actor.ipAddress : null }),
   });

@@ -118,7 +118,7 @@ function middlewareAccess(element: Expression | undefined): Access | null {
     return reason ? { kind: "none", reason } : null;
   }
   if (element?.type !== "CallExpression") return null;
-  const scope = /^(organization|project|build)Access$/.exec(calleeName(element) ?? "")?.[1];
+  const scope = /^(organization|organizationId|project|build)Access$/.exec(calleeName(element) ?? "")?.[1];
   const permission = literal(element.arguments[0]?.expression);
   return scope && permission ? { kind: "permission", permission, scope } : null;
 }

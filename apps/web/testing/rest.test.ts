@@ -40,7 +40,8 @@ beforeAll(async () => {
   });
 });
 
-const keysPath = () => `/api/v1/organizations/${owner.organization.slug}/api-keys`;
+const organizationPath = () => `/api/v1/organizations/${owner.organization.slug}`;
+const keysPath = () => `${organizationPath()}/api-keys`;
 
 const secretsPath = () => `/api/v1/projects/${project.name}/secrets`;
 const adminJwtPath = () => `/api/v1/projects/${project.name}/admin-jwt`;
@@ -69,6 +70,17 @@ const routes = () =>
     ["POST", adminJwtPath(), undefined],
     ["GET", adminJwtPath(), undefined],
     ["DELETE", adminJwtPath(), undefined],
+    ["PATCH", organizationPath(), { name: "Acme" }],
+    ["GET", `${organizationPath()}/members`, undefined],
+    ["PATCH", `${organizationPath()}/members/${buildId}`, { role: "viewer" }],
+    ["DELETE", `${organizationPath()}/members/${buildId}`, undefined],
+    ["GET", `${organizationPath()}/invitations`, undefined],
+    ["POST", `${organizationPath()}/invitations`, { emails: ["grace@example.com"], role: "member" }],
+    ["DELETE", `${organizationPath()}/invitations/${buildId}`, undefined],
+    ["POST", `${organizationPath()}/invitations/${buildId}/resend`, undefined],
+    ["POST", `${organizationPath()}/invitations/${buildId}/link`, undefined],
+    ["GET", `${organizationPath()}/audit-log`, undefined],
+    ["GET", `${organizationPath()}/audit-log/export`, undefined],
     ["GET", keysPath(), undefined],
     ["POST", keysPath(), { name: "CI" }],
     ["DELETE", `${keysPath()}/${buildId}`, undefined],

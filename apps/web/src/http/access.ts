@@ -32,6 +32,19 @@ export const organizationAccess = (permission: Permission) =>
       return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
     });
 
+/** The same for the organization `data.organizationId`. */
+export const organizationIdAccess = (permission: Permission) =>
+  createMiddleware({ type: "function" })
+    .validator((data: { readonly organizationId: string }) => ({
+      ...data,
+      organizationId: text(data, "organizationId"),
+    }))
+    .server(async ({ next, data }) => {
+      const context = await signedInContext();
+      const access = await authorize(context.ctx, permission, { organizationId: data.organizationId });
+      return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
+    });
+
 /** The same for the project `data.projectName` of the organization. Sets `context.project` to its row. */
 export const projectAccess = (permission: Permission) =>
   createMiddleware({ type: "function" })

@@ -36,3 +36,4 @@ export {
   explainRefusedApiKey,
   verifyApiKey,
 } from "./verify-api-key.ts";
+export { signWidgetToken } from "./widget-token.ts";

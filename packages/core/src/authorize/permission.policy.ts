@@ -5,6 +5,9 @@ const lowestRole = {
   "organization.read": "viewer",
   "organization.manage": "admin",
   "organization.delete": "owner",
+  "member.read": "viewer",
+  "member.manage": "admin",
+  "audit.read": "admin",
   "installation.read": "member",
   "installation.manage": "member",
   // Ends the builds of everybody's servers that come from there.

@@ -35,6 +35,8 @@ export type Context = {
   readonly fetchDocument?: (url: string) => Promise<unknown>;
   /** Absent in processes that issue no tokens: then verbs that need it throw `not_configured`. */
   readonly adminTokens?: AdminTokens;
+  /** The dashboard's origin, for links in messages. Absent in processes that invite nobody. */
+  readonly dashboardUrl?: string;
   /** Null on an instance without a mail server: then pages show links to copy. Absent in processes that invite nobody. */
   readonly mail?: MailSender | null;
   /** How many calls the instance's gateways take. Absent in processes that don't show it. */

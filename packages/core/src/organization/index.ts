@@ -5,3 +5,5 @@ export { displayNameOf, getOrganizationAccess, getProfile } from "./get-profile.
 export { getSessionAccess } from "./get-session-access.ts";
 export { claimLocalOrganization, ensureLocalOrganization } from "./local-organization.ts";
 export type { OrganizationAccessView, ProfileView } from "./organization.store.ts";
+export { updateOrganization } from "./update-organization.ts";
+export { getUserProfiles, listUserProfiles } from "./user-profiles.ts";

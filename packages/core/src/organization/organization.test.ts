@@ -15,6 +15,9 @@ import {
   getOrganizationAccess,
   getProfile,
   getSessionAccess,
+  getUserProfiles,
+  listUserProfiles,
+  updateOrganization,
 } from "./index.ts";
 
 let database: TestDatabase;
@@ -193,4 +196,66 @@ test("without `local` the operator's organization is the oldest one", async () =
   } finally {
     await own.close();
   }
+});
+
+test("ORG-4 an organization gets another name and address; taken, reserved and odd ones are refused", async () => {
+  const [team, other] = [await seedOrganization(database.db), await seedOrganization(database.db)];
+  const change = (actor: Actor, input: { name?: string; slug?: string }, orgSlug = team.slug) =>
+    updateOrganization({ ctx: as(actor), input: { orgSlug, ...input } });
+  const slug = `new-${team.slug}`;
+  expect(await change(team.owner, { name: "  New Name ", slug })).toEqual({ id: team.id, name: "New Name", slug });
+  expect(await refusalCode(change(team.owner, { name: "x" }))).toBe("forbidden");
+  for (const wrong of [other.slug, "login", "Upper", "a--b", "-a", "a", "x".repeat(41), "a/b", "ä"]) {
+    const refused = await refusal(change(team.owner, { slug: wrong }, slug));
+    expect([wrong, refused.code, Object.keys(refused.fields)]).toEqual([wrong, "invalid_input", ["slug"]]);
+  }
+  for (const actor of [await team.join("member"), other.owner])
+    expect(await refusalCode(change(actor, { name: "Mine" }, slug))).toBe("forbidden");
+  await change(team.owner, { name: "New Name", slug }, slug);
+  const entries = await database.db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.organizationId, team.id), eq(auditLog.action, "organization.update")));
+  expect(entries.map(({ detail }) => detail)).toEqual([
+    { name: { from: `Org ${team.slug}`, to: "New Name" }, slug: { from: team.slug, to: slug } },
+  ]);
+});
+
+test("ORG-4 two teams that want one address at once don't both get it", async () => {
+  const teams = await Promise.all([1, 2, 3].map(() => seedOrganization(database.db)));
+  const slug = `wanted-${newId().slice(-12)}`;
+  const changes = teams.map(({ owner, slug: orgSlug }) =>
+    updateOrganization({ ctx: as(owner), input: { orgSlug, slug } }),
+  );
+  const outcomes = await Promise.allSettled(changes);
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("ORG-11 profiles of an organization's members, by its id, for its members only", async () => {
+  const team = await seedOrganization(database.db);
+  const viewer = await team.join("viewer");
+  const read = (actor: Actor, organizationId = team.id) =>
+    listUserProfiles({ ctx: as(actor), input: { organizationId } });
+  const profiles = await read(viewer);
+  const ids = [team.owner, viewer].map((actor) => (actor.kind === "user" ? actor.userId : ""));
+  expect(profiles.map(({ id }) => id)).toEqual(ids);
+  const fields = ["id", "firstName", "lastName", "displayName", "email", "profilePictureUrl"];
+  expect(Object.keys(profiles[0] ?? {})).toEqual(fields);
+  const stranger = await seedUser(database.db);
+  for (const id of [team.id, newId(), "x"]) expect(await refusalCode(read(stranger.actor, id))).toBe("forbidden");
+});
+
+test("ORG-11 profiles by users' ids are those of people with whom one shares an organization", async () => {
+  const [team, other] = [await seedOrganization(database.db), await seedOrganization(database.db)];
+  const colleague = await team.join("viewer");
+  const id = (actor: Actor) => (actor.kind === "user" ? actor.userId : "");
+  const asked = [id(team.owner), id(colleague), id(other.owner), newId()];
+  const read = (actor: Actor, userIds: string[] = asked) => getUserProfiles({ ctx: as(actor), input: { userIds } });
+  expect((await read(colleague)).map((each) => each.id).toSorted()).toEqual([id(team.owner), id(colleague)].toSorted());
+  expect((await read(other.owner)).map((each) => each.id)).toEqual([id(other.owner)]);
+  await database.db.delete(member).where(eq(member.userId, id(colleague)));
+  expect(await read(colleague)).toEqual([]);
+  expect(await refusalCode(read(team.owner, ["x"]))).toBe("invalid_input");
+  expect(await refusalCode(read(team.owner, Array.from({ length: 201 }, newId)))).toBe("invalid_input");
+  expect(await refusalCode(read(operator))).toBe("forbidden");
 });

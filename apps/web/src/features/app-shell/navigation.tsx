@@ -11,6 +11,7 @@ import {
   MessagesSquare,
   Plug,
   Rocket,
+  ScrollText,
   Server,
   Settings,
   Settings2,
@@ -63,10 +64,23 @@ export function organizationScreens(organization: {
           keywords: ["connect", "repositories"],
         },
         {
+          label: "Members",
+          icon: <Users aria-hidden />,
+          link: { to: "/$orgSlug/settings/members", params },
+          keywords: ["invite", "people", "team", "roles"],
+        },
+        {
+          label: "Audit log",
+          icon: <ScrollText aria-hidden />,
+          link: { to: "/$orgSlug/settings/audit-log", params },
+          permission: "audit.read",
+          keywords: ["history", "who changed", "export"],
+        },
+        {
           label: "Preferences",
           icon: <Settings2 aria-hidden />,
           link: { to: "/$orgSlug/settings/preferences", params },
-          permission: "organization.delete",
+          permission: "organization.manage",
         },
         {
           label: "Instance",

@@ -1,7 +1,12 @@
 import { createServerFn } from "@tanstack/react-start";
-import { deleteOrganization } from "@towpath/core/organization";
+import { getRequestHeaders } from "@tanstack/react-start/server";
+import { signWidgetToken } from "@towpath/auth/credentials";
+import { deleteOrganization, getSessionAccess, updateOrganization } from "@towpath/core/organization";
+import { updateOrganizationSchema } from "@towpath/core/organization/schema";
 import { z } from "zod";
-import { organizationAccess } from "~/http/access.ts";
+import { services } from "~/compose.server.ts";
+import { organizationAccess, publicAccess } from "~/http/access.ts";
+import { contextForUser } from "~/http/caller.server.ts";
 import { input } from "~/http/input.ts";
 
 const deletionInput = z.object({ orgSlug: z.string(), confirmation: z.string().max(200) });
@@ -12,4 +17,36 @@ export const removeOrganization = createServerFn({ method: "POST" })
   .validator(input(deletionInput))
   .handler(async ({ context, data }) => {
     await deleteOrganization({ ctx: context.ctx, input: data });
+  });
+
+/** Changes the organization's name and address (ORG-4). */
+export const changeOrganization = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(updateOrganizationSchema.extend({ orgSlug: z.string() })))
+  .handler(({ context, data }) => updateOrganization({ ctx: context.ctx, input: data }));
+
+type WidgetToken =
+  | { readonly token: string; readonly expiresAt: string; readonly error: null }
+  | { readonly token: null; readonly expiresAt: null; readonly error: string };
+
+const none = (error: string): WidgetToken => ({ token: null, expiresAt: null, error });
+
+/**
+ * A token for widgets of the settings of the session's organization (ORG-5). Without a session there is no refusal but a
+ * null token with the reason, as the specification says.
+ *
+ * @public
+ */
+export const getWidgetToken = createServerFn({ method: "POST" })
+  .middleware([publicAccess])
+  .handler(async ({ context }): Promise<WidgetToken> => {
+    const { signedIn } = context;
+    if (!signedIn) return none("Not authenticated");
+    const { user, activeOrganizationId: organizationId } = signedIn;
+    const ctx = contextForUser(user.id, getRequestHeaders());
+    const { activeOrganization, role, permissions } = await getSessionAccess({ ctx, input: { organizationId } });
+    if (!activeOrganization || !role) return none("No organization");
+    const of = { userId: user.id, organizationId: activeOrganization.orgId, role, permissions };
+    const { token, expiresAt } = await signWidgetToken(services().signingKeys, of);
+    return { token, expiresAt: expiresAt.toISOString(), error: null };
   });

@@ -3,6 +3,8 @@ import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { useMay } from "../session/guards.ts";
+import { OrganizationForm } from "./organization-form.tsx";
 import { removeOrganization } from "./organization-settings.functions.ts";
 
 /** Settings of the organization as a whole (ORG-4). */
@@ -13,16 +15,19 @@ export function PreferencesPage({
   readonly organization: { readonly slug: string; readonly name: string };
   readonly mayDelete: boolean;
 }) {
+  const mayManage = useMay("organization.manage");
   return (
     <div className="max-w-4xl">
       <PageHeader title="Preferences" description={`Settings of ${organization.name} as a whole.`} />
-      {mayDelete ? (
-        <DeleteOrganization slug={organization.slug} />
-      ) : (
-        <EmptyState icon={<Lock aria-hidden />} title="Your role can't change these settings">
-          Only owners of this organization can.
-        </EmptyState>
-      )}
+      <div className="flex flex-col gap-6">
+        {mayManage ? <OrganizationForm organization={organization} /> : null}
+        {mayDelete ? <DeleteOrganization slug={organization.slug} /> : null}
+        {mayManage || mayDelete ? null : (
+          <EmptyState icon={<Lock aria-hidden />} title="Your role can't change these settings">
+            Only owners and admins of this organization can.
+          </EmptyState>
+        )}
+      </div>
     </div>
   );
 }

@@ -1,0 +1,38 @@
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { classifyError } from "~/ui/error-screen.tsx";
+import { OAuthProblem } from "../oauth/consent-states.tsx";
+
+const problems = {
+  expired: {
+    title: "This invitation has expired",
+    text: (name: string) => `Invitations work for seven days. Ask somebody of ${name} to send it again.`,
+  },
+  revoked: {
+    title: "This invitation was withdrawn",
+    text: (name: string) => `Ask somebody of ${name} whether they meant to, or to invite you again.`,
+  },
+  used: {
+    title: "This invitation was already used",
+    text: (name: string) =>
+      `Each works once. If it was you, sign in to open ${name}. If not, tell somebody of that team.`,
+  },
+} as const;
+
+/** Why an invitation can't be accepted. */
+export function InvitationProblem(props: { readonly state: keyof typeof problems; readonly organizationName: string }) {
+  const { title, text } = problems[props.state];
+  return <OAuthProblem title={title} text={text(props.organizationName)} />;
+}
+
+/** A link that leads nowhere, or another failure. */
+export function InvitationError({ error }: ErrorComponentProps) {
+  if (classifyError(error).kind === "not-found") {
+    return (
+      <OAuthProblem
+        title="This invitation link doesn't work"
+        text="It may be incomplete, or a newer one was sent. Use the link of the latest message, or ask for another."
+      />
+    );
+  }
+  return <OAuthProblem title="Something went wrong" text="Try again in a moment. If it persists, ask the operator." />;
+}

@@ -1,0 +1,37 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { auditActorsQuery, auditLogQuery } from "~/features/audit-log/audit-log.functions.ts";
+import { AuditLogError, AuditLogPage, AuditLogPending } from "~/features/audit-log/audit-log-page.tsx";
+import { oneOf, searchParameters, text } from "~/http/search-parameters.ts";
+
+const groups = ["people", "team", "servers", "builds", "variables", "access", "keys", "clients", "github"] as const;
+
+/** ORG-10 */
+export const Route = createFileRoute("/$orgSlug/settings/audit-log")({
+  validateSearch: searchParameters({
+    actor: text(60),
+    group: oneOf(groups),
+    time: oneOf(["24h", "7d", "30d", "90d"] as const),
+  }),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params, deps }) =>
+    Promise.all([
+      context.queryClient.ensureInfiniteQueryData(auditLogQuery(params.orgSlug, deps)),
+      context.queryClient.ensureQueryData(auditActorsQuery(params.orgSlug)),
+    ]),
+  head: () => ({ meta: [{ title: "Audit log · Towpath" }] }),
+  component: AuditLog,
+  pendingComponent: AuditLogPending,
+  errorComponent: AuditLogError,
+});
+
+function AuditLog() {
+  const { orgSlug } = Route.useParams();
+  const navigate = Route.useNavigate();
+  return (
+    <AuditLogPage
+      orgSlug={orgSlug}
+      search={Route.useSearch()}
+      onSearch={(change) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true })}
+    />
+  );
+}

@@ -1,0 +1,15 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { InviteTeammatesPage } from "~/features/members/invite-teammates-page.tsx";
+
+/** ONB-7 */
+export const Route = createFileRoute("/$orgSlug/welcome/invite-teammates")({
+  head: () => ({ meta: [{ title: "Invite teammates · Towpath" }] }),
+  component: InviteTeammates,
+  errorComponent: PageError,
+});
+
+function InviteTeammates() {
+  const { organization } = Route.useRouteContext();
+  return <InviteTeammatesPage orgSlug={organization.slug} name={organization.name} />;
+}

@@ -1,0 +1,22 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { withPermission } from "~/http/access.ts";
+import { auditExport } from "~/http/audit-export.server.ts";
+import { signedInContext } from "~/http/caller.server.ts";
+import { respond } from "~/http/request.server.ts";
+
+/** The export of the audit log, for the page's links (ORG-10). */
+export const Route = createFileRoute("/api/organizations/$orgSlug/audit-log")({
+  server: {
+    handlers: {
+      GET: withPermission(
+        "audit.read",
+        () =>
+          ({ request, params }) =>
+            respond(request, async () => {
+              const { ctx } = await signedInContext(request.headers);
+              return auditExport(ctx, params.orgSlug, new URL(request.url).searchParams);
+            }),
+      ),
+    },
+  },
+});

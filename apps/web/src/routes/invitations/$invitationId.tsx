@@ -1,0 +1,21 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { offerQuery } from "~/features/invitations/invitation.functions.ts";
+import { InvitationPage } from "~/features/invitations/invitation-page.tsx";
+import { InvitationError } from "~/features/invitations/invitation-states.tsx";
+import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
+
+/** Where the link of an invitation leads, signed in or not (ORG-6). */
+export const Route = createFileRoute("/invitations/$invitationId")({
+  validateSearch: searchParameters({ token: withDefault(text(100), "") }),
+  loaderDeps: ({ search }) => ({ token: search.token }),
+  loader: ({ context, params, deps }) =>
+    context.queryClient.ensureQueryData(offerQuery({ invitationId: params.invitationId, token: deps.token })),
+  head: () => ({ meta: [{ title: "Invitation · Towpath" }, { name: "robots", content: "noindex" }] }),
+  component: Invitation,
+  errorComponent: InvitationError,
+});
+
+function Invitation() {
+  const { invitationId } = Route.useParams();
+  return <InvitationPage link={{ invitationId, token: Route.useSearch().token }} />;
+}

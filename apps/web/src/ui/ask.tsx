@@ -1,0 +1,60 @@
+import { type ReactNode, useState } from "react";
+import { Button } from "./button.tsx";
+import { Callout } from "./callout.tsx";
+import { Dialog } from "./dialog.tsx";
+import { failureText } from "./toast.ts";
+
+/** What to ask before something is done. */
+export type Question = {
+  title: string;
+  /** What will happen. */
+  description: ReactNode;
+  /** The verb, for the button: "Remove member". */
+  action: string;
+  danger?: boolean;
+  /** What it rejects with is shown, and the dialog stays. */
+  run: () => Promise<unknown>;
+};
+
+/** A dialog that asks `question` before it is done; null: closed. */
+export function Ask({ question, onClose }: { question: Question | null; onClose: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const close = () => {
+    setFailure(null);
+    onClose();
+  };
+  const run = async () => {
+    if (!question) return;
+    setBusy(true);
+    setFailure(null);
+    try {
+      await question.run();
+      close();
+    } catch (error) {
+      setFailure(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open={question !== null}
+      onOpenChange={(open) => !open && !busy && close()}
+      title={question?.title ?? ""}
+      description={question?.description}
+      footer={
+        <>
+          <Button onClick={close} disabled={busy}>
+            Cancel
+          </Button>
+          <Button variant={question?.danger ? "danger" : "primary"} busy={busy} onClick={() => void run()}>
+            {question?.action}
+          </Button>
+        </>
+      }
+    >
+      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,102 @@
+import type { AuditGroup } from "./audit-log.schema.ts";
+
+type Told = {
+  readonly subject: string | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+type Words = readonly [group: AuditGroup, text: (entry: Told) => string];
+
+/** Names go with a deleted server (see docs/retention.md): then there is a gap. */
+const gap = "…";
+const said = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : gap);
+const short = (value: unknown) => said(value).slice(0, 7);
+/** Keys of an object, for what was changed. */
+const keysOf = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
+const fromTo = (value: unknown) => {
+  const { from, to } = (value ?? {}) as { from?: unknown; to?: unknown };
+  return `from ${said(from)} to ${said(to)}`;
+};
+const person = ({ detail }: Told) => said(detail.name ?? detail.email);
+const ofBranch = ({ detail }: Told) => (detail.branch ? ` of ${said(detail.branch)}` : "");
+
+/** What each action did, as the end of a sentence that begins with who did it. */
+const words: Readonly<Record<string, Words>> = {
+  "organization.create": ["team", () => "created the team"],
+  "organization.claim": ["team", () => "became the owner of the team"],
+  "organization.delete": ["team", ({ subject }) => `deleted the team ${said(subject)}`],
+  "organization.update": [
+    "team",
+    ({ detail }) =>
+      Object.entries(detail)
+        .map(([key, change]) => `changed the team's ${key === "slug" ? "address" : key} ${fromTo(change)}`)
+        .join(" and "),
+  ],
+  "member.changeRole": ["people", (entry) => `changed the role of ${person(entry)} ${fromTo(entry.detail)}`],
+  "member.remove": ["people", (entry) => `removed ${person(entry)} from the team`],
+  "member.leave": ["people", () => "left the team"],
+  "invitation.create": ["people", ({ detail }) => `invited ${said(detail.email)} as ${said(detail.role)}`],
+  "invitation.resend": ["people", ({ detail }) => `sent the invitation of ${said(detail.email)} again`],
+  "invitation.createLink": ["people", ({ detail }) => `copied an invitation link for ${said(detail.email)}`],
+  "invitation.revoke": ["people", ({ detail }) => `revoked the invitation of ${said(detail.email)}`],
+  "invitation.accept": ["people", ({ detail }) => `joined the team as ${said(detail.role)}`],
+  "project.create": ["servers", ({ subject }) => `created the server ${said(subject)}`],
+  "project.update": [
+    "servers",
+    ({ subject, detail }) => `changed ${keysOf(detail).join(", ") || "settings"} of ${said(subject)}`,
+  ],
+  "project.delete": ["servers", ({ subject }) => `deleted the server ${said(subject)}`],
+  "project.follow-default-branch": ["servers", ({ detail }) => `moved production ${fromTo(detail)}, as GitHub did`],
+  "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
+  "build.start": ["builds", (entry) => `started a build of commit ${short(entry.detail.commit)}${ofBranch(entry)}`],
+  "build.redeploy": ["builds", ({ detail }) => `redeployed commit ${short(detail.commit)}`],
+  "build.rebuild": ["builds", ({ detail }) => `built commit ${short(detail.commit)} anew: its files were lost`],
+  "deployment.go-live": [
+    "builds",
+    (entry) => `put commit ${short(entry.detail.commit)}${ofBranch(entry)} live as ${said(entry.detail.label)}`,
+  ],
+  "secret.create": ["variables", ({ subject }) => `created the variable ${said(subject)}`],
+  "secret.update": ["variables", ({ subject }) => `changed the variable ${said(subject)}`],
+  "secret.delete": ["variables", ({ subject }) => `deleted the variable ${said(subject)}`],
+  "secret.decrypt": [
+    "variables",
+    ({ subject, detail }) =>
+      detail.reason === "build" ? "read the variables for a build" : `read the value of ${said(subject)}`,
+  ],
+  "access.update": ["access", ({ subject }) => `changed who may call ${said(subject)}`],
+  "limit.update": ["access", ({ subject }) => `changed the call limits of ${said(subject)}`],
+  "apiKey.create": ["keys", ({ detail }) => `created the ${said(detail.kind)} API key ${said(detail.name)}`],
+  "apiKey.revoke": ["keys", ({ detail }) => `revoked the API key ${said(detail.name)}`],
+  "apiKey.delete": ["keys", ({ detail }) => `deleted the API key ${said(detail.name)}`],
+  "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${said(subject)}`],
+  "adminJwt.clearCache": ["keys", ({ subject }) => `revoked all admin JWTs of ${said(subject)}`],
+  "oauth.grant": ["clients", ({ detail }) => `connected ${said(detail.client)}`],
+  "oauth.revoke": ["clients", () => "disconnected an app of their own"],
+  "oauth.disconnect": ["clients", () => "disconnected a client for everybody"],
+  "installation.remove": [
+    "github",
+    ({ detail }) => `noticed that ${said(detail.accountLogin)} uninstalled the GitHub App`,
+  ],
+  "installation.suspend": [
+    "github",
+    ({ detail }) => `noticed that ${said(detail.accountLogin)} suspended the GitHub App`,
+  ],
+  "installation.resume": ["github", ({ detail }) => `noticed that ${said(detail.accountLogin)} resumed the GitHub App`],
+  "installation.record": ["github", ({ detail }) => `connected the GitHub account ${said(detail.accountLogin)}`],
+  "user.connect-github": ["github", () => "connected their GitHub account"],
+};
+
+/** The actions of a group. */
+export const actionsOf = (group: AuditGroup): readonly string[] =>
+  Object.entries(words).flatMap(([action, [of]]) => (of === group ? [action] : []));
+
+/** Whether there are words for an action. */
+export const isKnownAction = (action: string): boolean => words[action] !== undefined;
+
+/** What was done, such as `removed Ada from the team`. An action of another version is named as it is stored. */
+export function describeAction(action: string, entry: { readonly subject: string | null; readonly detail: unknown }) {
+  const known = words[action];
+  if (!known) return { group: null, text: action };
+  const [group, text] = known;
+  const detail = (typeof entry.detail === "object" && entry.detail !== null ? entry.detail : {}) as Told["detail"];
+  return { group, text: text({ subject: entry.subject, detail }) };
+}

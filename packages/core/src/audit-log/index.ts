@@ -1,0 +1,6 @@
+export {
+  type AuditEntryView,
+  exportAuditEntries,
+  listAuditActors,
+  listAuditEntries,
+} from "./list-audit-entries.ts";

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isKnownAction } from "../audit-log/action-words.ts";
+import { verbsInSource } from "../testing/verbs-in-source.ts";
+
+const verbs = verbsInSource();
+
+/** Verbs that write, and leave no entry. */
+const withoutEntry: Readonly<Record<string, readonly string[]>> = {
+  "steps of a build whose start is in the log": [
+    ...["build/failBuild", "build/holdBuilds", "build/keepBuild", "build/releaseBuild", "build/requeueLostBuilds"],
+    ...["build/takeBuild", "build/takeNextBuild", "deployment/createDeployment"],
+  ],
+  "reports of hosts and clean-up": [
+    ...["host-isolation/recordHostIsolation", "host-storage/recordHostStorage", "retention/sweepRows"],
+  ],
+  "protocol of OAuth clients, who act for a grant that is in the log": [
+    ...["oauth/denyAuthorization", "oauth/exchangeCode", "oauth/refreshTokens", "oauth/registerClient"],
+    ...["oauth/requestAuthorization", "oauth/revokeToken"],
+  ],
+  "deliveries of GitHub, before it is known what they change": ["webhook/processWebhook", "webhook/receiveWebhook"],
+};
+
+test("ORG-10 every verb that changes something leaves an entry in the audit log, or is named here with the reason", () => {
+  expect(verbs.length).toBeGreaterThan(60);
+  const silent = verbs.filter(({ writes, audits }) => writes && !audits).map(({ id }) => id);
+  expect(silent.toSorted()).toEqual(Object.values(withoutEntry).flat().toSorted());
+});
+
+test("ORG-10 the page has words for every action that verbs record", () => {
+  const actions = [...new Set(verbs.map(({ file }) => file))].flatMap((file) => {
+    const text = readFileSync(join(import.meta.dirname, "..", file), "utf8");
+    return [...text.matchAll(/action(?::| =) "([\w.-]+)"/g)].map(([, action = ""]) => action);
+  });
+  expect(actions.length).toBeGreaterThan(25);
+  expect(actions.filter((action) => !isKnownAction(action))).toEqual([]);
+});

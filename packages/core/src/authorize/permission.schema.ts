@@ -1,0 +1,46 @@
+import { type Role, roles } from "../context/index.ts";
+import { type Permission, permissions, roleMay } from "./permission.policy.ts";
+
+/** What each permission allows, as docs/roles.md and the members page say it. */
+const permissionTexts: Readonly<Record<Permission, string>> = {
+  "organization.read": "open the team's pages",
+  "organization.manage": "see the instance's state, change the team's settings",
+  "organization.delete": "delete the team and everything in it",
+  "member.read": "see the team's members and their roles",
+  "member.manage": "invite people, change roles, remove members; only owners make owners, or change or remove one",
+  "audit.read": "read and export the audit log",
+  "installation.read": "list GitHub connections and their repositories",
+  "installation.manage": "connect GitHub",
+  "installation.disconnect": "disconnect a GitHub account",
+  "project.read": "see servers, deployments, request logs and statistics",
+  "project.create": "deploy a new server",
+  "project.update": "change a server's settings",
+  "project.delete": "delete a server",
+  "build.read": "see builds, build logs and server logs",
+  "build.start": "build again, deploy a commit",
+  "server.call": "call servers that have no access policy of their own, also from the inspector",
+  "access.read": "see who may call a server, and which of its tools",
+  "access.manage": "change that",
+  "limit.manage": "set how many calls a server takes, below the limits of the instance",
+  "secret.read": "see the names of environment variables",
+  "secret.manage": "set and delete environment variables",
+  "secret.decrypt": "read the value of a variable that is not sensitive; each time is in the audit log",
+  "apiKey.read": "list the team's API keys, never the keys themselves",
+  "apiKey.create": "create personal API keys, end one's own",
+  "apiKey.manage": "create keys of the team, end everybody's",
+  "adminJwt.manage": "obtain a server's admin JWT, make all earlier ones invalid",
+  "client.read": "see which clients are connected to a server, and how their sign-ins went",
+  "client.network": "see in which networks clients run that sign in",
+  "client.disconnect": "disconnect clients",
+};
+
+/** Each permission with the roles that have it. */
+export const roleMatrix: readonly {
+  readonly permission: Permission;
+  readonly text: string;
+  readonly roles: readonly Role[];
+}[] = permissions.map((permission) => ({
+  permission,
+  text: permissionTexts[permission],
+  roles: roles.filter((role) => roleMay(role, permission)),
+}));
