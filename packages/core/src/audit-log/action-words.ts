@@ -82,6 +82,7 @@ const words: Readonly<Record<string, Words>> = {
   ],
   "installation.resume": ["github", ({ detail }) => `noticed that ${said(detail.accountLogin)} resumed the GitHub App`],
   "installation.record": ["github", ({ detail }) => `connected the GitHub account ${said(detail.accountLogin)}`],
+  "installation.disconnect": ["github", ({ detail }) => `disconnected the GitHub account ${said(detail.accountLogin)}`],
   "user.connect-github": ["github", () => "connected their GitHub account"],
 };
 

@@ -19,6 +19,10 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     ...["oauth/denyAuthorization", "oauth/exchangeCode", "oauth/refreshTokens", "oauth/registerClient"],
     ...["oauth/requestAuthorization", "oauth/revokeToken"],
   ],
+  "a person's own chats, which nobody else sees": [
+    ...["chat/beginTurn", "chat/countModelUse", "chat/deleteChat", "chat/endTurn", "chat/keepSuggestedQuestions"],
+    ...["chat/noteUsage", "chat/renameChat", "chat/takeReply"],
+  ],
   "deliveries of GitHub, before it is known what they change": ["webhook/processWebhook", "webhook/receiveWebhook"],
 };
 
