@@ -27,6 +27,7 @@ import { Route as DotwellKnownOauthAuthorizationServerRouteImport } from "./rout
 import { Route as DotwellKnownOpenidConfigurationRouteImport } from "./routes/[.]well-known.openid-configuration";
 import { Route as SiteIndexRouteImport } from "./routes/_site/index";
 import { Route as SitePricingRouteImport } from "./routes/_site/pricing";
+import { Route as InvitationsInvitationIdRouteImport } from "./routes/invitations/$invitationId";
 import { Route as NewIndexRouteImport } from "./routes/new/index";
 import { Route as NewGithubInstallRouteImport } from "./routes/new/github-install";
 import { Route as NewGithubInstallSuccessRouteImport } from "./routes/new/github-install-success";
@@ -55,11 +56,14 @@ import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlu
 import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug/$projectName/sign-ins";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
+import { Route as OrgSlugSettingsAuditLogRouteImport } from "./routes/$orgSlug/settings/audit-log";
 import { Route as OrgSlugSettingsGithubRouteImport } from "./routes/$orgSlug/settings/github";
 import { Route as OrgSlugSettingsInstanceRouteImport } from "./routes/$orgSlug/settings/instance";
+import { Route as OrgSlugSettingsMembersRouteImport } from "./routes/$orgSlug/settings/members";
 import { Route as OrgSlugSettingsPreferencesRouteImport } from "./routes/$orgSlug/settings/preferences";
 import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/welcome/choose-repo";
 import { Route as OrgSlugWelcomeConnectGithubRouteImport } from "./routes/$orgSlug/welcome/connect-github";
+import { Route as OrgSlugWelcomeInviteTeammatesRouteImport } from "./routes/$orgSlug/welcome/invite-teammates";
 import { Route as OrgSlugWelcomeServerDeployRouteImport } from "./routes/$orgSlug/welcome/server-deploy";
 import { Route as OrgSlugWelcomeServerSetupRouteImport } from "./routes/$orgSlug/welcome/server-setup";
 import { Route as SiteAppProjectNameRouteImport } from "./routes/_site/app.$projectName";
@@ -86,11 +90,13 @@ import { Route as ApiAuthCallbackOidcRouteImport } from "./routes/api/auth/callb
 import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$buildId/log";
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
+import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$buildId";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1DeploymentsDeploymentIdLiveRouteImport } from "./routes/api/v1/deployments/$deploymentId/live";
+import { Route as ApiV1OrganizationsSlugIndexRouteImport } from "./routes/api/v1/organizations/$slug/index";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
 import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/projects/$name/admin-jwt";
@@ -102,12 +108,20 @@ import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/proj
 import { Route as V0Dot1ServersServerNameVersionsIndexRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/index";
 import { Route as V0Dot1ServersServerNameVersionsVersionRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/$version";
 import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
+import { Route as ApiV1OrganizationsSlugAuditLogIndexRouteImport } from "./routes/api/v1/organizations/$slug/audit-log/index";
+import { Route as ApiV1OrganizationsSlugAuditLogExportRouteImport } from "./routes/api/v1/organizations/$slug/audit-log/export";
+import { Route as ApiV1OrganizationsSlugInvitationsIndexRouteImport } from "./routes/api/v1/organizations/$slug/invitations/index";
+import { Route as ApiV1OrganizationsSlugMembersIndexRouteImport } from "./routes/api/v1/organizations/$slug/members/index";
+import { Route as ApiV1OrganizationsSlugMembersUserIdRouteImport } from "./routes/api/v1/organizations/$slug/members/$userId";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
 import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
 import { Route as ApiV1ProjectsNameSecretsIndexRouteImport } from "./routes/api/v1/projects/$name/secrets/index";
 import { Route as ApiV1ProjectsNameSecretsKeyNameRouteImport } from "./routes/api/v1/projects/$name/secrets/$keyName";
 import { Route as ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/index";
 import { Route as ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/revoke";
+import { Route as ApiV1OrganizationsSlugInvitationsInvitationIdIndexRouteImport } from "./routes/api/v1/organizations/$slug/invitations/$invitationId/index";
+import { Route as ApiV1OrganizationsSlugInvitationsInvitationIdLinkRouteImport } from "./routes/api/v1/organizations/$slug/invitations/$invitationId/link";
+import { Route as ApiV1OrganizationsSlugInvitationsInvitationIdResendRouteImport } from "./routes/api/v1/organizations/$slug/invitations/$invitationId/resend";
 
 const OrgSlugRouteRoute = OrgSlugRouteRouteImport.update({
   id: "/$orgSlug",
@@ -199,6 +213,11 @@ const SitePricingRoute = SitePricingRouteImport.update({
   id: "/pricing",
   path: "/pricing",
   getParentRoute: () => SiteRoute,
+} as any);
+const InvitationsInvitationIdRoute = InvitationsInvitationIdRouteImport.update({
+  id: "/invitations/$invitationId",
+  path: "/invitations/$invitationId",
+  getParentRoute: () => rootRouteImport,
 } as any);
 const NewIndexRoute = NewIndexRouteImport.update({
   id: "/new/",
@@ -349,6 +368,11 @@ const OrgSlugSettingsApiKeysRoute = OrgSlugSettingsApiKeysRouteImport.update({
   path: "/settings/api-keys",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
+const OrgSlugSettingsAuditLogRoute = OrgSlugSettingsAuditLogRouteImport.update({
+  id: "/settings/audit-log",
+  path: "/settings/audit-log",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugSettingsGithubRoute = OrgSlugSettingsGithubRouteImport.update({
   id: "/settings/github",
   path: "/settings/github",
@@ -357,6 +381,11 @@ const OrgSlugSettingsGithubRoute = OrgSlugSettingsGithubRouteImport.update({
 const OrgSlugSettingsInstanceRoute = OrgSlugSettingsInstanceRouteImport.update({
   id: "/settings/instance",
   path: "/settings/instance",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsMembersRoute = OrgSlugSettingsMembersRouteImport.update({
+  id: "/settings/members",
+  path: "/settings/members",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
 const OrgSlugSettingsPreferencesRoute =
@@ -375,6 +404,12 @@ const OrgSlugWelcomeConnectGithubRoute =
   OrgSlugWelcomeConnectGithubRouteImport.update({
     id: "/welcome/connect-github",
     path: "/welcome/connect-github",
+    getParentRoute: () => OrgSlugRouteRoute,
+  } as any);
+const OrgSlugWelcomeInviteTeammatesRoute =
+  OrgSlugWelcomeInviteTeammatesRouteImport.update({
+    id: "/welcome/invite-teammates",
+    path: "/welcome/invite-teammates",
     getParentRoute: () => OrgSlugRouteRoute,
   } as any);
 const OrgSlugWelcomeServerDeployRoute =
@@ -522,6 +557,12 @@ const ApiOgBlogSlugRoute = ApiOgBlogSlugRouteImport.update({
   path: "/api/og/blog/$slug",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiOrganizationsOrgSlugAuditLogRoute =
+  ApiOrganizationsOrgSlugAuditLogRouteImport.update({
+    id: "/api/organizations/$orgSlug/audit-log",
+    path: "/api/organizations/$orgSlug/audit-log",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1BuildsBuildIdRoute = ApiV1BuildsBuildIdRouteImport.update({
   id: "/api/v1/builds/$buildId",
   path: "/api/v1/builds/$buildId",
@@ -548,6 +589,12 @@ const ApiV1DeploymentsDeploymentIdLiveRoute =
   ApiV1DeploymentsDeploymentIdLiveRouteImport.update({
     id: "/api/v1/deployments/$deploymentId/live",
     path: "/api/v1/deployments/$deploymentId/live",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugIndexRoute =
+  ApiV1OrganizationsSlugIndexRouteImport.update({
+    id: "/api/v1/organizations/$slug/",
+    path: "/api/v1/organizations/$slug/",
     getParentRoute: () => rootRouteImport,
   } as any);
 const ApiV1ProjectsNameIndexRoute = ApiV1ProjectsNameIndexRouteImport.update({
@@ -611,6 +658,36 @@ const ApiV1OrganizationsSlugApiKeysIndexRoute =
     path: "/api/v1/organizations/$slug/api-keys/",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiV1OrganizationsSlugAuditLogIndexRoute =
+  ApiV1OrganizationsSlugAuditLogIndexRouteImport.update({
+    id: "/api/v1/organizations/$slug/audit-log/",
+    path: "/api/v1/organizations/$slug/audit-log/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugAuditLogExportRoute =
+  ApiV1OrganizationsSlugAuditLogExportRouteImport.update({
+    id: "/api/v1/organizations/$slug/audit-log/export",
+    path: "/api/v1/organizations/$slug/audit-log/export",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugInvitationsIndexRoute =
+  ApiV1OrganizationsSlugInvitationsIndexRouteImport.update({
+    id: "/api/v1/organizations/$slug/invitations/",
+    path: "/api/v1/organizations/$slug/invitations/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugMembersIndexRoute =
+  ApiV1OrganizationsSlugMembersIndexRouteImport.update({
+    id: "/api/v1/organizations/$slug/members/",
+    path: "/api/v1/organizations/$slug/members/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugMembersUserIdRoute =
+  ApiV1OrganizationsSlugMembersUserIdRouteImport.update({
+    id: "/api/v1/organizations/$slug/members/$userId",
+    path: "/api/v1/organizations/$slug/members/$userId",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameLogsIndexRoute =
   ApiV1ProjectsNameLogsIndexRouteImport.update({
     id: "/api/v1/projects/$name/logs/",
@@ -646,6 +723,24 @@ const ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute =
     path: "/api/v1/organizations/$slug/api-keys/$keyId/revoke",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute =
+  ApiV1OrganizationsSlugInvitationsInvitationIdIndexRouteImport.update({
+    id: "/api/v1/organizations/$slug/invitations/$invitationId/",
+    path: "/api/v1/organizations/$slug/invitations/$invitationId/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute =
+  ApiV1OrganizationsSlugInvitationsInvitationIdLinkRouteImport.update({
+    id: "/api/v1/organizations/$slug/invitations/$invitationId/link",
+    path: "/api/v1/organizations/$slug/invitations/$invitationId/link",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute =
+  ApiV1OrganizationsSlugInvitationsInvitationIdResendRouteImport.update({
+    id: "/api/v1/organizations/$slug/invitations/$invitationId/resend",
+    path: "/api/v1/organizations/$slug/invitations/$invitationId/resend",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 
 export interface FileRoutesByFullPath {
   "/$orgSlug": typeof OrgSlugRouteRouteWithChildren;
@@ -664,6 +759,7 @@ export interface FileRoutesByFullPath {
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/pricing": typeof SitePricingRoute;
+  "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -691,11 +787,14 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
+  "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
+  "/$orgSlug/welcome/invite-teammates": typeof OrgSlugWelcomeInviteTeammatesRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/app/$projectName": typeof SiteAppProjectNameRoute;
@@ -722,6 +821,7 @@ export interface FileRoutesByFullPath {
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
+  "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
@@ -737,15 +837,24 @@ export interface FileRoutesByFullPath {
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  "/api/v1/organizations/$slug/": typeof ApiV1OrganizationsSlugIndexRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
+  "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
+  "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
+  "/api/v1/organizations/$slug/audit-log/": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
+  "/api/v1/organizations/$slug/invitations/": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
+  "/api/v1/organizations/$slug/members/": typeof ApiV1OrganizationsSlugMembersIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
   "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/link": typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/resend": typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/": typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 export interface FileRoutesByTo {
   "/account": typeof AccountRoute;
@@ -761,6 +870,7 @@ export interface FileRoutesByTo {
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/pricing": typeof SitePricingRoute;
+  "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -789,11 +899,14 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
+  "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
+  "/$orgSlug/welcome/invite-teammates": typeof OrgSlugWelcomeInviteTeammatesRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/app/$projectName": typeof SiteAppProjectNameRoute;
@@ -820,6 +933,7 @@ export interface FileRoutesByTo {
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
+  "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
@@ -835,15 +949,24 @@ export interface FileRoutesByTo {
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  "/api/v1/organizations/$slug": typeof ApiV1OrganizationsSlugIndexRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
+  "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
+  "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
+  "/api/v1/organizations/$slug/audit-log": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
+  "/api/v1/organizations/$slug/invitations": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
+  "/api/v1/organizations/$slug/members": typeof ApiV1OrganizationsSlugMembersIndexRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsIndexRoute;
   "/api/v1/projects/$name/secrets": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/link": typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/resend": typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId": typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
@@ -863,6 +986,7 @@ export interface FileRoutesById {
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/_site/pricing": typeof SitePricingRoute;
+  "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
   "/new/import-project": typeof NewImportProjectRoute;
@@ -891,11 +1015,14 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
+  "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
+  "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
+  "/$orgSlug/welcome/invite-teammates": typeof OrgSlugWelcomeInviteTeammatesRoute;
   "/$orgSlug/welcome/server-deploy": typeof OrgSlugWelcomeServerDeployRoute;
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/_site/app/$projectName": typeof SiteAppProjectNameRoute;
@@ -922,6 +1049,7 @@ export interface FileRoutesById {
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
+  "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
@@ -937,15 +1065,24 @@ export interface FileRoutesById {
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  "/api/v1/organizations/$slug/": typeof ApiV1OrganizationsSlugIndexRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
+  "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
+  "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
+  "/api/v1/organizations/$slug/audit-log/": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
+  "/api/v1/organizations/$slug/invitations/": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
+  "/api/v1/organizations/$slug/members/": typeof ApiV1OrganizationsSlugMembersIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
   "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/link": typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/resend": typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
+  "/api/v1/organizations/$slug/invitations/$invitationId/": typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
@@ -966,6 +1103,7 @@ export interface FileRouteTypes {
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
     | "/pricing"
+    | "/invitations/$invitationId"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -993,11 +1131,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
+    | "/$orgSlug/settings/members"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
+    | "/$orgSlug/welcome/invite-teammates"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
     | "/app/$projectName"
@@ -1024,6 +1165,7 @@ export interface FileRouteTypes {
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
+    | "/api/organizations/$orgSlug/audit-log"
     | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
@@ -1039,15 +1181,24 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
+    | "/api/v1/organizations/$slug/"
     | "/api/v1/projects/$name/"
     | "/v0.1/servers/$serverName/versions/"
+    | "/api/v1/organizations/$slug/audit-log/export"
+    | "/api/v1/organizations/$slug/members/$userId"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
+    | "/api/v1/organizations/$slug/audit-log/"
+    | "/api/v1/organizations/$slug/invitations/"
+    | "/api/v1/organizations/$slug/members/"
     | "/api/v1/projects/$name/logs/"
     | "/api/v1/projects/$name/secrets/"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
-    | "/api/v1/organizations/$slug/api-keys/$keyId/";
+    | "/api/v1/organizations/$slug/invitations/$invitationId/link"
+    | "/api/v1/organizations/$slug/invitations/$invitationId/resend"
+    | "/api/v1/organizations/$slug/api-keys/$keyId/"
+    | "/api/v1/organizations/$slug/invitations/$invitationId/";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/account"
@@ -1063,6 +1214,7 @@ export interface FileRouteTypes {
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
     | "/pricing"
+    | "/invitations/$invitationId"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -1091,11 +1243,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
+    | "/$orgSlug/settings/members"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
+    | "/$orgSlug/welcome/invite-teammates"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
     | "/app/$projectName"
@@ -1122,6 +1277,7 @@ export interface FileRouteTypes {
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
+    | "/api/organizations/$orgSlug/audit-log"
     | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
@@ -1137,15 +1293,24 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
+    | "/api/v1/organizations/$slug"
     | "/api/v1/projects/$name"
     | "/v0.1/servers/$serverName/versions"
+    | "/api/v1/organizations/$slug/audit-log/export"
+    | "/api/v1/organizations/$slug/members/$userId"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys"
+    | "/api/v1/organizations/$slug/audit-log"
+    | "/api/v1/organizations/$slug/invitations"
+    | "/api/v1/organizations/$slug/members"
     | "/api/v1/projects/$name/logs"
     | "/api/v1/projects/$name/secrets"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
-    | "/api/v1/organizations/$slug/api-keys/$keyId";
+    | "/api/v1/organizations/$slug/invitations/$invitationId/link"
+    | "/api/v1/organizations/$slug/invitations/$invitationId/resend"
+    | "/api/v1/organizations/$slug/api-keys/$keyId"
+    | "/api/v1/organizations/$slug/invitations/$invitationId";
   id:
     | "__root__"
     | "/$orgSlug"
@@ -1164,6 +1329,7 @@ export interface FileRouteTypes {
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
     | "/_site/pricing"
+    | "/invitations/$invitationId"
     | "/new/github-install"
     | "/new/github-install-success"
     | "/new/import-project"
@@ -1192,11 +1358,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/settings/api-keys"
+    | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
+    | "/$orgSlug/settings/members"
     | "/$orgSlug/settings/preferences"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
+    | "/$orgSlug/welcome/invite-teammates"
     | "/$orgSlug/welcome/server-deploy"
     | "/$orgSlug/welcome/server-setup"
     | "/_site/app/$projectName"
@@ -1223,6 +1392,7 @@ export interface FileRouteTypes {
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
+    | "/api/organizations/$orgSlug/audit-log"
     | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
@@ -1238,15 +1408,24 @@ export interface FileRouteTypes {
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
+    | "/api/v1/organizations/$slug/"
     | "/api/v1/projects/$name/"
     | "/v0.1/servers/$serverName/versions/"
+    | "/api/v1/organizations/$slug/audit-log/export"
+    | "/api/v1/organizations/$slug/members/$userId"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
+    | "/api/v1/organizations/$slug/audit-log/"
+    | "/api/v1/organizations/$slug/invitations/"
+    | "/api/v1/organizations/$slug/members/"
     | "/api/v1/projects/$name/logs/"
     | "/api/v1/projects/$name/secrets/"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
-    | "/api/v1/organizations/$slug/api-keys/$keyId/";
+    | "/api/v1/organizations/$slug/invitations/$invitationId/link"
+    | "/api/v1/organizations/$slug/invitations/$invitationId/resend"
+    | "/api/v1/organizations/$slug/api-keys/$keyId/"
+    | "/api/v1/organizations/$slug/invitations/$invitationId/";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
@@ -1263,6 +1442,7 @@ export interface RootRouteChildren {
   DotwellKnownJwksDotjsonRoute: typeof DotwellKnownJwksDotjsonRoute;
   DotwellKnownOauthAuthorizationServerRoute: typeof DotwellKnownOauthAuthorizationServerRoute;
   DotwellKnownOpenidConfigurationRoute: typeof DotwellKnownOpenidConfigurationRoute;
+  InvitationsInvitationIdRoute: typeof InvitationsInvitationIdRoute;
   NewGithubInstallRoute: typeof NewGithubInstallRoute;
   NewGithubInstallSuccessRoute: typeof NewGithubInstallSuccessRoute;
   NewImportProjectRoute: typeof NewImportProjectRoute;
@@ -1289,6 +1469,7 @@ export interface RootRouteChildren {
   ApiBuildsBuildIdLogRoute: typeof ApiBuildsBuildIdLogRoute;
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
+  ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiV1BuildsBuildIdRoute: typeof ApiV1BuildsBuildIdRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -1302,15 +1483,24 @@ export interface RootRouteChildren {
   ApiV1ProjectsNameSignInsRoute: typeof ApiV1ProjectsNameSignInsRoute;
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
   V0Dot1ServersServerNameVersionsVersionRoute: typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  ApiV1OrganizationsSlugIndexRoute: typeof ApiV1OrganizationsSlugIndexRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
+  ApiV1OrganizationsSlugAuditLogExportRoute: typeof ApiV1OrganizationsSlugAuditLogExportRoute;
+  ApiV1OrganizationsSlugMembersUserIdRoute: typeof ApiV1OrganizationsSlugMembersUserIdRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
   ApiV1ProjectsNameSecretsKeyNameRoute: typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   ApiV1OrganizationsSlugApiKeysIndexRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
+  ApiV1OrganizationsSlugAuditLogIndexRoute: typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
+  ApiV1OrganizationsSlugInvitationsIndexRoute: typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
+  ApiV1OrganizationsSlugMembersIndexRoute: typeof ApiV1OrganizationsSlugMembersIndexRoute;
   ApiV1ProjectsNameLogsIndexRoute: typeof ApiV1ProjectsNameLogsIndexRoute;
   ApiV1ProjectsNameSecretsIndexRoute: typeof ApiV1ProjectsNameSecretsIndexRoute;
   ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
+  ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
+  ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
   ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
+  ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 
 declare module "@tanstack/react-router" {
@@ -1440,6 +1630,13 @@ declare module "@tanstack/react-router" {
       fullPath: "/pricing";
       preLoaderRoute: typeof SitePricingRouteImport;
       parentRoute: typeof SiteRoute;
+    };
+    "/invitations/$invitationId": {
+      id: "/invitations/$invitationId";
+      path: "/invitations/$invitationId";
+      fullPath: "/invitations/$invitationId";
+      preLoaderRoute: typeof InvitationsInvitationIdRouteImport;
+      parentRoute: typeof rootRouteImport;
     };
     "/new/": {
       id: "/new/";
@@ -1637,6 +1834,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugSettingsApiKeysRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/settings/audit-log": {
+      id: "/$orgSlug/settings/audit-log";
+      path: "/settings/audit-log";
+      fullPath: "/$orgSlug/settings/audit-log";
+      preLoaderRoute: typeof OrgSlugSettingsAuditLogRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/settings/github": {
       id: "/$orgSlug/settings/github";
       path: "/settings/github";
@@ -1649,6 +1853,13 @@ declare module "@tanstack/react-router" {
       path: "/settings/instance";
       fullPath: "/$orgSlug/settings/instance";
       preLoaderRoute: typeof OrgSlugSettingsInstanceRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/settings/members": {
+      id: "/$orgSlug/settings/members";
+      path: "/settings/members";
+      fullPath: "/$orgSlug/settings/members";
+      preLoaderRoute: typeof OrgSlugSettingsMembersRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/settings/preferences": {
@@ -1670,6 +1881,13 @@ declare module "@tanstack/react-router" {
       path: "/welcome/connect-github";
       fullPath: "/$orgSlug/welcome/connect-github";
       preLoaderRoute: typeof OrgSlugWelcomeConnectGithubRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/welcome/invite-teammates": {
+      id: "/$orgSlug/welcome/invite-teammates";
+      path: "/welcome/invite-teammates";
+      fullPath: "/$orgSlug/welcome/invite-teammates";
+      preLoaderRoute: typeof OrgSlugWelcomeInviteTeammatesRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/welcome/server-deploy": {
@@ -1854,6 +2072,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOgBlogSlugRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/organizations/$orgSlug/audit-log": {
+      id: "/api/organizations/$orgSlug/audit-log";
+      path: "/api/organizations/$orgSlug/audit-log";
+      fullPath: "/api/organizations/$orgSlug/audit-log";
+      preLoaderRoute: typeof ApiOrganizationsOrgSlugAuditLogRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/builds/$buildId": {
       id: "/api/v1/builds/$buildId";
       path: "/api/v1/builds/$buildId";
@@ -1887,6 +2112,13 @@ declare module "@tanstack/react-router" {
       path: "/api/v1/deployments/$deploymentId/live";
       fullPath: "/api/v1/deployments/$deploymentId/live";
       preLoaderRoute: typeof ApiV1DeploymentsDeploymentIdLiveRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/": {
+      id: "/api/v1/organizations/$slug/";
+      path: "/api/v1/organizations/$slug";
+      fullPath: "/api/v1/organizations/$slug/";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/v1/projects/$name/": {
@@ -1966,6 +2198,41 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/organizations/$slug/audit-log/": {
+      id: "/api/v1/organizations/$slug/audit-log/";
+      path: "/api/v1/organizations/$slug/audit-log";
+      fullPath: "/api/v1/organizations/$slug/audit-log/";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugAuditLogIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/audit-log/export": {
+      id: "/api/v1/organizations/$slug/audit-log/export";
+      path: "/api/v1/organizations/$slug/audit-log/export";
+      fullPath: "/api/v1/organizations/$slug/audit-log/export";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugAuditLogExportRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/invitations/": {
+      id: "/api/v1/organizations/$slug/invitations/";
+      path: "/api/v1/organizations/$slug/invitations";
+      fullPath: "/api/v1/organizations/$slug/invitations/";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/members/": {
+      id: "/api/v1/organizations/$slug/members/";
+      path: "/api/v1/organizations/$slug/members";
+      fullPath: "/api/v1/organizations/$slug/members/";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugMembersIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/members/$userId": {
+      id: "/api/v1/organizations/$slug/members/$userId";
+      path: "/api/v1/organizations/$slug/members/$userId";
+      fullPath: "/api/v1/organizations/$slug/members/$userId";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugMembersUserIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/logs/": {
       id: "/api/v1/projects/$name/logs/";
       path: "/api/v1/projects/$name/logs";
@@ -2006,6 +2273,27 @@ declare module "@tanstack/react-router" {
       path: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
       fullPath: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
       preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/invitations/$invitationId/": {
+      id: "/api/v1/organizations/$slug/invitations/$invitationId/";
+      path: "/api/v1/organizations/$slug/invitations/$invitationId";
+      fullPath: "/api/v1/organizations/$slug/invitations/$invitationId/";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/invitations/$invitationId/link": {
+      id: "/api/v1/organizations/$slug/invitations/$invitationId/link";
+      path: "/api/v1/organizations/$slug/invitations/$invitationId/link";
+      fullPath: "/api/v1/organizations/$slug/invitations/$invitationId/link";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/organizations/$slug/invitations/$invitationId/resend": {
+      id: "/api/v1/organizations/$slug/invitations/$invitationId/resend";
+      path: "/api/v1/organizations/$slug/invitations/$invitationId/resend";
+      fullPath: "/api/v1/organizations/$slug/invitations/$invitationId/resend";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRouteImport;
       parentRoute: typeof rootRouteImport;
     };
   }
@@ -2077,11 +2365,14 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugServersRoute: typeof OrgSlugServersRoute;
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
+  OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
   OrgSlugSettingsGithubRoute: typeof OrgSlugSettingsGithubRoute;
   OrgSlugSettingsInstanceRoute: typeof OrgSlugSettingsInstanceRoute;
+  OrgSlugSettingsMembersRoute: typeof OrgSlugSettingsMembersRoute;
   OrgSlugSettingsPreferencesRoute: typeof OrgSlugSettingsPreferencesRoute;
   OrgSlugWelcomeChooseRepoRoute: typeof OrgSlugWelcomeChooseRepoRoute;
   OrgSlugWelcomeConnectGithubRoute: typeof OrgSlugWelcomeConnectGithubRoute;
+  OrgSlugWelcomeInviteTeammatesRoute: typeof OrgSlugWelcomeInviteTeammatesRoute;
   OrgSlugWelcomeServerDeployRoute: typeof OrgSlugWelcomeServerDeployRoute;
   OrgSlugWelcomeServerSetupRoute: typeof OrgSlugWelcomeServerSetupRoute;
   OrgSlugSettingsIndexRoute: typeof OrgSlugSettingsIndexRoute;
@@ -2092,11 +2383,14 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugServersRoute: OrgSlugServersRoute,
   OrgSlugIndexRoute: OrgSlugIndexRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
+  OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
   OrgSlugSettingsGithubRoute: OrgSlugSettingsGithubRoute,
   OrgSlugSettingsInstanceRoute: OrgSlugSettingsInstanceRoute,
+  OrgSlugSettingsMembersRoute: OrgSlugSettingsMembersRoute,
   OrgSlugSettingsPreferencesRoute: OrgSlugSettingsPreferencesRoute,
   OrgSlugWelcomeChooseRepoRoute: OrgSlugWelcomeChooseRepoRoute,
   OrgSlugWelcomeConnectGithubRoute: OrgSlugWelcomeConnectGithubRoute,
+  OrgSlugWelcomeInviteTeammatesRoute: OrgSlugWelcomeInviteTeammatesRoute,
   OrgSlugWelcomeServerDeployRoute: OrgSlugWelcomeServerDeployRoute,
   OrgSlugWelcomeServerSetupRoute: OrgSlugWelcomeServerSetupRoute,
   OrgSlugSettingsIndexRoute: OrgSlugSettingsIndexRoute,
@@ -2139,6 +2433,7 @@ const rootRouteChildren: RootRouteChildren = {
   DotwellKnownOauthAuthorizationServerRoute:
     DotwellKnownOauthAuthorizationServerRoute,
   DotwellKnownOpenidConfigurationRoute: DotwellKnownOpenidConfigurationRoute,
+  InvitationsInvitationIdRoute: InvitationsInvitationIdRoute,
   NewGithubInstallRoute: NewGithubInstallRoute,
   NewGithubInstallSuccessRoute: NewGithubInstallSuccessRoute,
   NewImportProjectRoute: NewImportProjectRoute,
@@ -2165,6 +2460,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiBuildsBuildIdLogRoute: ApiBuildsBuildIdLogRoute,
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
+  ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
   ApiV1BuildsBuildIdRoute: ApiV1BuildsBuildIdRoute,
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
@@ -2181,19 +2477,36 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
   V0Dot1ServersServerNameVersionsVersionRoute:
     V0Dot1ServersServerNameVersionsVersionRoute,
+  ApiV1OrganizationsSlugIndexRoute: ApiV1OrganizationsSlugIndexRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   V0Dot1ServersServerNameVersionsIndexRoute:
     V0Dot1ServersServerNameVersionsIndexRoute,
+  ApiV1OrganizationsSlugAuditLogExportRoute:
+    ApiV1OrganizationsSlugAuditLogExportRoute,
+  ApiV1OrganizationsSlugMembersUserIdRoute:
+    ApiV1OrganizationsSlugMembersUserIdRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
   ApiV1ProjectsNameSecretsKeyNameRoute: ApiV1ProjectsNameSecretsKeyNameRoute,
   ApiV1OrganizationsSlugApiKeysIndexRoute:
     ApiV1OrganizationsSlugApiKeysIndexRoute,
+  ApiV1OrganizationsSlugAuditLogIndexRoute:
+    ApiV1OrganizationsSlugAuditLogIndexRoute,
+  ApiV1OrganizationsSlugInvitationsIndexRoute:
+    ApiV1OrganizationsSlugInvitationsIndexRoute,
+  ApiV1OrganizationsSlugMembersIndexRoute:
+    ApiV1OrganizationsSlugMembersIndexRoute,
   ApiV1ProjectsNameLogsIndexRoute: ApiV1ProjectsNameLogsIndexRoute,
   ApiV1ProjectsNameSecretsIndexRoute: ApiV1ProjectsNameSecretsIndexRoute,
   ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute:
     ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute,
+  ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute:
+    ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute,
+  ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute:
+    ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute,
   ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute:
     ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute,
+  ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute:
+    ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute,
 };
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)
