@@ -1,43 +1,24 @@
 import { accessPolicy, apikey, auditLog, build, deployment, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createApiKey } from "../api-key/index.ts";
 import { type Actor, type Role, roles } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { updateProject } from "../project/index.ts";
-import {
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  shaOf,
-  testContext,
-} from "../testing/index.ts";
+import { refusalCode, seedOrganization, seedProject, shaOf } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { getAccess, saveAccess } from "./index.ts";
 
-let database: TestDatabase;
-let team: SeededOrganization;
-let own: Awaited<ReturnType<typeof seedProject>>;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  team = await seedOrganization(database.db);
-  own = await seedProject(database.db, team);
-});
-afterAll(() => database.close());
-
-const as = (actor: Actor) => testContext(database.db, actor);
-const scope = () => ({ orgSlug: team.slug, projectName: own.name });
+const suite = openProjectSuite();
+const { as, at } = suite;
 type Policy = Omit<Parameters<typeof saveAccess>[0]["input"], "orgSlug" | "projectName" | "projectId">;
 const defaults = { roles: ["owner", "admin", "member"], apiKeys: "all", tools: "all" } as const;
-const save = (policy: Partial<Policy>, actor: Actor = team.owner) =>
-  saveAccess({ ctx: as(actor), input: { ...scope(), ...defaults, roles: [...defaults.roles], ...policy } as never });
-const read = (actor: Actor = team.owner) => getAccess({ ctx: as(actor), input: scope() });
+const save = (policy: Partial<Policy>, actor: Actor = suite.team.owner) =>
+  saveAccess({ ctx: as(actor), input: { ...at(), ...defaults, roles: [...defaults.roles], ...policy } as never });
+const read = (actor: Actor = suite.team.owner) => getAccess({ ctx: as(actor), input: at() });
 const newKey = (name: string) =>
-  createApiKey({ ctx: as(team.owner), input: { orgSlug: team.slug, kind: "organization", name } });
+  createApiKey({ ctx: as(suite.team.owner), input: { orgSlug: suite.team.slug, kind: "organization", name } });
 
 const outcomeOf = (verb: Promise<unknown>) =>
   verb.then(
@@ -48,10 +29,10 @@ const outcomeOf = (verb: Promise<unknown>) =>
 /** Makes a version live in production whose manifest has these tools. */
 async function goLive(...tools: string[]): Promise<void> {
   const [buildId, deploymentId] = [newId(), newId()];
-  const ids = { projectId: own.id, branchId: own.branchId };
-  await database.db.insert(build).values({
+  const ids = { projectId: suite.project.id, branchId: suite.project.branchId };
+  await suite.database.db.insert(build).values({
     ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
-    sequence: (await database.db.$count(build)) + 1,
+    sequence: (await suite.database.db.$count(build)) + 1,
     manifest: {
       ...{ protocolVersion: "2026-07-28", server: { name: "s", version: "1" }, instructions: null },
       ...{ resources: [], templates: [], prompts: [] },
@@ -61,12 +42,12 @@ async function goLive(...tools: string[]): Promise<void> {
       })),
     },
   });
-  await database.db
+  await suite.database.db
     .insert(deployment)
-    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: own.name });
-  await database.db
+    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: suite.project.name });
+  await suite.database.db
     .insert(route)
-    .values({ label: own.name, ...ids, deploymentId })
+    .values({ label: suite.project.name, ...ids, deploymentId })
     .onConflictDoUpdate({ target: route.label, set: { deploymentId } });
 }
 
@@ -74,7 +55,7 @@ test("GW-15 without a policy the roles with `server.call`, all keys and all tool
   await goLive("echo");
   expect(await read()).toMatchObject({ ...defaults, revision: 0, isLive: true, authMode: "towpath-cloud" });
   expect((await read()).knownTools).toMatchObject([{ name: "echo", isAllowed: true, isNew: false, isLive: true }]);
-  expect(await database.db.$count(accessPolicy, eq(accessPolicy.projectId, own.id))).toBe(0);
+  expect(await suite.database.db.$count(accessPolicy, eq(accessPolicy.projectId, suite.project.id))).toBe(0);
 });
 
 test("GW-15 ORG-10 a saved policy is read back, and the audit log says how it was before and after", async () => {
@@ -83,17 +64,17 @@ test("GW-15 ORG-10 a saved policy is read back, and the audit log says how it wa
   const saved = await save(policy as never);
   expect(saved).toMatchObject({ roles: ["owner", "viewer"], apiKeys: [key.id], tools: ["echo"], revision: 1 });
   expect(await read()).toEqual(saved);
-  const [entry] = await database.db
+  const [entry] = await suite.database.db
     .select()
     .from(auditLog)
-    .where(and(eq(auditLog.projectId, own.id), eq(auditLog.action, "access.update")));
+    .where(and(eq(auditLog.projectId, suite.project.id), eq(auditLog.action, "access.update")));
   expect(entry?.detail).toEqual({
     before: { ...defaults, roles: [...defaults.roles] },
     after: { roles: ["owner", "viewer"], apiKeys: [key.id], tools: ["echo"] },
   });
   // Later versions may give other roles the permission to call: the defaults are not frozen.
   expect(await save({})).toMatchObject({ ...defaults, revision: 2 });
-  const [row] = await database.db.select().from(accessPolicy).where(eq(accessPolicy.projectId, own.id));
+  const [row] = await suite.database.db.select().from(accessPolicy).where(eq(accessPolicy.projectId, suite.project.id));
   expect(row).toMatchObject({ roles: null, apiKeyIds: null, tools: null });
 });
 
@@ -114,11 +95,11 @@ test("GW-15 tools that a later version adds are new and not allowed; those that 
 });
 
 test("GW-15 KEY-3 only the organization's keys that can reach the server are offered; personal keys go by role", async () => {
-  const elsewhere = await seedProject(database.db, team);
+  const elsewhere = await seedProject(suite.database.db, suite.team);
   const all = await newKey("all");
   const make = (more: { kind: "organization" | "personal"; projectIds?: string[] }) =>
-    createApiKey({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "k", ...more } });
-  const here = await make({ kind: "organization", projectIds: [own.id] });
+    createApiKey({ ctx: as(suite.team.owner), input: { orgSlug: suite.team.slug, name: "k", ...more } });
+  const here = await make({ kind: "organization", projectIds: [suite.project.id] });
   const others = [await make({ kind: "organization", projectIds: [elsewhere.id] }), await make({ kind: "personal" })];
   expect((await read()).keys.map(({ id }) => id)).toEqual([here.id, all.id]);
   for (const { id } of others) expect(await refusalCode(save({ apiKeys: [id] }))).toBe("invalid_input");
@@ -127,7 +108,7 @@ test("GW-15 KEY-3 only the organization's keys that can reach the server are off
 test("GW-15 a deleted key leaves the list without letting all others in", async () => {
   const [gone, kept] = [await newKey("gone"), await newKey("kept")];
   await save({ apiKeys: [gone.id] });
-  await database.db.delete(apikey).where(eq(apikey.id, gone.id));
+  await suite.database.db.delete(apikey).where(eq(apikey.id, gone.id));
   const view = await read();
   expect([view.apiKeys, view.keys.map(({ id }) => id)]).toEqual([[], [kept.id]]);
 });
@@ -141,9 +122,9 @@ test("GW-15 two people who change it at once: the second is told, and changes no
 });
 
 test("GW-15 admins set who may call, members see it, viewers and other organizations neither", async () => {
-  const others = await seedOrganization(database.db);
+  const others = await seedOrganization(suite.database.db);
   const may = async (role: Role) => {
-    const actor = await team.join(role);
+    const actor = await suite.team.join(role);
     return [await outcomeOf(read(actor)), await outcomeOf(save({}, actor))];
   };
   expect(Object.fromEntries(await Promise.all(roles.map(async (role) => [role, await may(role)])))).toEqual({
@@ -159,7 +140,7 @@ test("GW-15 admins set who may call, members see it, viewers and other organizat
 });
 
 test("GW-15 what makes no sense is refused: no caller at all, unknown roles and keys, keys of others", async () => {
-  const others = await seedOrganization(database.db);
+  const others = await seedOrganization(suite.database.db);
   const theirs = await createApiKey({
     ctx: as(others.owner),
     input: { orgSlug: others.slug, kind: "organization", name: "x" },
@@ -180,14 +161,14 @@ test("GW-15 what makes no sense is refused: no caller at all, unknown roles and 
 });
 
 test("GW-15 a member can't open a server whose callers an admin has restricted, by another auth mode", async () => {
-  const member = await team.join("member");
+  const member = await suite.team.join("member");
   const open = (actor: Actor, authMode: "towpath-public" | "towpath-cloud") =>
-    updateProject({ ctx: as(actor), input: { ...scope(), authMode } });
+    updateProject({ ctx: as(actor), input: { ...at(), authMode } });
   expect(await outcomeOf(open(member, "towpath-public"))).toBe("done");
   await open(member, "towpath-cloud");
   await save({ roles: ["owner"] });
   expect(await refusalCode(open(member, "towpath-public"))).toBe("forbidden");
-  const description = updateProject({ ctx: as(member), input: { ...scope(), description: "still mine" } });
+  const description = updateProject({ ctx: as(member), input: { ...at(), description: "still mine" } });
   expect(await description).toMatchObject({ authMode: "towpath-cloud", description: "still mine" });
-  expect(await outcomeOf(open(await team.join("admin"), "towpath-public"))).toBe("done");
+  expect(await outcomeOf(open(await suite.team.join("admin"), "towpath-public"))).toBe("done");
 });

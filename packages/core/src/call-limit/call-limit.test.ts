@@ -1,9 +1,9 @@
 import { auditLog, callLimit } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Actor, roles } from "../context/index.ts";
-import { refusalCode, type SeededOrganization, seedOrganization, seedProject, testContext } from "../testing/index.ts";
+import { refusalCode, seedOrganization } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { getCallLimits, saveCallLimits } from "./index.ts";
 
 const callLimits = {
@@ -13,28 +13,16 @@ const callLimits = {
 };
 const few = { perMinute: 30, burst: 5 };
 
-let database: TestDatabase;
-let team: SeededOrganization;
-let own: Awaited<ReturnType<typeof seedProject>>;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  team = await seedOrganization(database.db);
-  own = await seedProject(database.db, team);
-});
-afterAll(() => database.close());
-
-const as = (actor: Actor) => testContext(database.db, actor, { callLimits });
-const scope = () => ({ orgSlug: team.slug, projectName: own.name });
+const suite = openProjectSuite({ callLimits });
+const { as, at } = suite;
 type Input = Parameters<typeof saveCallLimits>[0]["input"];
-const save = (limits: object, actor: Actor = team.owner) =>
-  saveCallLimits({ ctx: as(actor), input: { ...scope(), caller: null, server: null, ...limits } as Input });
-const read = (actor: Actor = team.owner) => getCallLimits({ ctx: as(actor), input: scope() });
+const save = (limits: object, actor: Actor = suite.team.owner) =>
+  saveCallLimits({ ctx: as(actor), input: { ...at(), caller: null, server: null, ...limits } as Input });
+const read = (actor: Actor = suite.team.owner) => getCallLimits({ ctx: as(actor), input: at() });
 
 test("GW-8 without limits of its own a server has the instance's, and nothing is stored", async () => {
   expect(await read()).toEqual({ caller: null, server: null, instance: callLimits, revision: 0 });
-  expect(await database.db.$count(callLimit, eq(callLimit.projectId, own.id))).toBe(0);
+  expect(await suite.database.db.$count(callLimit, eq(callLimit.projectId, suite.project.id))).toBe(0);
 });
 
 test("GW-8 ORG-10 saved limits are read back, given up again, and the audit log says how they were", async () => {
@@ -43,10 +31,10 @@ test("GW-8 ORG-10 saved limits are read back, given up again, and the audit log 
   expect(await read()).toEqual(saved);
   expect(await save({ server: few })).toMatchObject({ caller: null, server: few, revision: 2 });
   expect(await save({})).toMatchObject({ caller: null, server: null, revision: 3 });
-  const entries = await database.db
+  const entries = await suite.database.db
     .select({ detail: auditLog.detail })
     .from(auditLog)
-    .where(and(eq(auditLog.projectId, own.id), eq(auditLog.action, "limit.update")))
+    .where(and(eq(auditLog.projectId, suite.project.id), eq(auditLog.action, "limit.update")))
     .orderBy(auditLog.createdAt, auditLog.id);
   expect(entries.map(({ detail }) => detail)).toEqual([
     { before: { caller: null, server: null }, after: { caller: few, server: null } },
@@ -87,7 +75,7 @@ test("GW-8 admins set limits, members and viewers see them, other organizations 
     );
   const of = await Promise.all(
     roles.map(async (role) => {
-      const actor = await team.join(role);
+      const actor = await suite.team.join(role);
       return [role, [await outcome(read(actor)), await outcome(save({ caller: few }, actor))]];
     }),
   );
@@ -97,7 +85,7 @@ test("GW-8 admins set limits, members and viewers see them, other organizations 
     member: ["done", "forbidden"],
     viewer: ["done", "forbidden"],
   });
-  const others = await seedOrganization(database.db);
+  const others = await seedOrganization(suite.database.db);
   expect([await refusalCode(read(others.owner)), await refusalCode(save({}, others.owner))]).toEqual([
     "not_found",
     "not_found",

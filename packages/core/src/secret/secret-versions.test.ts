@@ -1,51 +1,30 @@
 import { auditLog, build, deployment, route, secret, secretVersion } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createSecretBox, openSecrets, readDeploymentSecrets } from "@towpath/secrets";
 import { and, desc, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { z } from "zod";
 import { startBuild } from "../build/index.ts";
 import { takeBuild } from "../build/take-build.ts";
-import type { Actor } from "../context/index.ts";
 import { removeSecretVersions } from "../retention/remove-secret-versions.ts";
-import {
-  finishBuild,
-  refusal,
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  shaOf,
-  testContext,
-} from "../testing/index.ts";
+import { finishBuild, refusal, refusalCode, seedOrganization, shaOf } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { decryptSecret, deleteSecret, listChangedSecrets, pinEnvironment, setSecrets, updateSecret } from "./index.ts";
 import type { updateSecretSchema } from "./secret.schema.ts";
 
-let database: TestDatabase;
-let team: SeededOrganization;
-let target: Awaited<ReturnType<typeof seedProject>>;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  team = await seedOrganization(database.db);
-  target = await seedProject(database.db, team);
-});
-afterAll(() => database.close());
-
 const secrets = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
-const as = (actor: Actor) => testContext(database.db, actor, { secrets });
+const suite = openProjectSuite({ secrets });
+const { as, at } = suite;
 const job = () => as({ kind: "job", job: "build.run" });
-const at = () => ({ orgSlug: team.slug, projectName: target.name });
 type Change = Partial<z.input<typeof updateSecretSchema>>;
 const set = async (keyName: string, secretValue: string, more: Change = {}) => {
   const secrets = [{ ...more, keyName, secretValue }];
-  return (await setSecrets({ ctx: as(team.owner), input: { ...at(), secrets } }))[0];
+  return (await setSecrets({ ctx: as(suite.team.owner), input: { ...at(), secrets } }))[0];
 };
 const update = (keyName: string, change: Change) =>
-  updateSecret({ ctx: as(team.owner), input: { ...at(), ...change, keyName } });
-const reveal = (keyName: string, actor = team.owner) => decryptSecret({ ctx: as(actor), input: { ...at(), keyName } });
-const changed = () => listChangedSecrets({ ctx: as(team.owner), input: at() });
+  updateSecret({ ctx: as(suite.team.owner), input: { ...at(), ...change, keyName } });
+const reveal = (keyName: string, actor = suite.team.owner) =>
+  decryptSecret({ ctx: as(actor), input: { ...at(), keyName } });
+const changed = () => listChangedSecrets({ ctx: as(suite.team.owner), input: at() });
 const sweep = async () => {
   const policy = { requestLogDays: 1, serverLogDays: 1, buildLogDays: 1, auditDays: 1 };
   const limits = { endedBranchDays: 1, buildsPerBranch: 1, deploymentsPerBranch: 1 };
@@ -55,20 +34,20 @@ const sweep = async () => {
 /** Builds and deploys as a worker does; resolves with what it gave to the build, and the deployment. */
 async function deploy(commit: string) {
   const input = { ...at(), commitSha: shaOf(commit), trigger: "push" as const, reuse: "never" as const };
-  const { id } = (await startBuild({ ctx: as(team.owner), input })).build;
+  const { id } = (await startBuild({ ctx: as(suite.team.owner), input })).build;
   const taken = await takeBuild({ ctx: job(), input: { buildId: id } });
   const fence = { buildId: id, attempt: taken?.attempt ?? 0 };
   const given = await pinEnvironment({
     ctx: job(),
-    input: { ...fence, projectId: target.id, environment: "production" },
+    input: { ...fence, projectId: suite.project.id, environment: "production" },
   });
-  await finishBuild(database.db, fence);
-  const [row] = await database.db.select().from(deployment).where(eq(deployment.buildId, id));
+  await finishBuild(suite.database.db, fence);
+  const [row] = await suite.database.db.select().from(deployment).where(eq(deployment.buildId, id));
   return { buildId: id, given, deploymentId: row?.id ?? "" };
 }
 
 async function startsWith(deploymentId: string) {
-  const stored = await readDeploymentSecrets(database.pool, deploymentId);
+  const stored = await readDeploymentSecrets(suite.database.pool, deploymentId);
   return stored && openSecrets(secrets, stored);
 }
 
@@ -81,7 +60,7 @@ test("KEY-2 a deployment starts with what it was built with, and so does an earl
   await set("NEW_KEY", "new");
   expect(await startsWith(first.deploymentId)).toEqual({ API_KEY: "first" });
   const second = await deploy("b");
-  await deleteSecret({ ctx: as(team.owner), input: { ...at(), keyName: "API_KEY" } });
+  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "API_KEY" } });
   await set("API_KEY", "another variable of the same name");
   expect((await sweep()).problems).toEqual([]);
   expect(await startsWith(first.deploymentId)).toEqual({ API_KEY: "first" });
@@ -90,7 +69,7 @@ test("KEY-2 a deployment starts with what it was built with, and so does an earl
 
 test("KEY-2 versions go with the last deployment that refers to them, and the newest of a variable stays", async () => {
   const versions = async () =>
-    (await database.db.select().from(secretVersion).where(eq(secretVersion.projectId, target.id)))
+    (await suite.database.db.select().from(secretVersion).where(eq(secretVersion.projectId, suite.project.id)))
       .map(({ keyName, version }) => `${keyName} ${version}`)
       .sort();
   await set("API_KEY", "first");
@@ -99,11 +78,11 @@ test("KEY-2 versions go with the last deployment that refers to them, and the ne
   const { deploymentId } = await deploy("a");
   await set("API_KEY", "fourth");
   await set("UNUSED", "x");
-  await deleteSecret({ ctx: as(team.owner), input: { ...at(), keyName: "UNUSED" } });
+  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "UNUSED" } });
   await sweep();
   expect(await versions()).toEqual(["API_KEY 3", "API_KEY 4"]);
-  await database.db.delete(route).where(eq(route.deploymentId, deploymentId));
-  await database.db.delete(deployment).where(eq(deployment.id, deploymentId));
+  await suite.database.db.delete(route).where(eq(route.deploymentId, deploymentId));
+  await suite.database.db.delete(deployment).where(eq(deployment.id, deploymentId));
   await sweep();
   expect(await versions()).toEqual(["API_KEY 4"]);
 });
@@ -111,16 +90,16 @@ test("KEY-2 versions go with the last deployment that refers to them, and the ne
 test("KEY-2 a deployment whose version is gone doesn't start with fewer variables", async () => {
   await set("API_KEY", "first");
   const { deploymentId } = await deploy("a");
-  await database.db.delete(secretVersion).where(eq(secretVersion.projectId, target.id));
+  await suite.database.db.delete(secretVersion).where(eq(secretVersion.projectId, suite.project.id));
   await expect(startsWith(deploymentId)).rejects.toThrow("has lost a version of its variables");
-  expect(await readDeploymentSecrets(database.pool, crypto.randomUUID())).toBeNull();
+  expect(await readDeploymentSecrets(suite.database.pool, crypto.randomUUID())).toBeNull();
 });
 
 test("KEY-2 a deployment of a release that kept no versions starts with the variables of today", async () => {
   await set("API_KEY", "first");
   await set("ONLY_PREVIEW", "x", { environments: ["preview"] });
   const { deploymentId, buildId } = await deploy("a");
-  await database.db.update(build).set({ secretVersionIds: null }).where(eq(build.id, buildId));
+  await suite.database.db.update(build).set({ secretVersionIds: null }).where(eq(build.id, buildId));
   await set("API_KEY", "second");
   expect(await startsWith(deploymentId)).toEqual({ API_KEY: "second" });
   expect(await changed()).toEqual([]);
@@ -129,9 +108,9 @@ test("KEY-2 a deployment of a release that kept no versions starts with the vari
 test("KEY-2 only the worker that has the build gets variables, and only the platform", async () => {
   await set("API_KEY", "value");
   const { buildId } = await deploy("a");
-  const input = { projectId: target.id, environment: "production" as const, buildId, attempt: 1 };
+  const input = { projectId: suite.project.id, environment: "production" as const, buildId, attempt: 1 };
   expect(await pinEnvironment({ ctx: job(), input })).toBeNull();
-  expect(await refusalCode(pinEnvironment({ ctx: as(team.owner), input }))).toBe("forbidden");
+  expect(await refusalCode(pinEnvironment({ ctx: as(suite.team.owner), input }))).toBe("forbidden");
 });
 
 test("KEY-1 the page can say what has changed since the live deployment was built, by name", async () => {
@@ -144,14 +123,14 @@ test("KEY-1 the page can say what has changed since the live deployment was buil
   expect(await changed()).toEqual([]);
   await set("API_KEY", "second");
   await set("ADDED", "x");
-  await deleteSecret({ ctx: as(team.owner), input: { ...at(), keyName: "GONE" } });
+  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "GONE" } });
   const keyNames = ["ADDED", "API_KEY", "GONE"];
   expect(await changed()).toEqual([{ branch: "main", environment: "production", buildId, keyNames }]);
   await deploy("b");
   expect(await changed()).toEqual([]);
-  const stranger = await seedOrganization(database.db);
+  const stranger = await seedOrganization(suite.database.db);
   for (const [actor, code] of [
-    [await team.join("viewer"), "forbidden"],
+    [await suite.team.join("viewer"), "forbidden"],
     [stranger.owner, "not_found"],
   ] as const)
     expect(await refusalCode(listChangedSecrets({ ctx: as(actor), input: at() }))).toBe(code);
@@ -164,13 +143,13 @@ test("KEY-1 KEY-2 a value is revealed to members, with an entry in the audit log
   const refused = await refusal(reveal("API_KEY"));
   expect(refused).toMatchObject({ code: "conflict", message: expect.stringContaining("is sensitive") });
   expect(await refusalCode(reveal("ABSENT"))).toBe("not_found");
-  expect(await refusalCode(reveal("REGION", await team.join("viewer")))).toBe("forbidden");
-  expect(await refusalCode(reveal("REGION", (await seedOrganization(database.db)).owner))).toBe("not_found");
-  const entries = await database.db
+  expect(await refusalCode(reveal("REGION", await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(reveal("REGION", (await seedOrganization(suite.database.db)).owner))).toBe("not_found");
+  const entries = await suite.database.db
     .select()
     .from(auditLog)
-    .where(and(eq(auditLog.projectId, target.id), eq(auditLog.action, "secret.decrypt")));
-  const actor = team.owner.kind === "user" ? `user:${team.owner.userId}` : "";
+    .where(and(eq(auditLog.projectId, suite.project.id), eq(auditLog.action, "secret.decrypt")));
+  const actor = suite.team.owner.kind === "user" ? `user:${suite.team.owner.userId}` : "";
   expect(entries).toMatchObject([{ actor, subject: "REGION", detail: { reason: "reveal", version: 1 } }]);
 });
 
@@ -179,10 +158,10 @@ test("KEY-2 a build that gets variables has one entry in the audit log, with the
   await set("REGION", "north");
   await set("REGION", "south");
   const { buildId } = await deploy("a");
-  const [entry, ...others] = await database.db
+  const [entry, ...others] = await suite.database.db
     .select()
     .from(auditLog)
-    .where(and(eq(auditLog.projectId, target.id), eq(auditLog.action, "secret.decrypt")))
+    .where(and(eq(auditLog.projectId, suite.project.id), eq(auditLog.action, "secret.decrypt")))
     .orderBy(desc(auditLog.createdAt));
   expect(others).toEqual([]);
   expect(entry).toMatchObject({
@@ -204,7 +183,7 @@ test("KEY-1 KEY-5 what is given of a variable changes, the rest stays", async ()
   });
   await update("API_KEY", { sensitive: false, secretValue: "second", description: "" });
   expect(await reveal("API_KEY")).toEqual({ secretValue: "second" });
-  const [row] = await database.db.select().from(secret).where(eq(secret.projectId, target.id));
+  const [row] = await suite.database.db.select().from(secret).where(eq(secret.projectId, suite.project.id));
   expect(row).toMatchObject({ version: 3, description: null });
   expect(await refusalCode(update("ABSENT", { description: "x" }))).toBe("not_found");
   expect((await refusal(update("API_KEY", { environments: [] }))).fields).toEqual({
@@ -216,7 +195,7 @@ test("KEY-1 KEY-2 a new description or sensitivity is no new version, and nothin
   await set("API_KEY", "first");
   const { given } = await deploy("a");
   await update("API_KEY", { description: "For the weather", sensitive: true, environments: ["preview", "production"] });
-  const [row] = await database.db.select().from(secret).where(eq(secret.projectId, target.id));
+  const [row] = await suite.database.db.select().from(secret).where(eq(secret.projectId, suite.project.id));
   expect(row).toMatchObject({ version: 1, description: "For the weather", sensitive: true });
   expect(await changed()).toEqual([]);
   expect((await deploy("b")).given).toEqual(given);

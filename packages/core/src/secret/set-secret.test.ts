@@ -1,45 +1,25 @@
 import { auditLog, secret } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createSecretBox, findDataKey } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Actor } from "../context/index.ts";
-import {
-  refusal,
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  testContext,
-} from "../testing/index.ts";
+import { expect, test } from "vitest";
+import { refusal, refusalCode, seedOrganization, seedProject } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { createSecret, decryptSecret, deleteSecret, listSecrets, setSecrets, updateSecret } from "./index.ts";
 import { currentValues } from "./testing/current-values.ts";
 
-let database: TestDatabase;
-let team: SeededOrganization;
-let target: Awaited<ReturnType<typeof seedProject>>;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  team = await seedOrganization(database.db);
-  target = await seedProject(database.db, team);
-});
-afterAll(() => database.close());
-
 const secrets = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
-const as = (actor: Actor) => testContext(database.db, actor, { secrets });
-const at = () => ({ orgSlug: team.slug, projectName: target.name });
-const rows = () => database.db.select().from(secret).where(eq(secret.projectId, target.id));
+const suite = openProjectSuite({ secrets });
+const { as, at } = suite;
+const rows = () => suite.database.db.select().from(secret).where(eq(secret.projectId, suite.project.id));
 const processGets = (environment: "production" | "preview") =>
-  currentValues(database.db, secrets, { projectId: target.id, environment });
+  currentValues(suite.database.db, secrets, { projectId: suite.project.id, environment });
 const set = async (
   keyName: string,
   secretValue: string,
   more: { environments?: ("production" | "preview")[] } = {},
 ) => {
   const secrets = [{ keyName, secretValue, ...more }];
-  const [view] = await setSecrets({ ctx: as(team.owner), input: { ...at(), secrets } });
+  const [view] = await setSecrets({ ctx: as(suite.team.owner), input: { ...at(), secrets } });
   if (!view) throw new Error("nothing was set");
   return view;
 };
@@ -55,7 +35,7 @@ test("KEY-1 a secret is set, listed without its value, and passed to the process
     sensitive: false,
     updatedAt: expect.any(String),
   });
-  const listed = await listSecrets({ ctx: as(team.owner), input: at() });
+  const listed = await listSecrets({ ctx: as(suite.team.owner), input: at() });
   expect(listed.map(({ keyName, environments }) => [keyName, environments])).toEqual([
     ["API_KEY", ["production", "preview"]],
     ["AREA", ["preview"]],
@@ -76,8 +56,8 @@ test("KEY-2 replacing a secret creates a new version and ciphertext under the sa
   expect(others).toEqual([]);
   expect([before.version, after.version]).toEqual([1, 2]);
   expect(after.ciphertext).not.toBe(before.ciphertext);
-  const dataKey = await findDataKey(database.db, target.id);
-  const binding = { organizationId: team.id, secretId: first.id };
+  const dataKey = await findDataKey(suite.database.db, suite.project.id);
+  const binding = { organizationId: suite.team.id, secretId: first.id };
   expect(secrets.decrypt({ ...after, ...binding }, dataKey)).toBe("same value");
   expect(() => secrets.decrypt({ ...before, ...binding, version: 2 }, dataKey)).toThrow();
   await set("API_KEY", "other value", { environments: ["production"] });
@@ -94,7 +74,7 @@ test("KEY-1 a new value keeps the secret's environments", async () => {
 
 test("KEY-1 ORG-10 several secrets are stored together or not at all, each with an audit entry", async () => {
   const setAll = (secrets: { keyName: string; secretValue: string }[]) =>
-    setSecrets({ ctx: as(team.owner), input: { ...at(), secrets } });
+    setSecrets({ ctx: as(suite.team.owner), input: { ...at(), secrets } });
   await set("SECOND", "before", { environments: ["production"] });
   const tooLong = Array.from({ length: 100 }, (_, index) => ({ keyName: `NAME_${index}`, secretValue: "x" }));
   expect((await refusal(setAll(tooLong))).fields).toEqual({ keyName: "At most 100 secrets" });
@@ -107,7 +87,7 @@ test("KEY-1 ORG-10 several secrets are stored together or not at all, each with 
     ["SECOND", ["production"]],
   ]);
   expect(await processGets("production")).toEqual({ FIRST: "a", SECOND: "after" });
-  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, target.id));
+  const entries = await suite.database.db.select().from(auditLog).where(eq(auditLog.projectId, suite.project.id));
   expect(entries.map((entry) => [entry.action, entry.subject])).toEqual([
     ["secret.create", "SECOND"],
     ["secret.create", "FIRST"],
@@ -125,16 +105,16 @@ test("KEY-1 concurrent changes get consecutive versions", async () => {
 test("KEY-1 a secret is deleted; deleting it again is not found", async () => {
   await set("API_KEY", "very secret");
   const input = { ...at(), keyName: "API_KEY" };
-  await deleteSecret({ ctx: as(team.owner), input });
+  await deleteSecret({ ctx: as(suite.team.owner), input });
   expect(await processGets("production")).toEqual({});
-  expect(await refusalCode(deleteSecret({ ctx: as(team.owner), input }))).toBe("not_found");
+  expect(await refusalCode(deleteSecret({ ctx: as(suite.team.owner), input }))).toBe("not_found");
 });
 
 test("KEY-1 ORG-10 each change is in the audit log, without the value", async () => {
   await set("API_KEY", "very secret");
   await set("API_KEY", "very secret too");
-  await deleteSecret({ ctx: as(team.owner), input: { ...at(), keyName: "API_KEY" } });
-  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, target.id));
+  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "API_KEY" } });
+  const entries = await suite.database.db.select().from(auditLog).where(eq(auditLog.projectId, suite.project.id));
   expect(entries.map((entry) => [entry.action, entry.subject]).sort()).toEqual([
     ["secret.create", "API_KEY"],
     ["secret.delete", "API_KEY"],
@@ -152,7 +132,7 @@ test.each([
   [{ environments: [] }, "environments", "Choose at least one environment"],
 ] satisfies [object, string, string][])("VAL-4 %j → %s: %s", async (wrong, field, text) => {
   const input = { ...at(), keyName: "API_KEY", secretValue: "x", ...wrong };
-  expect((await refusal(createSecret({ ctx: as(team.owner), input }))).fields).toEqual({ [field]: text });
+  expect((await refusal(createSecret({ ctx: as(suite.team.owner), input }))).fields).toEqual({ [field]: text });
   expect(await rows()).toEqual([]);
 });
 
@@ -164,16 +144,16 @@ test("KEY-1 a project has at most 100 secrets; replacing one still works", async
     id: crypto.randomUUID(),
     keyName: `NAME_${index + 1}`,
   }));
-  await database.db.insert(secret).values(more);
+  await suite.database.db.insert(secret).values(more);
   expect((await refusal(set("ONE_MORE", "x"))).fields).toEqual({ keyName: "At most 100 secrets" });
   await set("NAME_7", "y");
 });
 
 test("KEY-1 viewers can neither read nor change secrets, others don't find the project", async () => {
   await set("API_KEY", "very secret");
-  const other = await seedOrganization(database.db);
+  const other = await seedOrganization(suite.database.db);
   for (const [actor, code] of [
-    [await team.join("viewer"), "forbidden"],
+    [await suite.team.join("viewer"), "forbidden"],
     [other.owner, "not_found"],
   ] as const) {
     const ctx = as(actor);
@@ -187,8 +167,8 @@ test("KEY-1 viewers can neither read nor change secrets, others don't find the p
 });
 
 test("KEY-5 KEY-1 a variable is created once, changed, read and deleted in the project of an id", async () => {
-  const ctx = as(team.owner);
-  const input = { projectId: target.id, keyName: "API_KEY" };
+  const ctx = as(suite.team.owner);
+  const input = { projectId: suite.project.id, keyName: "API_KEY" };
   const given = { description: " For the weather ", sensitive: false, environments: ["preview" as const] };
   const made = await createSecret({ ctx, input: { ...input, ...given, secretValue: "first" } });
   expect(made).toMatchObject({ description: "For the weather", sensitive: false, environments: ["preview"] });
@@ -203,10 +183,10 @@ test("KEY-5 KEY-1 a variable is created once, changed, read and deleted in the p
 });
 
 test("KEY-5 an id of another organization's project, or of none, is not found", async () => {
-  const other = await seedOrganization(database.db);
-  const foreign = await seedProject(database.db, other);
+  const other = await seedOrganization(suite.database.db);
+  const foreign = await seedProject(suite.database.db, other);
   for (const projectId of [foreign.id, crypto.randomUUID(), "no-id"]) {
-    const call = { ctx: as(team.owner), input: { projectId, keyName: "API_KEY", secretValue: "x" } };
+    const call = { ctx: as(suite.team.owner), input: { projectId, keyName: "API_KEY", secretValue: "x" } };
     for (const verb of [createSecret, updateSecret, decryptSecret, deleteSecret, listSecrets])
       expect([projectId, verb.name, await refusalCode(verb(call))]).toEqual([projectId, verb.name, "not_found"]);
   }
