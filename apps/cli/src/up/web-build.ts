@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { glob, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { CommandError, step } from "../terminal/terminal.ts";
@@ -25,8 +25,10 @@ async function sourcesDigest(): Promise<string> {
     "package-lock.json",
   ];
   const files: string[] = [];
-  for await (const file of glob(patterns, { cwd: root })) {
-    if (!file.endsWith(".test.ts") && !file.endsWith(".gen.ts")) files.push(file);
+  // Directories of routes may have a dot in their names too.
+  for await (const entry of glob(patterns, { cwd: root, withFileTypes: true })) {
+    const isSource = entry.isFile() && !entry.name.endsWith(".test.ts") && !entry.name.endsWith(".gen.ts");
+    if (isSource) files.push(relative(root, join(entry.parentPath, entry.name)));
   }
   for (const file of files.sort()) hash.update(file).update(await readFile(join(root, file)));
   return hash.digest("hex");
