@@ -8,11 +8,14 @@ import {
   createSigningKeys,
 } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
+import { createAddressPolicy } from "@towpath/egress";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
+import { ExternalUpstreams } from "./external/external-upstreams.ts";
+import { UpstreamCredentials } from "./external/upstream-credentials.ts";
 import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { Upstreams } from "./forward/upstreams.ts";
@@ -20,8 +23,9 @@ import { createGateway } from "./gateway.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { SavedState } from "./outage/saved-state.ts";
-import { Metrics, type Reading } from "./platform/metrics.ts";
+import { Metrics } from "./platform/metrics.ts";
 import { createPages, type Report } from "./platform/pages.ts";
+import { logReadings, readingsOf } from "./platform/readings.ts";
 import { createRunnerMetrics } from "./platform/runner-metrics.ts";
 import { createAccessTokens } from "./policy/access-tokens.ts";
 import { Capacity } from "./policy/capacity.ts";
@@ -30,6 +34,7 @@ import { createAuthenticate } from "./policy/credentials.ts";
 import { keepCredentialsCurrent } from "./policy/current-credentials.ts";
 import { OpenResponses } from "./policy/open-responses.ts";
 import { createSessionIds } from "./policy/sessions.ts";
+import { createNoteDecryption } from "./read-model/decryptions.ts";
 import { createLoadRecordedAnswers } from "./read-model/recorded-answers.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createVariableReader } from "./read-model/variables.ts";
@@ -118,6 +123,11 @@ export async function startGateway(
   const tracer = exporter && createTracer(exporter, config.otlp?.sampleRatio ?? 0);
   const recorder = new Recorder({ pool, spool, log, share: config.share, onRecorded: tracer?.end });
   const upstreams = new Upstreams();
+  const externalUpstreams = new ExternalUpstreams({
+    policy: createAddressPolicy(config.externalNetworks),
+    answerMs: config.externalTimeoutMs,
+  });
+  const upstreamCredentials = new UpstreamCredentials({ box, note: createNoteDecryption(pool) });
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams, withoutRunnerMs: outageMs });
   const savedState = new SavedState({
@@ -149,7 +159,7 @@ export async function startGateway(
   metrics.add([
     { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
     ...sleeping.readings,
-    ...readingsOf({ config, leases, upstreams, connections, capacity, pendingCalls }),
+    ...readingsOf({ config, leases, upstreams, externalUpstreams, connections, capacity, pendingCalls }),
     ...shared.readings,
     ...logReadings({ recorder, refusalLimit, spool }),
     ...(exporter?.readings ?? []),
@@ -189,6 +199,8 @@ export async function startGateway(
       sessionIds,
       sleeping,
       leases,
+      externalUpstreams,
+      upstreamCredentials,
       pendingCalls,
       recorder,
       redactors,
@@ -235,6 +247,7 @@ export async function startGateway(
         signIns.stop(),
         exporter?.stop(lastSpansMs),
         upstreams.destroy(),
+        externalUpstreams.destroy(),
         runner.close(),
         authorizationServer.close(),
       ]);
@@ -242,47 +255,6 @@ export async function startGateway(
       await Promise.race([Promise.all([notifications.close(), pool.end()]), sleep(500, undefined, { ref: false })]);
     },
   };
-}
-
-type Sources = {
-  config: GatewayConfig;
-  leases: Leases;
-  upstreams: Upstreams;
-  connections: Connections;
-  capacity: Capacity;
-  pendingCalls: PendingCalls;
-};
-
-function readingsOf({ config, leases, upstreams, connections, capacity, pendingCalls }: Sources): Reading[] {
-  const gauge = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "gauge", read });
-  const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
-  return [
-    gauge("leases", "Deployments with a lease or a request", () => leases.count),
-    gauge("upstreams", "Servers with open connections", () => upstreams.count),
-    gauge("connections", "Open connections of clients", () => connections.count),
-    gauge("connections_max", "Connections that may be open", () => config.connections.maxConnections),
-    counter("connections_refused", "New connections that found no room", () => connections.refused),
-    counter("connections_evicted", "Idle connections that made room", () => connections.evicted),
-    gauge("requests_open", "Requests under way, streams included", () => capacity.requests),
-    gauge("body_bytes", "Bytes of request bodies that are held", () => capacity.bodyBytes),
-    gauge("body_bytes_max", "Bytes of request bodies that may be held", () => config.capacity.maxBodyBytes),
-    gauge("calls_open", "Legacy calls whose answer has not come", () => pendingCalls.size),
-  ];
-}
-
-type LogSources = { recorder: Recorder; refusalLimit: RefusalLimit; spool: Spool };
-
-function logReadings({ recorder, refusalLimit, spool }: LogSources): Reading[] {
-  const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
-  return [
-    counter("log_rows_written", "Rows that are in the database", () => recorder.counters.written),
-    counter("log_rows_spooled", "Rows that were kept on disk", () => recorder.counters.spooled),
-    counter("log_rows_dropped", "Rows lost: neither memory nor disk had room", () => recorder.counters.dropped),
-    counter("log_rows_refused", "Rows that the database will not take", () => recorder.counters.refused),
-    counter("log_rows_left_out", "Refused requests without a row, of a flood", () => refusalLimit.leftOut),
-    { name: "log_rows_held", help: "Rows that wait in memory", kind: "gauge", read: () => recorder.held },
-    { name: "spool_bytes", help: "Bytes of rows on disk", kind: "gauge", read: () => spool.bytes },
-  ];
 }
 
 function listen(server: Server, { host, port }: GatewayConfig): Promise<number> {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { parseNetworks } from "@towpath/egress";
 import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import type { RunnerAddress } from "@towpath/runner-api";
 // From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
@@ -60,6 +61,10 @@ const environmentSchema = z.object({
    * Addresses or networks of trusted reverse proxies: many clients share each, and its forwarding headers are trusted.
    */
   TOWPATH_GATEWAY_PROXIES: z.string().default("").transform(parsedBy(parseAddresses)),
+  /** Private networks in which external servers may be, as CIDR, comma-separated; else only public addresses. */
+  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(parsedBy(parseNetworks)),
+  /** Longest time until an external server begins its answer, milliseconds. */
+  TOWPATH_EXTERNAL_TIMEOUT_MS: z.coerce.number().int().min(1).default(300_000),
   /** Each takes up to two open files: one for the client and one for its server. */
   TOWPATH_GATEWAY_MAX_CONNECTIONS: count.optional(),
   TOWPATH_GATEWAY_MAX_CONNECTIONS_PER_ADDRESS: count.optional(),
@@ -185,6 +190,9 @@ export type GatewayConfig = {
   /** How long what was known is used while PostgreSQL or the runner is away. 0: not at all. */
   outageMs: number;
   allowedOrigins: string[];
+  /** Besides public addresses, where external servers may be. */
+  externalNetworks: string[];
+  externalTimeoutMs: number;
   connections: ConnectionLimits;
   capacity: CapacityLimits;
   openLimits: OpenLimits;
@@ -226,6 +234,8 @@ export function readConfig(
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,
+    externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    externalTimeoutMs: values.TOWPATH_EXTERNAL_TIMEOUT_MS,
     ...connectionLimits(values, openFiles),
     callLimits: callLimitsFrom(values),
     otlp: values.TOWPATH_OTLP_ENDPOINT && {

@@ -32,6 +32,9 @@ export type GatewayErrorCode =
   | "credentials_unavailable"
   | "start_timeout"
   | "unsupported_target"
+  | "external_unreachable"
+  | "external_timeout"
+  | "external_refused"
   | "list_withheld"
   | "gateway_error";
 
@@ -66,6 +69,9 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   credentials_unavailable: 503,
   start_timeout: 504,
   unsupported_target: 503,
+  external_unreachable: 502,
+  external_timeout: 504,
+  external_refused: 502,
   list_withheld: 502,
   gateway_error: 502,
 };

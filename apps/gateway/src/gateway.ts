@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
+import type { AdmittedRequest } from "./forward/admitted-request.ts";
 import type { AssertIdentity } from "./forward/assertions.ts";
 import { siteOf } from "./forward/cookies.ts";
 import {
@@ -9,7 +10,7 @@ import {
   sessionIdHeader,
   withoutCompression,
 } from "./forward/headers.ts";
-import { type AdmittedRequest, type ProxyParts, proxy } from "./forward/proxy.ts";
+import { forwardToTarget, type TargetParts } from "./forward/to-target.ts";
 import {
   credentialsEnded,
   GatewayError,
@@ -45,7 +46,7 @@ import { traceparentOf } from "./tracing/trace-context.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { checkRequest } from "./wire/check-request.ts";
 
-export type GatewayParts = ProxyParts & {
+export type GatewayParts = TargetParts & {
   serverAddress: ServerAddress;
   allowedOrigins: readonly string[];
   proxies: BlockList;
@@ -108,7 +109,7 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
       // A server that is asleep need not wake for handshakes and lists (GW-12).
       const isOpenedAsleep = (allowed.session?.session.opening ?? null) !== null;
       if ((isOpenedAsleep || allowed.exchange.route.answersAsleep) && (await parts.sleeping.answer(allowed))) return;
-      await proxy(parts, allowed);
+      await forwardToTarget(parts, allowed);
       if (parts.openResponses.wasRevoked(response)) allowed.exchange.refusal ??= credentialsEnded();
     });
   } catch (error) {

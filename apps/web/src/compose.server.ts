@@ -6,10 +6,11 @@ import { claimLocalOrganization } from "@towpath/core/organization";
 import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/ports";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
-import { fetchDocument } from "@towpath/egress";
+import { createAddressPolicy, fetchDocument } from "@towpath/egress";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
+import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import { type Logger, pino } from "pino";
@@ -64,6 +65,7 @@ function compose(config: WebConfig): Services {
   const repositories = gitHub && createRepositoryHost(gitHub);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
+  const policy = createAddressPolicy(config.externalNetworks);
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -80,6 +82,10 @@ function compose(config: WebConfig): Services {
     serverUrlTemplate: config.serverUrlTemplate,
     secrets,
     fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),
+    externalServers: {
+      reach: (url) => reachExternal(url, { policy }),
+      inspect: (target) => inspectExternal(target, { policy }),
+    },
     adminTokens,
     callLimits: config.callLimits,
     mail,

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { chatSettings } from "@towpath/chat/config";
+import { parseNetworks } from "@towpath/egress";
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
@@ -13,6 +14,15 @@ const origin = z
   .refine((url) => new URL(url).pathname === "/", "must be an origin without a path");
 
 const link = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+function networksFrom(text: string, context: z.RefinementCtx): string[] {
+  try {
+    return parseNetworks(text);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
+}
 
 const settings = z.object({
   DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
@@ -43,6 +53,8 @@ const settings = z.object({
     .refine((addresses) => addresses.every((address) => isIP(address) !== 0), "must be addresses, such as 10.0.0.7"),
   /** Whether OAuth clients may publish their metadata on this machine, by http. */
   TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
+  /** Private networks in which external servers may be, as CIDR, separated by commas; else only public addresses. */
+  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(networksFrom),
   TOWPATH_SERVER_URL: z
     .string({ error: "is missing" })
     .refine((template) => template.includes("{name}"), "must contain {name}")
@@ -113,6 +125,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
         tokensPerDay: values.TOWPATH_CHAT_TOKENS_PER_DAY,
       },
     },
+    externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
     localOAuthClients: values.TOWPATH_LOCAL_OAUTH_CLIENTS === "yes",
     oidc: signIn?.data
       ? {

@@ -54,6 +54,7 @@ import { Route as OrgSlugProjectNameLimitsRouteImport } from "./routes/$orgSlug/
 import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$projectName/logs";
 import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlug/$projectName/settings";
 import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug/$projectName/sign-ins";
+import { Route as OrgSlugServersExternalRouteImport } from "./routes/$orgSlug/servers_.external";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsAuditLogRouteImport } from "./routes/$orgSlug/settings/audit-log";
@@ -358,6 +359,11 @@ const OrgSlugProjectNameSignInsRoute =
     path: "/sign-ins",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugServersExternalRoute = OrgSlugServersExternalRouteImport.update({
+  id: "/servers_/external",
+  path: "/servers/external",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
   id: "/settings/",
   path: "/settings/",
@@ -786,6 +792,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
+  "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
@@ -898,6 +905,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
+  "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
@@ -1014,6 +1022,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
+  "/$orgSlug/servers_/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
@@ -1130,6 +1139,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
+    | "/$orgSlug/servers/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/github"
@@ -1242,6 +1252,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
+    | "/$orgSlug/servers/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/github"
@@ -1357,6 +1368,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/logs"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
+    | "/$orgSlug/servers_/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/github"
@@ -1819,6 +1831,13 @@ declare module "@tanstack/react-router" {
       fullPath: "/$orgSlug/$projectName/sign-ins";
       preLoaderRoute: typeof OrgSlugProjectNameSignInsRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/servers_/external": {
+      id: "/$orgSlug/servers_/external";
+      path: "/servers/external";
+      fullPath: "/$orgSlug/servers/external";
+      preLoaderRoute: typeof OrgSlugServersExternalRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/settings/": {
       id: "/$orgSlug/settings/";
@@ -2364,6 +2383,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugProjectNameRouteRoute: typeof OrgSlugProjectNameRouteRouteWithChildren;
   OrgSlugServersRoute: typeof OrgSlugServersRoute;
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
+  OrgSlugServersExternalRoute: typeof OrgSlugServersExternalRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
   OrgSlugSettingsGithubRoute: typeof OrgSlugSettingsGithubRoute;
@@ -2382,6 +2402,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugProjectNameRouteRoute: OrgSlugProjectNameRouteRouteWithChildren,
   OrgSlugServersRoute: OrgSlugServersRoute,
   OrgSlugIndexRoute: OrgSlugIndexRoute,
+  OrgSlugServersExternalRoute: OrgSlugServersExternalRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
   OrgSlugSettingsGithubRoute: OrgSlugSettingsGithubRoute,

@@ -1,9 +1,12 @@
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder } from "@towpath/builder";
+import { checkDueExternalServers } from "@towpath/core/external-server";
 import { openDatabase } from "@towpath/db";
+import { createAddressPolicy } from "@towpath/egress";
 import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
+import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { openWorkerQueue } from "@towpath/queue";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
@@ -15,12 +18,15 @@ import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { Disk } from "./retention/disk.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
-import type { Services } from "./services.ts";
+import { jobContext, type Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
 
 const sweepEveryMs = 15_000;
 /** Statistics add what is not folded yet: a longer pause makes them slower, not wrong. */
 const foldEveryMs = 2000;
+/** How often the worker looks for external servers whose inspection is due; each is inspected about every ten minutes. */
+const checkEveryMs = 20_000;
+const checksAtOnce = 8;
 const heartbeatMs = 5_000;
 /** A start may wait a minute for a place and then take another one. */
 const runnerTimeoutMs = 150_000;
@@ -56,6 +62,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     secrets: config.secrets,
     transport: config.mail && createMailTransport(config.mail),
   };
+  const policy = createAddressPolicy(config.externalNetworks);
   const services: Services = {
     database,
     queue: workers.queue,
@@ -66,6 +73,10 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     allowUnsandboxed: config.isolation.allowUnsandboxed,
     serverUrlTemplate: config.serverUrl,
     secrets,
+    externalServers: {
+      reach: (url) => reachExternal(url, { policy }),
+      inspect: (target) => inspectExternal(target, { policy }),
+    },
     log,
     heartbeatMs,
     disk,
@@ -81,6 +92,14 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
   const logError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const stopSweeping = startRounds(sweepEveryMs, () => sweep(services), logError("sweep failed"));
+  const stopChecking = startRounds(
+    checkEveryMs,
+    async (signal) => {
+      const ctx = jobContext(services, "external-servers");
+      while (!signal.aborted && (await checkDueExternalServers({ ctx, input: { limit: checksAtOnce } })) > 0);
+    },
+    logError("inspecting external servers failed"),
+  );
   const stopFolding = startRounds(
     foldEveryMs,
     async (signal) => {
@@ -97,7 +116,13 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   return {
     async stop() {
       // In parallel: a sweep that waits for the database must not use up the time that jobs need to release builds.
-      await Promise.all([stopSweeping(), stopFolding(), stopRetention(), workers.stop(jobsEndWithinMs)]);
+      await Promise.all([
+        stopSweeping(),
+        stopChecking(),
+        stopFolding(),
+        stopRetention(),
+        workers.stop(jobsEndWithinMs),
+      ]);
       await Promise.all([driver.close(), runner.close()]);
       await database.close();
     },

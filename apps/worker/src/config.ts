@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
+import { parseNetworks } from "@towpath/egress";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
@@ -18,6 +19,15 @@ import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./
 const mebibyte = 1024 * 1024;
 const absolutePath = z.string().startsWith("/", "must be an absolute path");
 
+function networksFrom(text: string, context: z.RefinementCtx): string[] {
+  try {
+    return parseNetworks(text);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
+}
+
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
   DATABASE_DIRECT_URL: z.string().min(1).optional(),
@@ -26,6 +36,8 @@ const environmentSchema = z.object({
   ...secretSettings,
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** Private networks in which external servers may be, as CIDR, separated by commas; else only public addresses. */
+  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(networksFrom),
   TOWPATH_UV: z.string().default("uv"),
   TOWPATH_PYTHON: z.string().optional(),
   /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
@@ -52,6 +64,8 @@ export type WorkerConfig = {
   readonly uv: string;
   /** Settings for uv that every build gets. */
   readonly buildEnvironment: Readonly<Record<string, string>>;
+  /** Besides public addresses, where external servers may be. */
+  readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;
   readonly retention: RetentionConfig;
@@ -82,6 +96,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     isolation: isolationConfigFrom(values),
     uv: values.TOWPATH_UV,
     buildEnvironment: pickBuildEnvironment(environment),
+    externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
     builder: {
       dataDirectory: values.TOWPATH_DATA_DIR,
       defaultPython: values.TOWPATH_PYTHON ?? null,

@@ -1,6 +1,6 @@
 import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
-import type { JobName, JobQueue } from "@towpath/core/ports";
+import type { ExternalServers, JobName, JobQueue } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
 import type { DatabaseClient } from "@towpath/db";
 import type { GitHub } from "@towpath/github";
@@ -22,6 +22,7 @@ export type Services = {
   readonly allowUnsandboxed: boolean;
   readonly serverUrlTemplate: string;
   readonly secrets: SecretBox;
+  readonly externalServers: ExternalServers;
   readonly log: Logger;
   /** Pause between two heartbeats of a running build, milliseconds. */
   readonly heartbeatMs: number;
@@ -31,7 +32,7 @@ export type Services = {
 };
 
 /** The context in which a job calls core's verbs. */
-export function jobContext(services: Services, job: JobName | "sweep"): Context {
+export function jobContext(services: Services, job: JobName | "sweep" | "external-servers"): Context {
   const actor: Actor = { kind: "job", job };
   return {
     db: services.database.db,
@@ -40,5 +41,6 @@ export function jobContext(services: Services, job: JobName | "sweep"): Context 
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
     secrets: services.secrets,
+    externalServers: services.externalServers,
   };
 }

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { EgressError, type FetchDocumentOptions, fetchDocument } from "./fetch-document.ts";
+import { EgressError } from "./egress-error.ts";
+import { type FetchDocumentOptions, fetchDocument } from "./fetch-document.ts";
 import { isPublicAddress } from "./public-address.ts";
 
 const servers: Server[] = [];

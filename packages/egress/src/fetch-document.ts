@@ -2,29 +2,8 @@ import { lookup } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
+import { EgressError } from "./egress-error.ts";
 import { isLoopbackAddress, isPublicAddress } from "./public-address.ts";
-
-/** Why a document was not fetched. */
-type DocumentProblem =
-  | "invalid_url"
-  | "address_not_allowed"
-  | "name_not_found"
-  | "unreachable"
-  | "timeout"
-  | "redirect"
-  | "status"
-  | "too_large"
-  | "not_json";
-
-/** `message` is safe to show to whoever named the URL. */
-export class EgressError extends Error {
-  readonly problem: DocumentProblem;
-  constructor(problem: DocumentProblem, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = "EgressError";
-    this.problem = problem;
-  }
-}
 
 export type FetchDocumentOptions = {
   readonly maxBytes?: number;

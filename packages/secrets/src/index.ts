@@ -5,3 +5,4 @@ export { checkMasterKeys, guardMasterKeys } from "./master-keys.ts";
 export { finishRotation, rotateMasterKeys } from "./rotate.ts";
 export { createSecretBox, type SecretBox, valueBytes } from "./secret-box.ts";
 export { openSecrets, readDeploymentSecrets, type StoredSecrets, versionsOf } from "./stored-secrets.ts";
+export { openUpstreamCredential, sealUpstreamCredential } from "./upstream-credential.ts";

@@ -10,8 +10,12 @@ export type ForwardRequest = {
   upstream: Dispatcher;
   method: string;
   path: string;
-  /** Don't send a 404 on: the same document is asked for under another name. */
-  isOtherPathLeft: boolean;
+  /** Whether an answer with this status is not sent on: the caller makes something else of it. */
+  isLeftOut: (status: number) => boolean;
+  /** Which of the server's headers the client may get, by their names in lower case; absent: all that headers.ts lets pass. */
+  mayPassHeader?: (name: string) => boolean;
+  /** How an exchange ended whose answer never began; absent: as a server's on a socket. */
+  failureOf?: (error: Error) => ForwardEnd;
   /** Flat list of names and values. */
   headers: string[];
   body: Buffer;
@@ -37,8 +41,8 @@ export type ForwardRequest = {
 export type ForwardEnd =
   /** The whole response was forwarded. */
   | "complete"
-  /** The server has nothing at this path; nothing was sent on. */
-  | "not-found"
+  /** The answer had a status that is not sent on; nothing was. */
+  | "left-out"
   /** The client disconnected first; the connection to the server was closed to tell it. */
   | "client-closed"
   /** The server's connection broke during the response; the client's was closed too. */
@@ -49,13 +53,15 @@ export type ForwardEnd =
   | "backlog-full"
   /** The connection broke before an answer began; the server may or may not have acted. */
   | "no-answer"
+  /** The server did not begin its answer in time. */
+  | "timed-out"
   /** The answer can't be filtered, so the client doesn't get it, or not to its end. */
   | "withheld";
 
 /** Up to this size an answer goes out in one write with its head. */
 const oneWriteBytes = 16 * 1024;
 const clientClosed = new Error("the client closed the connection");
-const notFound = new Error("the server has no such document");
+const leftOut = new Error("the answer is not sent on");
 
 /**
  * Sends a request to a server and its answer to the client as it comes: headers at once, no buffering but
@@ -82,6 +88,10 @@ export function forward(request: ForwardRequest): Promise<ForwardEnd> {
         : new FilteringHandler(handler, (headers) => createToolListFilter(listedTools, headers)),
     );
   });
+}
+
+function failureOfServer(error: Error): ForwardEnd {
+  return isBacklogFull(error) ? "backlog-full" : isDialFailure(error) ? "dial-failed" : "no-answer";
 }
 
 class ForwardHandler implements Dispatcher.DispatchHandler {
@@ -125,20 +135,21 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200 || this.#ended) return;
-    if (status === 404 && this.#request.isOtherPathLeft) {
-      this.#end("not-found");
-      controller.abort(notFound);
+    const { response, requestId, onStart, isLeftOut, mayPassHeader, extraHeaders, site } = this.#request;
+    if (isLeftOut(status)) {
+      this.#end("left-out");
+      controller.abort(leftOut);
       return;
     }
     this.#started = true;
-    const { response, requestId, onStart, extraHeaders, site } = this.#request;
     const sessionId = onStart(status, headers);
     if (response.headersSent) {
       // A stream that was opened while the server slept. Of a refusal, the client hears when it asks again.
       this.#isWithheld = status !== 200;
       return;
     }
-    const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
+    const all = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
+    const raw = mayPassHeader ? all.filter((_, at) => mayPassHeader(String(all[at - (at % 2)]).toLowerCase())) : all;
     const passed = headersForClient(raw, { requestId, extra: extraHeaders, site });
     response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
     // Without a length the response is a stream whose first byte may be minutes away: send the head once this turn of the
@@ -194,7 +205,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
       });
       return;
     }
-    this.#end(isBacklogFull(error) ? "backlog-full" : isDialFailure(error) ? "dial-failed" : "no-answer");
+    this.#end((this.#request.failureOf ?? failureOfServer)(error));
   }
 
   readonly #sendHeadAlone = (): void => {

@@ -1,25 +1,17 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
-import {
-  idForClient,
-  type Session,
-  type SessionClaim,
-  type SessionIds,
-  type SessionOwner,
-  sessionNotFound,
-} from "../policy/sessions.ts";
+import { idForClient, type Session, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
 import { deploymentOf } from "../read-model/routes.ts";
 import { answersOf, type Exchange } from "../record/exchange.ts";
 import type { PendingCalls } from "../record/pending-calls.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { Redactors } from "../record/redactors.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
+import type { AdmittedRequest } from "./admitted-request.ts";
 import { Backoff } from "./backoff.ts";
-import type { Site } from "./cookies.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
 import { sessionIdHeader } from "./headers.ts";
 import type { Lease, Leases } from "./leases.ts";
@@ -36,25 +28,6 @@ export type ProxyParts = {
   redactors: Redactors;
   metrics: Metrics;
   log: Logger;
-};
-
-/** A request that passed all checks, and what it is to be forwarded with. */
-export type AdmittedRequest = {
-  request: IncomingMessage;
-  response: ServerResponse;
-  path: string;
-  /** Where the same document is read when the server has nothing at `path`. */
-  otherPath: string | null;
-  site: Site;
-  headers: string[];
-  body: Buffer;
-  /** The only tools that a list in the answer may name; null where the answer passes unread. */
-  listedTools: readonly string[] | null;
-  exchange: Exchange;
-  owner: SessionOwner;
-  session: SessionClaim | null;
-  /** Sends the end of the answer once all of it has come. */
-  sendEnd: (() => void) | null;
 };
 
 /** Forwards a request at most once (GW-13). Waits for an unavailable server only while nothing has been sent. */
@@ -92,7 +65,7 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
           throw noAnswer();
         case "withheld":
           throw listWithheld();
-        case "not-found":
+        case "left-out":
           admitted.path = admitted.otherPath ?? admitted.path;
           admitted.otherPath = null;
           break;
@@ -146,6 +119,7 @@ async function ensure(
 
 /** Whether the process that holds a session still runs. */
 async function holdsSession(leases: Leases, { deploymentId, instanceId }: Session): Promise<boolean> {
+  if (deploymentId === null) return false;
   if (instanceId !== null) return leases.isRunning(deploymentId, instanceId);
   return (await leases.stateOf(deploymentId)) !== "stopped";
 }
@@ -161,7 +135,8 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
     upstream: lease.upstream,
     method: exchange.httpMethod,
     path,
-    isOtherPathLeft: otherPath !== null && (request.method === "GET" || request.method === "HEAD"),
+    isLeftOut: (status) =>
+      status === 404 && otherPath !== null && (request.method === "GET" || request.method === "HEAD"),
     headers,
     body,
     response,
@@ -175,7 +150,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
       exchange.answers = answersOf(exchange, responseHeaders);
       openedBy(parts, admitted, lease);
       const serverId = responseHeaders[sessionIdHeader];
-      const id = idForClient(parts.sessionIds, { owner, exchange, claim: session, lease, serverId });
+      const id = idForClient(parts.sessionIds, { owner, exchange, claim: session, holder: lease, serverId });
       if (id === null && serverId !== undefined) {
         parts.log.warn({ deploymentId: lease.deploymentId }, "a server's session id is too long; it was left out");
       }

@@ -2,7 +2,6 @@ import { deriveKey, equalInConstantTime, hmacSha256, sha256 } from "@towpath/cry
 import { peekRequest } from "@towpath/mcp/peek";
 import { z } from "zod";
 import { withSessionId } from "../forward/headers.ts";
-import type { Lease } from "../forward/leases.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Exchange } from "../record/exchange.ts";
 
@@ -10,8 +9,9 @@ import type { Exchange } from "../record/exchange.ts";
 export type Session = {
   /** The id that the server gave; that we chose, for a session that was opened while the server was asleep. */
   serverId: string;
-  deploymentId: string;
-  /** Null for a session that was opened while the server was asleep: the process that gets its first request holds it. */
+  /** Null for a session at an external server. */
+  deploymentId: string | null;
+  /** The process; of an external server, what tells its address from others (`endpointOf`). Null for a session that was opened while the server was asleep: the process that gets its first request holds it. */
   instanceId: string | null;
   /** JSON of the parameters of the `initialize` that was answered in the server's place (GW-12); null for other sessions. */
   opening: string | null;
@@ -37,11 +37,12 @@ export type SessionIds = {
 const maxServerIdLength = 2048;
 const maxIdLength = 4096;
 const maxClientTextLength = 64;
-/** `p1`: opened while the server was asleep. */
-const versions = ["s1", "p1"] as const;
+/** `p1`: opened while the server was asleep; `x1`: at an external server. */
+const versions = ["s1", "p1", "x1"] as const;
 type Version = (typeof versions)[number];
-const idPattern = /^(s1|p1)\.([\w-]+)\.([\w-]{43})$/;
+const idPattern = /^(s1|p1|x1)\.([\w-]+)\.([\w-]{43})$/;
 
+/** The server's id, deployment (empty: none), process or endpoint, and what `initialize` said. */
 const payloadSchema = z.tuple([
   z.string(),
   z.string(),
@@ -68,7 +69,7 @@ export function createSessionIds(secret: string, previousSecrets: readonly strin
   return {
     seal(session, owner) {
       if (session.serverId.length > maxServerIdLength) return null;
-      const version = session.instanceId === null ? "p1" : "s1";
+      const version = session.instanceId === null ? "p1" : session.deploymentId === null ? "x1" : "s1";
       const payload = Buffer.from(JSON.stringify(contentOf(session))).toString("base64url");
       const id = `${version}.${payload}.${macOf(current, version, payload, owner)}`;
       return id.length > maxIdLength ? null : id;
@@ -89,7 +90,7 @@ function contentOf(session: Session): unknown[] {
   if (instanceId === null) return [serverId, deploymentId, protocolVersion, opening];
   return [
     serverId,
-    deploymentId,
+    deploymentId ?? "",
     instanceId,
     shortened(clientName),
     shortened(clientVersion),
@@ -98,10 +99,11 @@ function contentOf(session: Session): unknown[] {
 }
 
 function sessionIn(version: Version, content: unknown): Session | null {
-  if (version === "s1") {
+  if (version !== "p1") {
     const parsed = payloadSchema.safeParse(content);
     if (!parsed.success) return null;
-    const [serverId, deploymentId, instanceId, clientName, clientVersion, protocolVersion] = parsed.data;
+    const [serverId, deployment, instanceId, clientName, clientVersion, protocolVersion] = parsed.data;
+    const deploymentId = version === "x1" ? null : deployment;
     return { serverId, deploymentId, instanceId, opening: null, clientName, clientVersion, protocolVersion };
   }
   const parsed = openedAsleepSchema.safeParse(content);
@@ -163,17 +165,18 @@ export function idForClient(
     owner: SessionOwner;
     exchange: Exchange;
     claim: SessionClaim | null;
-    lease: Lease;
+    /** Who holds the session: a deployment's process, or an external server's endpoint. */
+    holder: { readonly deploymentId: string | null; readonly instanceId: string };
     serverId: string | string[] | undefined;
   },
 ): string | null {
-  const { owner, exchange, claim, lease } = answer;
+  const { owner, exchange, claim, holder } = answer;
   // If the header is there twice, the first one counts: a client would accept neither.
   const serverId = Array.isArray(answer.serverId) ? answer.serverId[0] : answer.serverId;
   if (serverId === undefined) return null;
   if (serverId === claim?.session.serverId) return claim.id;
   const { clientName, clientVersion, protocolVersion } = exchange.peek;
-  const { deploymentId, instanceId } = lease;
+  const { deploymentId, instanceId } = holder;
   const session = { serverId, deploymentId, instanceId, opening: null, clientName, clientVersion, protocolVersion };
   const id = ids.seal(session, owner);
   if (id !== null) {

@@ -1,9 +1,23 @@
 import type { Pool } from "pg";
 import { z } from "zod";
 
+/** The header that an external server gets, sealed (`sealUpstreamCredential`). */
+const sealedCredentialSchema = z.object({
+  header: z.string(),
+  ciphertext: z.string(),
+  version: z.number(),
+  dataKey: z.object({ id: z.uuid(), wraps: z.record(z.string(), z.string()) }),
+});
+
 const knownTargetSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("deployment"), deploymentId: z.uuid() }),
-  z.object({ kind: z.literal("external"), externalServerId: z.uuid() }),
+  z.object({
+    kind: z.literal("external"),
+    externalServerId: z.uuid(),
+    /** Its MCP endpoint. */
+    url: z.url(),
+    credential: sealedCredentialSchema.nullable(),
+  }),
   z.object({ kind: z.literal("portal"), portalId: z.uuid() }),
 ]);
 
@@ -54,6 +68,9 @@ export const routeSchema = z.object({
 });
 export type Route = z.infer<typeof routeSchema>;
 
+/** Where an external server is, and what it is sent. */
+export type ExternalTarget = Extract<Route["target"], { kind: "external" }>;
+
 /** The deployment that a label leads to; null for other targets. */
 export function deploymentOf({ target }: Route): string | null {
   return target.kind === "deployment" ? target.deploymentId : null;
@@ -68,7 +85,11 @@ export function createReadModel(pool: Pool): ReadModel {
       const { rows } = await pool.query(`
         SELECT lower(route.label) AS label, project.organization_id AS "organizationId", project.id AS "projectId",
           json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
-            'externalServerId', route.external_server_id, 'portalId', route.portal_id) AS target,
+            'externalServerId', route.external_server_id, 'portalId', route.portal_id, 'url', external.url,
+            'credential', CASE WHEN external.credential_ciphertext IS NOT NULL THEN json_build_object(
+              'header', external.credential_header, 'ciphertext', external.credential_ciphertext,
+              'version', external.credential_version,
+              'dataKey', json_build_object('id', data_key.id, 'wraps', data_key.wraps)) END) AS target,
           project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads",
           CASE WHEN policy.project_id IS NOT NULL THEN json_build_object('roles', policy.roles,
             'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access,
@@ -85,6 +106,8 @@ export function createReadModel(pool: Pool): ReadModel {
         FROM route JOIN project ON project.id = route.project_id
           LEFT JOIN deployment ON deployment.id = route.deployment_id
           LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
+          LEFT JOIN external_server external ON external.id = route.external_server_id
+          LEFT JOIN data_key ON external.id IS NOT NULL AND data_key.project_id = project.id
           LEFT JOIN access_policy policy ON policy.project_id = project.id
           LEFT JOIN call_limit ON call_limit.project_id = project.id
         ORDER BY route.label`);

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type Conversation, isModern, type RecordedAnswers, streamKey } from "@towpath/mcp/manifest";
 import type { Logger } from "pino";
+import type { AdmittedRequest } from "../forward/admitted-request.ts";
 import { sessionIdHeader } from "../forward/headers.ts";
 import type { Leases } from "../forward/leases.ts";
-import type { AdmittedRequest } from "../forward/proxy.ts";
 import { answeredAsleep } from "../forward/start-attempts.ts";
 import type { Reading } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";

@@ -119,6 +119,10 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       installation: async () => Promise.reject(new Error("these tests don't ask for an installation")),
       tarball: async () => new ReadableStream(),
     },
+    externalServers: {
+      reach: async () => Promise.reject(new Error("these tests reach no external servers")),
+      inspect: async () => Promise.reject(new Error("these tests inspect no external servers")),
+    },
     deliverMail: async () => Promise.reject(new Error("these tests send no mail")),
     builder,
     runner,

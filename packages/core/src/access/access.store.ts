@@ -14,6 +14,7 @@ import { type Manifest, manifestSchema } from "@towpath/mcp/manifest";
 import { and, arrayContains, desc, eq, isNull, or, sql } from "drizzle-orm";
 import { roleMay } from "../authorize/index.ts";
 import { type Role, roles } from "../context/index.ts";
+import { findExternalManifest } from "../external-server/internal.ts";
 
 type Queryable = Database | Transaction;
 
@@ -74,7 +75,7 @@ export async function restrictsCallers(db: Queryable, projectId: string): Promis
 export const hasDefaultRoles = (allowed: readonly Role[]): boolean =>
   allowed.length === defaultRoles.length && defaultRoles.every((role) => allowed.includes(role));
 
-/** The tools of the version that is live in production, in its order; null when none is live. */
+/** The tools of the version that is live in production, or of an external server, in its order; null when none is live. */
 export async function liveTools(db: Queryable, projectId: string): Promise<Manifest["tools"] | null> {
   const [row] = await db
     .select({ manifest: build.manifest })
@@ -84,7 +85,8 @@ export async function liveTools(db: Queryable, projectId: string): Promise<Manif
     .innerJoin(build, eq(build.id, deployment.buildId))
     .where(and(eq(route.projectId, projectId), eq(branch.isDefault, true)))
     .limit(1);
-  return row ? (manifestSchema.safeParse(row.manifest).data?.tools ?? []) : null;
+  if (!row) return (await findExternalManifest(db, projectId))?.tools ?? null;
+  return manifestSchema.safeParse(row.manifest).data?.tools ?? [];
 }
 
 /**

@@ -5,11 +5,13 @@ import type { BuildManifest } from "../build/build-contract.schema.ts";
 import { buildView, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
+import { findExternalManifest } from "../external-server/internal.ts";
 import { isId } from "../input/index.ts";
 import { getCurrentBuild } from "./get-last-successful-build.ts";
 
 /**
- * What a server offers, as a build found it (PRJ-18). Without `buildId`: that of what is live.
+ * What a server offers, as a build found it (PRJ-18). Without `buildId`: that of what is live, or the last inspection of
+ * an external server (ORG-9).
  *
  * @returns null when there is no such build yet, or its server's lists could not be read
  * @throws TowpathError `not_found` for a build that isn't the project's
@@ -20,6 +22,7 @@ export async function getManifest(call: {
 }): Promise<BuildManifest> {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "build.read", input);
+  if (input.buildId === undefined && project.kind === "external") return findExternalManifest(ctx.db, project.id);
   if (input.buildId === undefined)
     return (await getCurrentBuild({ ctx, input: { ...input, branchId: null } }))?.manifest ?? null;
   if (!isId(input.buildId)) throw notFound("build");

@@ -1,4 +1,5 @@
 import type { Transaction } from "@towpath/db";
+import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import type { Commit, Repository } from "../project/project.schema.ts";
@@ -94,6 +95,27 @@ export type MailSender = {
    * @throws TowpathError `limit_reached`: too many to this address, or from this sender
    */
   send(mail: Mail, transaction?: Transaction): Promise<{ readonly id: string }>;
+};
+
+/** An MCP server elsewhere, and the header that it asks for; `name` in lower case. */
+export type InspectionTarget = {
+  readonly url: string;
+  readonly credential: { readonly name: string; readonly value: string } | null;
+};
+
+/** `message` says to whoever named the server what happened and what to do. */
+export type InspectionProblem = { readonly code: string; readonly message: string };
+
+export type Inspection =
+  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: false; readonly problem: InspectionProblem };
+
+/** Reaches servers that tenants name, and no address that is the platform's alone. */
+export type ExternalServers = {
+  /** Whether anything answers at a URL; null: it does. */
+  reach(url: string): Promise<InspectionProblem | null>;
+  /** A handshake with all lists; takes up to half a minute. */
+  inspect(target: InspectionTarget): Promise<Inspection>;
 };
 
 export type Clock = { now(): Date };

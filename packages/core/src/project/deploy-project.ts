@@ -46,7 +46,7 @@ export async function deployProject(call: {
     await requireFiles(requireRepositoryHost(ctx), address, source.commit, source.repository, settings);
   const created = await ctx.db.transaction((tx) => createProject(tx, ctx, organization.id, settings, source));
   return {
-    project: projectView(ctx, created.row, { orgSlug: organization.slug, live: null }),
+    project: projectView(ctx, created.row, { orgSlug: organization.slug, live: null, external: null }),
     build: created.buildId === null ? null : await findBuildView(ctx, created.buildId),
   };
 }

@@ -7,7 +7,7 @@ import { notFound } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
 import {
-  findLiveBuild,
+  findProjectState,
   listProjectRows,
   liveDeployments,
   newestDeployments,
@@ -26,13 +26,13 @@ const deploymentsShown = 20;
 export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
   const { ctx, input } = call;
   const { project, organization, role } = await authorizeProject(ctx, "project.read", input);
-  const [live, deployments, mayCall] = await Promise.all([
-    findLiveBuild(ctx.db, project.id),
+  const [state, deployments, mayCall] = await Promise.all([
+    findProjectState(ctx.db, project),
     newestDeployments(ctx.db, project.id, deploymentsShown),
     mayCallServer(ctx, { project, role }),
   ]);
   return {
-    ...projectView(ctx, project, { orgSlug: organization.slug, live }),
+    ...projectView(ctx, project, { orgSlug: organization.slug, ...state }),
     role,
     mayCall,
     deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
@@ -73,7 +73,11 @@ async function listItems(
   const ids = rows.map(({ project }) => project.id);
   const live = Map.groupBy(await liveDeployments(ctx.db, ids), ({ deployment }) => deployment.projectId);
   return rows.map((row) => ({
-    ...projectView(ctx, row.project, { orgSlug: row.orgSlug, live: row.live.warnings === null ? null : row.live }),
+    ...projectView(ctx, row.project, {
+      orgSlug: row.orgSlug,
+      live: row.live.warnings === null ? null : row.live,
+      external: row.external,
+    }),
     deployments: (live.get(row.project.id) ?? []).map(({ deployment }) => deploymentSummary(ctx, deployment, true)),
     latestBuild: row.latestBuild && {
       ...row.latestBuild,

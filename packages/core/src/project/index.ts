@@ -5,6 +5,6 @@ export { type CaptureChange, getCaptureChange } from "./get-capture-change.ts";
 export { getProject, listProjects, listProjectsOfUser } from "./get-project.ts";
 export { getRecordedLists, type RecordedListsView } from "./get-recorded-lists.ts";
 export type { DeployProjectInput } from "./project.schema.ts";
-export type { ProjectDetailView, ProjectListItem, ProjectView } from "./project.view.ts";
+export type { ProjectDetailView, ProjectKind, ProjectListItem, ProjectView } from "./project.view.ts";
 export { proposeServerName } from "./propose-server-name.ts";
 export { updateProject } from "./update-project.ts";

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "@towpath/db";
-import { branch, build, deployment, member, organization, project, route } from "@towpath/db/schema";
+import { branch, build, deployment, externalServer, member, organization, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
 import { roles } from "../context/index.ts";
 import { isLiveColumn, ownSignIn, warningCount } from "../deployment/internal.ts";
@@ -7,12 +7,32 @@ import { isLiveColumn, ownSignIn, warningCount } from "../deployment/internal.ts
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
 
-export type LiveBuild = {
+type LiveBuild = {
   /** How many warnings it has. */
   readonly warnings: number;
   /** Whether its server does its own sign-in; null when that isn't known. */
   readonly ownSignIn: boolean | null;
 };
+
+/** Where an external server is, and how its last inspection ended. */
+const externalColumns = {
+  url: externalServer.url,
+  problem: externalServer.problem,
+  checkedAt: externalServer.checkedAt,
+} as const;
+type ExternalColumns = Pick<typeof externalServer.$inferSelect, keyof typeof externalColumns>;
+
+/** What is live of a project: the build in production of a hosted one, the server elsewhere of an external one. */
+export type ProjectState = { readonly live: LiveBuild | null; readonly external: ExternalColumns | null };
+
+export async function findProjectState(
+  db: Queryable,
+  { id, kind }: Pick<ProjectRow, "id" | "kind">,
+): Promise<ProjectState> {
+  if (kind === "hosted") return { live: await findLiveBuild(db, id), external: null };
+  const [external] = await db.select(externalColumns).from(externalServer).where(eq(externalServer.projectId, id));
+  return { live: null, external: external ?? null };
+}
 
 /** What is shown of the build that is live in production of the query's project; no row when none is live. */
 function liveBuild(db: Queryable) {
@@ -28,7 +48,7 @@ function liveBuild(db: Queryable) {
 }
 
 /** The same; null when none is live. */
-export async function findLiveBuild(db: Queryable, projectId: string): Promise<LiveBuild | null> {
+async function findLiveBuild(db: Queryable, projectId: string): Promise<LiveBuild | null> {
   const live = liveBuild(db);
   const [row] = await db
     .select({ warnings: live.warnings, ownSignIn: live.ownSignIn })
@@ -102,14 +122,18 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
         warningCount: newestBuild.warningCount,
       },
       live: { warnings: live.warnings, ownSignIn: live.ownSignIn },
+      external: externalColumns,
     })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .leftJoinLateral(newestBuild, sql`true`)
     .leftJoinLateral(live, sql`true`)
+    .leftJoin(externalServer, eq(externalServer.projectId, project.id))
     .where(
       and(
         inArray(project.organizationId, [...organizationIds]),
+        // Portals have a list of their own.
+        ne(project.kind, "portal"),
         filter.type === "open" ? eq(project.authMode, "towpath-public") : undefined,
         filter.type === "private" ? ne(project.authMode, "towpath-public") : undefined,
         filter.text.trim() === ""
@@ -118,6 +142,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
               ilike(project.name, pattern),
               ilike(project.description, pattern),
               ilike(project.repositoryFullName, pattern),
+              ilike(externalServer.url, pattern),
             ),
       ),
     )

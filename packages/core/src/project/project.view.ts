@@ -1,10 +1,17 @@
+import { z } from "zod";
 import type { BuildStatus } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import type { DeploymentSummary } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { type AuthMode, authModeSchema, type SleepingLists, sleepingListsSchema } from "./project.schema.ts";
-import type { LiveBuild, ProjectRow } from "./project.store.ts";
+import type { ProjectRow, ProjectState } from "./project.store.ts";
+
+const problemSchema = z.object({ code: z.string(), message: z.string() });
+
+/** `hosted`: built here from a repository; `external`: runs elsewhere; `portal`: offers what other servers have. */
+const projectKinds = ["hosted", "external", "portal"] as const;
+export type ProjectKind = (typeof projectKinds)[number];
 
 export type ProjectView = {
   readonly id: string;
@@ -12,7 +19,7 @@ export type ProjectView = {
   readonly name: string;
   /** Path segment of the project in the dashboard: its name, or its id when a page has that name. */
   readonly pathName: string;
-  readonly kind: "hosted" | "external";
+  readonly kind: ProjectKind;
   readonly description: string | null;
   readonly authMode: AuthMode;
   readonly isPublic: boolean;
@@ -32,6 +39,12 @@ export type ProjectView = {
     readonly defaultBranch: string;
     readonly private: boolean;
     readonly installationId: number | null;
+  } | null;
+  /** Of an external server: where it is, and why its last inspection failed; null for all others. */
+  readonly external: {
+    readonly url: string;
+    readonly problem: { readonly code: string; readonly message: string } | null;
+    readonly checkedAt: string | null;
   } | null;
   /** MCP endpoint of production, whether or not something is live there. */
   readonly url: string;
@@ -69,18 +82,18 @@ export type ProjectNameAvailability =
   | { readonly available: true; readonly reason: null; readonly message: null }
   | { readonly available: false; readonly reason: "invalid" | "reserved" | "taken"; readonly message: string };
 
-/** The public shape of a project's row. `live` is null when nothing is live in production. */
+/** The public shape of a project's row, with what is live of it. */
 export function projectView(
   ctx: Context,
   row: ProjectRow,
-  more: { orgSlug: string; live: LiveBuild | null },
+  more: ProjectState & { readonly orgSlug: string },
 ): ProjectView {
   return {
     id: row.id,
     orgSlug: more.orgSlug,
     name: row.name,
     pathName: projectPathName(row),
-    kind: row.kind === "external" ? "external" : "hosted",
+    kind: projectKinds.find((kind) => kind === row.kind) ?? "hosted",
     description: row.description,
     // Treat an unknown mode, written by a later version, as the strictest.
     authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
@@ -93,8 +106,14 @@ export function projectView(
     requirements: row.requirements,
     defaultBranch: row.defaultBranch,
     githubRepository: repositoryView(row),
+    external: more.external && {
+      url: more.external.url,
+      problem: problemSchema.safeParse(more.external.problem).data ?? null,
+      checkedAt: more.external.checkedAt?.toISOString() ?? null,
+    },
     url: mcpUrl(ctx.serverUrlTemplate, row.name.toLowerCase()),
-    isLive: more.live !== null,
+    // Others than hosted ones are served from when they are created.
+    isLive: more.live !== null || row.kind !== "hosted",
     liveWarnings: more.live?.warnings ?? 0,
     ownSignIn: more.live?.ownSignIn ?? null,
     createdAt: row.createdAt.toISOString(),

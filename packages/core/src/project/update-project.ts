@@ -7,7 +7,7 @@ import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
-import { findLiveBuild } from "./project.store.ts";
+import { findProjectState } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
 
 /**
@@ -31,6 +31,7 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       ([key]) => Object.hasOwn(call.input, key) && call.input[key as never] !== undefined,
     ),
   );
+  if (before.kind !== "hosted") requireFitting(changes);
   const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
   return ctx.db.transaction(async (tx) => {
     if (changesMode && !roleMay(role, "access.manage") && (await restrictsCallers(tx, before.id))) throw onlyAdmins();
@@ -47,8 +48,24 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       subject: row.name,
       detail: changes,
     });
-    return projectView(ctx, row, { orgSlug: organization.slug, live: await findLiveBuild(tx, row.id) });
+    return projectView(ctx, row, { orgSlug: organization.slug, ...(await findProjectState(tx, row)) });
   });
+}
+
+/** Settings that only servers have that run here. */
+const hostedOnly = ["entrypoint", "requirements", "sleepingLists"] as const;
+
+/** @throws TowpathError `invalid_input` for what an external server or a portal can't have */
+function requireFitting(changes: Readonly<Record<string, unknown>>): void {
+  const fields = Object.fromEntries(
+    hostedOnly.flatMap((key) => (key in changes ? [[key, "Only servers that Towpath builds have this setting."]] : [])),
+  );
+  if (changes.authMode === "passthrough") {
+    fields.authMode =
+      "Callers' own credentials are never sent to another host. Choose members only, or open to anyone.";
+  }
+  const [first] = Object.values(fields);
+  if (first !== undefined) throw new TowpathError("invalid_input", first, { fields });
 }
 
 const onlyAdmins = () =>

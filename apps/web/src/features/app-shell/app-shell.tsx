@@ -1,6 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import { type ReactNode, useEffect } from "react";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { Main } from "~/ui/main.tsx";
 import { OfflineBanner } from "~/ui/offline-banner.tsx";
 import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
@@ -64,10 +66,16 @@ function useNavigation(organization: OrganizationAccessView | null): Navigation 
   const projectName = useOpenProject();
   const branchId = useOpenBranch();
   const onBuild = useLocation({ select: ({ pathname }) => isBuildPath(pathname) });
+  // The project's route has loaded it.
+  const { data: project } = useQuery({
+    ...projectQuery({ orgSlug: organization?.slug ?? "", projectName: projectName ?? "" }),
+    enabled: organization !== null && projectName !== null,
+  });
+  const kind = project?.kind ?? "hosted";
   if (!organization) return null;
   if (projectName === null) return { label: "Organization", groups: organizationScreens(organization) };
   const key = { orgSlug: organization.slug, projectName };
-  const groups = projectScreens(key, organization.permissions, branchId);
+  const groups = projectScreens(key, organization.permissions, { branchId, kind });
   return {
     label: `Screens of ${projectName}`,
     groups: groups.map(({ label, items }) => ({

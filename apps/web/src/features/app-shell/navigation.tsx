@@ -1,4 +1,5 @@
 import type { Permission } from "@towpath/core/authorize";
+import type { ProjectKind } from "@towpath/core/project";
 import {
   Activity,
   Bot,
@@ -94,11 +95,11 @@ export function organizationScreens(organization: {
   ]);
 }
 
-/** The screens of a project, for a role. `branchId`: those that show a branch open on this one; null: the default branch. */
+/** The screens that a project of this kind has, for a role. `branchId`: those that show a branch open on this one; null: the default branch. */
 export function projectScreens(
   project: { readonly orgSlug: string; readonly projectName: string },
   permissions: readonly Permission[],
-  branchId: string | null,
+  { branchId, kind }: { readonly branchId: string | null; readonly kind: ProjectKind },
 ): readonly ScreenGroup[] {
   const { orgSlug, projectName } = project;
   const params = { orgSlug, projectName };
@@ -113,24 +114,33 @@ export function projectScreens(
           link: { to: "/$orgSlug/$projectName/inspector", ...ofBranch },
           keywords: ["call a tool"],
         },
-        {
-          label: "Chat",
-          icon: <Bot aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/chat", ...ofBranch },
-          keywords: ["ask", "model", "assistant"],
-        },
+        // A chat is with a deployment.
+        ...(kind === "hosted"
+          ? [
+              {
+                label: "Chat",
+                icon: <Bot aria-hidden />,
+                link: { to: "/$orgSlug/$projectName/chat", ...ofBranch },
+                keywords: ["ask", "model", "assistant"],
+              } as const,
+            ]
+          : []),
         {
           label: "Logs",
           icon: <Activity aria-hidden />,
           link: { to: "/$orgSlug/$projectName/logs", params },
           keywords: ["requests", "calls", "errors"],
         },
-        {
-          label: "Deployments",
-          icon: <Rocket aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/deployments", params },
-          keywords: ["builds", "previews", "branches"],
-        },
+        ...(kind === "hosted"
+          ? [
+              {
+                label: "Deployments",
+                icon: <Rocket aria-hidden />,
+                link: { to: "/$orgSlug/$projectName/deployments", params },
+                keywords: ["builds", "previews", "branches"],
+              } as const,
+            ]
+          : []),
       ],
     },
     {

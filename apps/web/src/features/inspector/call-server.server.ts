@@ -4,6 +4,7 @@ import { requireUser } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { notFound } from "@towpath/core/errors";
+import { mcpUrl } from "@towpath/core/server-url";
 import { type McpClient, McpClientError, openClient } from "@towpath/mcp/client";
 import type { CallResult, CallServerInput, ServerCall } from "./inspector.schema.ts";
 
@@ -25,14 +26,12 @@ export async function callServer(call: {
 }): Promise<CallResult> {
   const { ctx, input } = call;
   const { project } = await authorizeCaller(ctx, input);
-  const branches = await listBranchesWithDeployments({ ctx, input });
-  const branch = branches.find((each) => (input.branchId ? each.id === input.branchId : each.isDefault));
-  if (!branch?.deployment) throw notFound("live deployment on this branch");
+  const url = await urlOf(ctx, input, project);
   const headers = await credentials(call, project);
   const started = performance.now();
   let client: McpClient | null = null;
   try {
-    client = await openClient({ url: branch.deployment.url, headers }, { timeoutMs, maxBytes, signal: call.signal });
+    client = await openClient({ url, headers }, { timeoutMs, maxBytes, signal: call.signal });
     const connectMs = performance.now() - started;
     return { ok: true, ...(await perform(client, input.call)), connectMs };
   } catch (error) {
@@ -41,6 +40,15 @@ export async function callServer(call: {
   } finally {
     await client?.close();
   }
+}
+
+/** Of the branch that is asked for; a server that isn't built here has none. */
+async function urlOf(ctx: Context, input: CallServerInput, project: { name: string; kind: string }): Promise<string> {
+  if (project.kind !== "hosted") return mcpUrl(ctx.serverUrlTemplate, project.name.toLowerCase());
+  const branches = await listBranchesWithDeployments({ ctx, input });
+  const branch = branches.find((each) => (input.branchId ? each.id === input.branchId : each.isDefault));
+  if (!branch?.deployment) throw notFound("live deployment on this branch");
+  return branch.deployment.url;
 }
 
 async function credentials(

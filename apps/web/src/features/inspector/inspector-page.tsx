@@ -8,6 +8,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import { branchesQuery } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { inspectedBranch } from "./inspector.functions.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
@@ -25,6 +26,7 @@ export function InspectorPage({
   search: InspectorSearch;
   onSearch: SearchChange;
 }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
   const { replay, deploymentId, problem } = useReplay(projectKey, search);
   const branch = inspectedBranch(branches, search.branchId, deploymentId);
@@ -57,12 +59,12 @@ export function InspectorPage({
           {problem}
         </Callout>
       )}
-      {branch?.deployment ? (
+      {branch?.deployment || project.kind !== "hosted" ? (
         <InspectorWorkbench
-          key={branch.id}
+          key={branch?.id}
           projectKey={projectKey}
-          branchId={branch.id}
-          deploymentId={branch.deployment.id}
+          branchId={branch?.id ?? null}
+          deploymentId={branch?.deployment?.id ?? null}
           search={search}
           onSearch={onSearch}
           replay={replay}

@@ -8,7 +8,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import type { Replay } from "../request-log/replay.ts";
 import { CallHistory } from "./call-history.tsx";
-import { deploymentBuildQuery } from "./inspector.functions.ts";
+import { offersQuery } from "./inspector.functions.ts";
 import { chosenItem, type InspectorItem, itemParameter, itemsOf } from "./inspector-items.ts";
 import { type InspectorSearch, type InspectorTab, inspectorTabs } from "./inspector-search.ts";
 import { ItemDetail } from "./item-detail.tsx";
@@ -32,15 +32,16 @@ export function InspectorWorkbench({
   replay,
 }: {
   projectKey: ProjectKey;
-  branchId: string;
-  deploymentId: string;
+  /** Both null: of a server that isn't built here. */
+  branchId: string | null;
+  deploymentId: string | null;
   search: InspectorSearch;
   onSearch: (change: Partial<InspectorSearch>) => void;
   /** A call of the log to fill in. */
   replay: Replay | null;
 }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { data: found } = useSuspenseQuery(deploymentBuildQuery(projectKey, deploymentId));
+  const { data: found } = useSuspenseQuery(offersQuery(projectKey, deploymentId));
   const calls = useCalls(projectKey, branchId);
   const { manifest } = found;
   if (!manifest) {
@@ -48,7 +49,9 @@ export function InspectorWorkbench({
     if (why) return <BuildWarnings warnings={[why]} />;
     return (
       <EmptyState title="This server's tools, resources and prompts can't be listed">
-        The live build has no manifest that this version of Towpath can read. Redeploy it.
+        {project.kind === "hosted"
+          ? "The live build has no manifest that this version of Towpath can read. Redeploy it."
+          : "The last check has not read them. Check the server again in its settings."}
       </EmptyState>
     );
   }
@@ -90,7 +93,9 @@ export function InspectorWorkbench({
         </div>
       ) : (
         <EmptyState title={`This server has no ${tabLabels[search.tab].toLowerCase()}`}>
-          Each build reads this list from the server.
+          {project.kind === "hosted"
+            ? "Each build reads this list from the server."
+            : "It is read again every ten minutes."}
         </EmptyState>
       )}
       <CallHistory records={calls.records} onOpen={open} />

@@ -6,6 +6,7 @@ import { services } from "~/compose.server.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { type BranchItem, getBuildByDeployment } from "../deployment/deployment.functions.ts";
+import { getExternal } from "../external-server/external-server.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { callServer } from "./call-server.server.ts";
@@ -27,6 +28,21 @@ export const deploymentBuildQuery = (key: ProjectKey, deploymentId: string) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "manifest", deploymentId],
     queryFn: ({ signal }): Promise<BuildView> => getBuildByDeployment({ data: { ...key, deploymentId }, signal }),
+    refetchInterval: 30_000,
+    ...projectCache,
+  });
+
+/** What a server offers, and why its lists could not be read. */
+type Offers = Pick<BuildView, "manifest" | "warnings">;
+
+/** The same, or in place of a deployment null for a server that isn't built here. */
+export const offersQuery = (key: ProjectKey, deploymentId: string | null) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "offers", deploymentId],
+    queryFn: async ({ signal }): Promise<Offers> =>
+      deploymentId === null
+        ? { manifest: (await getExternal({ data: key, signal })).manifest, warnings: [] }
+        : getBuildByDeployment({ data: { ...key, deploymentId }, signal }),
     refetchInterval: 30_000,
     ...projectCache,
   });

@@ -100,7 +100,7 @@ function NoItems({ kind, isBuilt, projectKey }: { kind: ItemKind; isBuilt: boole
   if (isBuilt) {
     return (
       <EmptyState icon={<PackageOpen aria-hidden />} title={`This server has no ${nouns}`}>
-        Each build reads this list from the server.
+        The list is read from the server itself.
       </EmptyState>
     );
   }

@@ -2,6 +2,7 @@ import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
 import { type AuthMode, entrypointProblem, requirementsProblem } from "@towpath/core/project/schema";
 import { type ReactNode, useId, useState } from "react";
+import { classNames } from "~/ui/class-names.ts";
 import { Field, Input } from "~/ui/field.tsx";
 import { authModes } from "../project-screen/project-labels.tsx";
 import type { Missing } from "./use-file-checks.ts";
@@ -135,15 +136,18 @@ function PathField({
   );
 }
 
-const modes = ["towpath-cloud", "towpath-public", "passthrough"] as const satisfies readonly AuthMode[];
+const allModes = ["towpath-cloud", "towpath-public", "passthrough"] as const satisfies readonly AuthMode[];
 
 /** Choice of who can call the server (PRJ-12). */
-export function AuthModeChoice({
+export function AuthModeChoice<Mode extends AuthMode = AuthMode>({
   value,
   onChange,
+  modes = allModes as unknown as readonly Mode[],
 }: {
-  readonly value: AuthMode;
-  readonly onChange: (mode: AuthMode) => void;
+  readonly value: Mode;
+  readonly onChange: (mode: Mode) => void;
+  /** Those to choose from. */
+  readonly modes?: readonly Mode[];
 }) {
   const id = useId();
   return (
@@ -154,8 +158,8 @@ export function AuthModeChoice({
       <RadioGroup
         aria-labelledby={id}
         value={value}
-        onValueChange={(next) => onChange(next as AuthMode)}
-        className="grid gap-2 sm:grid-cols-3"
+        onValueChange={(next) => onChange(next as Mode)}
+        className={classNames("grid gap-2", modes.length > 2 ? "sm:grid-cols-3" : "sm:grid-cols-2")}
       >
         {modes.map((mode) => {
           const { icon: Icon, label, note } = authModes[mode];

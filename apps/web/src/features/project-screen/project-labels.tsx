@@ -40,14 +40,16 @@ export function LiveLabel({
   server,
   className,
 }: {
-  readonly server: Pick<ProjectView, "isLive" | "liveWarnings">;
+  readonly server: Pick<ProjectView, "isLive" | "liveWarnings" | "external">;
   readonly className?: string;
 }) {
-  const tone = server.liveWarnings > 0 ? "warn" : "ok";
+  const hasProblem = server.external?.problem != null;
+  const tone = server.liveWarnings > 0 || hasProblem ? "warn" : "ok";
+  const live = hasProblem ? "Last check failed" : `Live${withWarnings(server.liveWarnings)}`;
   return (
     <span className={classNames("inline-flex items-center gap-2 whitespace-nowrap", className)}>
       <StatusDot tone={server.isLive ? tone : "neutral"} />
-      {server.isLive ? `Live${withWarnings(server.liveWarnings)}` : "Not live yet"}
+      {server.isLive ? live : "Not live yet"}
     </span>
   );
 }

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ProjectListItem } from "@towpath/core/project";
 import { BuildStatusLabel } from "~/features/build/build-status.tsx";
 import { AuthModeBadge, LiveLabel } from "~/features/project-screen/project-labels.tsx";
+import { Badge } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
@@ -42,8 +43,13 @@ export function ServerTable({
                   {server.name}
                 </Link>
                 <AuthModeBadge mode={server.authMode} />
+                {server.external ? <Badge tone="info">External</Badge> : null}
               </div>
-              <p className="truncate text-xs text-muted">{server.githubRepository?.fullName ?? "No repository"}</p>
+              <p className="truncate text-xs text-muted">
+                {server.external
+                  ? new URL(server.external.url).host
+                  : (server.githubRepository?.fullName ?? "No repository")}
+              </p>
             </Td>
             <Td label="Status">
               <LiveLabel server={server} />
@@ -65,7 +71,7 @@ export function ServerTable({
                   <RelativeTime time={server.latestBuild.createdAt} />
                 </Link>
               ) : (
-                <span className="text-muted">None yet</span>
+                <span className="text-muted">{server.external ? "Built elsewhere" : "None yet"}</span>
               )}
             </Td>
           </Tr>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Plus, Search, Server } from "lucide-react";
+import { Globe, Plus, Search, Server } from "lucide-react";
 import { useEffect, useState } from "react";
 import { DiskBanner, IsolationBanner } from "~/features/instance/instance-banners.tsx";
 import { useMay } from "~/features/session/guards.ts";
@@ -47,7 +47,7 @@ export function ServersPage({
       <PageHeader
         title="Servers"
         description={nothingYet ? undefined : "All servers of this organization, with their latest builds."}
-        actions={nothingYet ? null : <NewServerLink orgSlug={orgSlug} />}
+        actions={nothingYet ? null : <NewServerLinks orgSlug={orgSlug} />}
       />
       <IsolationBanner orgSlug={orgSlug} />
       <DiskBanner orgSlug={orgSlug} />
@@ -56,9 +56,10 @@ export function ServersPage({
           <EmptyState
             icon={<Server aria-hidden />}
             title="No servers yet"
-            actions={<NewServerLink orgSlug={orgSlug} />}
+            actions={<NewServerLinks orgSlug={orgSlug} />}
           >
-            Deploy the echo server to see how it works, or a repository of your own.
+            Deploy the echo server to see how it works, or a repository of your own. Or add a server that runs
+            elsewhere.
           </EmptyState>
         </div>
       ) : (
@@ -89,14 +90,21 @@ export function ServersPage({
   );
 }
 
-function NewServerLink({ orgSlug }: { readonly orgSlug: string }) {
+/** The two ways to a server: build one here, or add one that runs elsewhere. */
+function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
   const mayCreate = useMay("project.create");
   if (!mayCreate) return null;
   return (
-    <Link to="/$orgSlug/welcome/server-setup" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
-      <Plus aria-hidden />
-      New server
-    </Link>
+    <>
+      <Link to="/$orgSlug/servers/external" params={{ orgSlug }} className={buttonLook()}>
+        <Globe aria-hidden />
+        Add by URL
+      </Link>
+      <Link to="/$orgSlug/welcome/server-setup" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
+        <Plus aria-hidden />
+        New server
+      </Link>
+    </>
   );
 }
 

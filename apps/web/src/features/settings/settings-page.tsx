@@ -5,6 +5,9 @@ import { useState } from "react";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { ExternalAccess } from "../external-server/external-access.tsx";
+import { ExternalSettings } from "../external-server/external-settings.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
@@ -22,17 +25,28 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
   const [saved, setSaved] = useState<Saved>(null);
   const mayDelete = useMay("project.delete");
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const isHosted = project.kind === "hosted";
   return (
     <>
-      {settingsHeader}
+      {isHosted ? (
+        settingsHeader
+      ) : (
+        <PageHeader title="Settings" description="Where it is, who can call it, and what its log keeps." />
+      )}
       {mayChange ? (
         <div className="flex max-w-4xl flex-col gap-5">
-          <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+          {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
+          {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
+          {isHosted ? null : <ExternalAccess projectKey={projectKey} />}
           <CaptureSettings projectKey={projectKey} />
           <IdentitySettings projectKey={projectKey} />
-          <SleepSettings projectKey={projectKey} />
-          <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
-          {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} /> : null}
+          {isHosted ? (
+            <>
+              <SleepSettings projectKey={projectKey} />
+              <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+            </>
+          ) : null}
+          {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} isHosted={isHosted} /> : null}
         </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">
@@ -44,7 +58,16 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
 }
 
 /** Deletes the project (PRJ-11). `name` is its exact name; the URL may spell it differently. */
-function DeleteProject({ projectKey, name }: { projectKey: ProjectKey; name: string }) {
+function DeleteProject({
+  projectKey,
+  name,
+  isHosted,
+}: {
+  projectKey: ProjectKey;
+  name: string;
+  /** Whether it is built and runs here. */
+  isHosted: boolean;
+}) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { orgSlug } = projectKey;
@@ -58,17 +81,34 @@ function DeleteProject({ projectKey, name }: { projectKey: ProjectKey; name: str
     <Card id="delete">
       <CardHeader
         title="Delete project"
-        description="Stops the server and deletes everything that Towpath stores for it."
+        description={
+          isHosted
+            ? "Stops the server and deletes everything that Towpath stores for it."
+            : "Closes its address here and deletes everything that Towpath stores for it."
+        }
       />
       <CardBody>
         <ConfirmDeletion label="Delete project" name={name} onConfirm={remove}>
           <p>This deletes, for everyone in the team:</p>
           <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
-            <li>the server's address and those of its previews; open connections end</li>
-            <li>all builds, deployments and environment variables</li>
-            <li>the request log, server logs and build logs</li>
+            {isHosted ? (
+              <>
+                <li>the server's address and those of its previews; open connections end</li>
+                <li>all builds, deployments and environment variables</li>
+                <li>the request log, server logs and build logs</li>
+              </>
+            ) : (
+              <>
+                <li>its address at Towpath; open connections end</li>
+                <li>its credential, access rules and limits</li>
+                <li>the request log</li>
+              </>
+            )}
           </ul>
-          <p className="mt-2">The GitHub repository is not changed. The name becomes available again.</p>
+          <p className="mt-2">
+            {isHosted ? "The GitHub repository is not changed." : "The server itself is not changed."} The name becomes
+            available again.
+          </p>
         </ConfirmDeletion>
       </CardBody>
     </Card>

@@ -1,4 +1,4 @@
-import { createFileRoute, notFound } from "@tanstack/react-router";
+import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { buildsQuery } from "~/features/build/build.functions.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
@@ -8,8 +8,14 @@ import {
   DeploymentsNotFound,
   DeploymentsPending,
 } from "~/features/deployment/deployments-states.tsx";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
+  // Only servers that are built here have deployments.
+  beforeLoad: async ({ context, params }) => {
+    const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
+    if (kind !== "hosted") throw redirect({ to: "/$orgSlug/$projectName/inspector", params, replace: true });
+  },
   loader: async ({ context, params }) => {
     try {
       await Promise.all([

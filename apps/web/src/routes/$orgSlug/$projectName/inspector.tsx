@@ -1,8 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { deploymentBuildQuery, inspectedBranch } from "~/features/inspector/inspector.functions.ts";
+import { inspectedBranch, offersQuery } from "~/features/inspector/inspector.functions.ts";
 import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { explainedQuery } from "~/features/request-log/request-log.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
@@ -16,7 +17,8 @@ export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
       request ? context.queryClient.ensureQueryData(explainedQuery(params, { id: request })).catch(() => null) : null,
     ]);
     const live = inspectedBranch(branches, deps.branchId, replayed?.deploymentId)?.deployment;
-    if (live) await context.queryClient.ensureQueryData(deploymentBuildQuery(params, live.id));
+    const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
+    if (live || kind !== "hosted") await context.queryClient.ensureQueryData(offersQuery(params, live?.id ?? null));
   },
   head: ({ params }) => ({ meta: [{ title: `Inspector · ${params.projectName} · Towpath` }] }),
   component: InspectorRoute,

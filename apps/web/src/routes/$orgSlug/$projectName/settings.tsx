@@ -1,5 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import { externalServerQuery } from "~/features/external-server/external-server.functions.ts";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { changedVariablesQuery, variablesQuery } from "~/features/settings/settings.functions.ts";
 import { SettingsPage } from "~/features/settings/settings-page.tsx";
 import { SettingsError, SettingsPending } from "~/features/settings/settings-states.tsx";
@@ -9,6 +11,9 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
   loader: async ({ context, params }) => {
     const { permissions } = context.organization;
     if (!permissions.includes("project.update")) return;
+    const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
+    if (kind === "external") await context.queryClient.ensureQueryData(externalServerQuery(params));
+    if (kind !== "hosted") return;
     await Promise.all([
       context.queryClient.ensureQueryData(variablesQuery(params)),
       context.queryClient.ensureQueryData(changedVariablesQuery(params)),

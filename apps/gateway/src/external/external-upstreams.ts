@@ -1,0 +1,62 @@
+import { type AddressPolicy, checkedLookup, checkServerUrl } from "@towpath/egress";
+import { LRUCache } from "lru-cache";
+import { type Dispatcher, Pool } from "undici";
+
+const maxPools = 1000;
+const connectMs = 5000;
+/** Servers that say how long they keep a connection are believed, up to this. */
+const maxIdleMs = 30_000;
+/** For those that don't say: common servers keep connections for 5 s. */
+const idleMs = 4000;
+
+/**
+ * Connections to servers elsewhere, one pool for each. Each connection resolves the server's name anew and goes only to
+ * addresses that were checked at that moment. Redirects are not followed.
+ */
+export class ExternalUpstreams {
+  readonly #policy: AddressPolicy;
+  readonly #answerMs: number;
+  readonly #pools = new LRUCache<string, Pool>({
+    max: maxPools,
+    dispose: (pool) => void pool.close().catch(() => {}),
+  });
+
+  /** `answerMs`: longest time until an answer begins. */
+  constructor({ policy, answerMs }: { policy: AddressPolicy; answerMs: number }) {
+    this.#policy = policy;
+    this.#answerMs = answerMs;
+  }
+
+  /** @throws EgressError for a URL whose host is an address that is not allowed */
+  at(externalServerId: string, url: string): { upstream: Dispatcher; path: string } {
+    const checked = checkServerUrl(url, this.#policy);
+    const key = `${externalServerId} ${checked.origin}`;
+    let pool = this.#pools.get(key);
+    if (!pool) {
+      pool = new Pool(checked.origin, {
+        pipelining: 1,
+        allowH2: false,
+        headersTimeout: this.#answerMs,
+        bodyTimeout: 0,
+        keepAliveTimeout: idleMs,
+        keepAliveMaxTimeout: maxIdleMs,
+        maxHeaderSize: 64 * 1024,
+        connect: {
+          timeout: connectMs,
+          lookup: checkedLookup(this.#policy, checked.protocol as "https:" | "http:"),
+        },
+      });
+      this.#pools.set(key, pool);
+    }
+    return { upstream: pool, path: `${checked.pathname}${checked.search}` };
+  }
+
+  get count(): number {
+    return this.#pools.size;
+  }
+
+  async destroy(): Promise<void> {
+    const pools = [...this.#pools.values()];
+    await Promise.all(pools.map((pool) => pool.destroy().catch(() => {})));
+  }
+}

@@ -1,0 +1,11 @@
+import { type ExternalParts, proxyExternal } from "../external/proxy-external.ts";
+import type { AdmittedRequest } from "./admitted-request.ts";
+import { type ProxyParts, proxy } from "./proxy.ts";
+
+export type TargetParts = ProxyParts & ExternalParts;
+
+/** Forwards an admitted request to what its label leads to: one function for each kind of target. */
+export function forwardToTarget(parts: TargetParts, admitted: AdmittedRequest): Promise<void> {
+  const { target } = admitted.exchange.route;
+  return target.kind === "external" ? proxyExternal(parts, admitted, target) : proxy(parts, admitted);
+}

@@ -1,0 +1,18 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { AddServerPage } from "~/features/external-server/add-server-page.tsx";
+import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
+
+/** ORG-9 */
+export const Route = createFileRoute("/$orgSlug/servers_/external")({
+  loader: ({ params }) => proposeServerName({ data: params }),
+  staleTime: Number.POSITIVE_INFINITY,
+  head: () => ({ meta: [{ title: "Add a server by URL · Towpath" }] }),
+  component: AddServer,
+  errorComponent: PageError,
+});
+
+function AddServer() {
+  const { orgSlug } = Route.useParams();
+  return <AddServerPage orgSlug={orgSlug} proposal={Route.useLoaderData()} />;
+}

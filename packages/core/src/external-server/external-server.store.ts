@@ -1,0 +1,123 @@
+import type { Database, Transaction } from "@towpath/db";
+import { auditLog, externalServer } from "@towpath/db/schema";
+import { type Manifest, manifestSchema } from "@towpath/mcp/manifest";
+import { findDataKey, openUpstreamCredential, sealUpstreamCredential } from "@towpath/secrets";
+import { and, eq, gt } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import type { Context } from "../context/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
+import type { ExternalServers, Inspection, InspectionProblem, InspectionTarget } from "../ports/index.ts";
+import { requireSecretBox } from "../secret/internal.ts";
+import { serverUrl } from "../server-url/index.ts";
+
+type Queryable = Database | Transaction;
+export type ExternalServerRow = typeof externalServer.$inferSelect;
+type Owner = { readonly organizationId: string; readonly projectId: string };
+
+/** @throws TowpathError `not_found` for a project of another kind */
+export async function requireExternalServer(db: Queryable, projectId: string): Promise<ExternalServerRow> {
+  const row = await findExternalServer(db, projectId);
+  if (!row) throw notFound("external server");
+  return row;
+}
+
+async function findExternalServer(db: Queryable, projectId: string): Promise<ExternalServerRow | null> {
+  const [row] = await db.select().from(externalServer).where(eq(externalServer.projectId, projectId));
+  return row ?? null;
+}
+
+/** What an external server offers, as its last inspection found it; null for a project of another kind. */
+export async function findExternalManifest(db: Queryable, projectId: string): Promise<Manifest | null> {
+  const [row] = await db
+    .select({ manifest: externalServer.manifest })
+    .from(externalServer)
+    .where(eq(externalServer.projectId, projectId));
+  return manifestSchema.safeParse(row?.manifest).data ?? null;
+}
+
+type Credential = { readonly header: string; readonly value: string };
+
+/** The columns of a credential, sealed for the origin of `url`. */
+export async function sealedCredential(
+  tx: Transaction,
+  ctx: Context,
+  server: Owner & { readonly externalServerId: string; readonly url: string; readonly version: number },
+  credential: Credential | null,
+) {
+  if (credential === null)
+    return { credentialHeader: null, credentialCiphertext: null, credentialVersion: server.version };
+  const { header, value } = credential;
+  const ciphertext = await sealUpstreamCredential(tx, requireSecretBox(ctx), { ...server, header }, value);
+  return { credentialHeader: header, credentialCiphertext: ciphertext, credentialVersion: server.version };
+}
+
+const dayMs = 86_400_000;
+
+/** In the audit log: who decrypted a credential (KEY-2). Of a job that does it all day long, once a day. */
+async function auditDecryption(ctx: Context, organizationId: string, row: ExternalServerRow): Promise<void> {
+  const entry = {
+    organizationId,
+    projectId: row.projectId,
+    action: "externalServer.decrypt",
+    subject: row.credentialHeader ?? "",
+    detail: { reason: "inspection", version: row.credentialVersion },
+  };
+  await ctx.db.transaction(async (tx) => {
+    if (ctx.actor.kind === "job") {
+      const since = new Date(ctx.clock.now().getTime() - dayMs);
+      const mine = and(eq(auditLog.action, entry.action), eq(auditLog.actor, `job:${ctx.actor.job}`));
+      const own = and(eq(auditLog.organizationId, organizationId), eq(auditLog.projectId, row.projectId));
+      if ((await tx.$count(auditLog, and(own, mine, gt(auditLog.createdAt, since)))) > 0) return;
+    }
+    await audit(tx, ctx, entry);
+  });
+}
+
+/** The credential of a stored server; null: it has none. Each reader is in the audit log before it has the value. */
+export async function openedCredential(
+  ctx: Context,
+  organizationId: string,
+  row: ExternalServerRow,
+): Promise<InspectionTarget["credential"]> {
+  const { credentialHeader: header, credentialCiphertext: ciphertext, credentialVersion: version } = row;
+  if (header === null || ciphertext === null) return null;
+  const { projectId, id: externalServerId, url } = row;
+  const stored = { organizationId, projectId, externalServerId, url, header, version, ciphertext };
+  await auditDecryption(ctx, organizationId, row);
+  const value = openUpstreamCredential(requireSecretBox(ctx), await findDataKey(ctx.db, projectId), stored);
+  return { name: header, value };
+}
+
+export const inspect = (ctx: Context, target: InspectionTarget): Promise<Inspection> =>
+  requireNetwork(ctx).inspect(target);
+
+export const reach = (ctx: Context, url: string): Promise<InspectionProblem | null> => requireNetwork(ctx).reach(url);
+
+/** @throws TowpathError `not_configured` in a process that doesn't reach servers elsewhere */
+function requireNetwork(ctx: Context): ExternalServers {
+  if (ctx.externalServers) return ctx.externalServers;
+  throw new TowpathError("not_configured", "This part of Towpath doesn't reach external servers.");
+}
+
+/** @throws TowpathError `invalid_input` for an address of this instance: calls would go round in circles */
+export function requireElsewhere(ctx: Context, url: string): void {
+  const own = new URL(serverUrl(ctx.serverUrlTemplate, "name")).host;
+  const { host } = new URL(url);
+  const suffix = own.startsWith("name.") ? own.slice("name".length) : null;
+  if (host !== own && !(suffix !== null && host.endsWith(suffix))) return;
+  throw refusedUrl("This is a server of this instance already. Enter the address of a server that runs elsewhere.");
+}
+
+const refusedUrl = (message: string) => new TowpathError("invalid_input", message, { fields: { url: message } });
+
+const credentialCodes: ReadonlySet<string> = new Set(["needs_credentials", "forbidden"]);
+
+/** The refusal of a server that could not be inspected, beside the field that can cure it. */
+export function refusedInspection(problem: { readonly code: string; readonly message: string }): TowpathError {
+  const field = credentialCodes.has(problem.code) ? "credential" : "url";
+  return new TowpathError("invalid_input", problem.message, { fields: { [field]: problem.message } });
+}
+
+/** Time until the next inspection, with a part that spreads those of many servers. */
+export const nextCheckAt = (now: Date): Date => new Date(now.getTime() + checkEveryMs * (0.8 + 0.4 * Math.random()));
+const checkEveryMs = 10 * 60_000;

@@ -1,0 +1,1 @@
+export { findExternalManifest } from "./external-server.store.ts";

@@ -1,0 +1,22 @@
+/** Why a request that somebody else named was not made, or got no answer. */
+type EgressProblem =
+  | "invalid_url"
+  | "address_not_allowed"
+  | "name_not_found"
+  | "unreachable"
+  | "tls"
+  | "timeout"
+  | "redirect"
+  | "status"
+  | "too_large"
+  | "not_json";
+
+/** `message` is safe to show to whoever named the URL. */
+export class EgressError extends Error {
+  readonly problem: EgressProblem;
+  constructor(problem: EgressProblem, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "EgressError";
+    this.problem = problem;
+  }
+}

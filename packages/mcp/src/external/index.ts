@@ -1,0 +1,2 @@
+export { inspectExternal } from "./inspect-external.ts";
+export { reachExternal } from "./reach-external.ts";
