@@ -223,6 +223,19 @@ test("CHAT-1 Escape stops an answer, which keeps what was said; the question can
     .toEqual([["Good morning", "done"]]);
 });
 
+test("CHAT-1 a second page says that the question is being answered elsewhere, and can stop it", async () => {
+  await openChat();
+  await ask("tell me a story");
+  await page.getByText(/word word/).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByText("This question is being answered elsewhere").waitFor();
+  await other.getByRole("button", { name: "Stop it" }).click();
+  await page.getByText("You stopped the answer.").waitFor();
+  await expect.poll(async () => JSON.stringify(await turns())).toContain("word word");
+  await other.close();
+});
+
 test("CHAT-1 Shift-Enter begins a line; a key that the provider refuses is explained, without the key, and asked again", async () => {
   await openChat();
   await field().fill("first line");

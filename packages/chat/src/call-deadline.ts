@@ -13,10 +13,6 @@ export class CallDeadline {
     this.#start();
   }
 
-  get isExpired(): boolean {
-    return this.#expired.signal.aborted;
-  }
-
   /** Runs `work` outside the limit. */
   async pausedFor<T>(work: () => Promise<T>): Promise<T> {
     if (this.#pauses === 0) this.#stop();

@@ -3,7 +3,7 @@ import type { ChatEvent, ChatForm, ChatReply, ChatToolPart } from "@towpath/core
 import { type Elicitation, type ElicitationAnswer, McpClientError } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { Redactor } from "@towpath/secrets/redaction";
-import { boundedResult } from "./tool-result.ts";
+import { boundedResult, type ResultRoom } from "./tool-result.ts";
 import type { ToolServer } from "./tool-server.ts";
 import { needsApproval } from "./tools.ts";
 
@@ -12,6 +12,7 @@ export type ToolContext = {
   readonly server: ToolServer;
   /** Tools that the person allowed for the whole chat. */
   readonly allowed: Set<string>;
+  readonly room: ResultRoom;
   readonly redactor: Redactor;
   readonly signal: AbortSignal;
   readonly emit: (event: ChatEvent) => void;
@@ -80,12 +81,12 @@ class RunningCall {
   }
 
   async run(): Promise<void> {
-    const { server, redactor } = this.#context;
+    const { server, redactor, room } = this.#context;
     const outcome = await server.callTool(
       { name: this.part.tool, arguments: this.#arguments },
       { onElicit: (asked) => this.#ask(asked), onRequest: (requestId) => this.#update({ requestId }) },
     );
-    const { result, truncated } = boundedResult(outcome.result);
+    const { result, truncated } = boundedResult(outcome.result, room);
     const status = result.isError === true ? "failed" : "done";
     this.#update({
       ...{ status, truncated, durationMs: outcome.durationMs },

@@ -14,6 +14,7 @@ import { answerMessages, type Question, questionMessage, toolResult } from "./me
 import { problemOfModel } from "./model-errors.ts";
 import { askModel, type ModelStep, type Usage } from "./model-step.ts";
 import { seesImages } from "./models.ts";
+import { resultRoom } from "./tool-result.ts";
 import { toolsForModel } from "./tools.ts";
 
 const maxSteps = 16;
@@ -23,7 +24,7 @@ const maxCallsAtOnce = 4;
 /** Of the earlier turns, as JSON: older ones are left out. */
 const maxHistoryLength = 400_000;
 
-export type Turn = Omit<ToolContext, "tools" | "allowed"> & {
+export type Turn = Omit<ToolContext, "tools" | "allowed" | "room"> & {
   readonly model: ChatModel;
   readonly manifest: Manifest;
   readonly project: string;
@@ -69,6 +70,7 @@ class RunningTurn {
       ...turn,
       tools: turn.manifest.tools,
       allowed: allowedBefore(turn.history),
+      room: resultRoom(),
       emit: (event) => this.#emit(event),
     };
   }

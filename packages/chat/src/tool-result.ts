@@ -6,6 +6,8 @@ type Output = ToolResultPart["output"];
 
 /** Of a result as stored and shown, as JSON. Images count in full. */
 const maxStoredLength = 400_000;
+/** Of a result for which no room is left in its turn. */
+const minStoredLength = 2_000;
 /** Of the text that the model reads of one result. */
 const maxModelLength = 50_000;
 const maxModelImages = 4;
@@ -22,12 +24,27 @@ const readableImages = new Set(["image/png", "image/jpeg", "image/gif", "image/w
 const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
 const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
-/** A result of a size that can be kept: whole, or its first blocks, the last text of them cut. */
-export function boundedResult(result: McpResult): { readonly result: McpResult; readonly truncated: boolean } {
-  if (sizeOf(result) <= maxStoredLength) return { result, truncated: false };
+/** What a turn may still keep of results, shared by its calls. */
+export type ResultRoom = { left: number };
+
+/** Of all results of a turn together: a chat is read as a whole. */
+export const resultRoom = (): ResultRoom => ({ left: 2_000_000 });
+
+/** A result of a size that can be kept: whole, or its first blocks, the last text of them cut. Takes its room. */
+export function boundedResult(
+  result: McpResult,
+  room: ResultRoom,
+): { readonly result: McpResult; readonly truncated: boolean } {
+  const most = Math.min(maxStoredLength, Math.max(minStoredLength, room.left));
+  const size = sizeOf(result);
+  room.left -= Math.min(size, most);
+  return size <= most ? { result, truncated: false } : { result: beginningOf(result, most), truncated: true };
+}
+
+function beginningOf(result: McpResult, most: number): McpResult {
   const { content, isError } = results.catch({ content: [] }).parse(result);
   const kept: unknown[] = [];
-  let left = maxStoredLength;
+  let left = most;
   for (const block of content) {
     const text = textBlock.safeParse(block);
     const fitting = text.success ? { type: "text", text: cut(text.data.text, Math.max(0, left)) } : block;
@@ -36,7 +53,7 @@ export function boundedResult(result: McpResult): { readonly result: McpResult; 
     kept.push(fitting);
     if (left <= 0) break;
   }
-  return { result: { content: kept, ...(isError && { isError }) }, truncated: true };
+  return { content: kept, ...(isError && { isError }) };
 }
 
 /** What the model reads of a result. `images`: whether it can see them. */

@@ -88,11 +88,12 @@ export const chatsQuery = (key: ProjectKey) =>
     ...projectCache,
   });
 
-/** A chat with its turns. The page that asks keeps it up to date itself. */
+/** A chat with its turns; read again while an answer is under way that another page follows. */
 export const chatQuery = (key: ProjectKey, chatId: string) =>
   queryOptions({
     queryKey: [...chatQueryKey(key), "one", chatId],
     queryFn: ({ signal }): Promise<ChatView> => getOwnChat({ data: { ...key, chatId }, signal }),
+    refetchInterval: ({ state }) => (state.data?.turns.at(-1)?.status === "running" ? 2000 : false),
     staleTime: 0,
     gcTime: 60_000,
     retry: false,

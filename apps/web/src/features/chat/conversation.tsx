@@ -47,7 +47,7 @@ export function Conversation({
   const chat = useChat(projectKey, chatId, onStarted);
   const lastModel = chat.turns.at(-1)?.model;
   const model = [chosenModel, lastModel].find((name) => setup.models.includes(name ?? "")) ?? setup.models[0] ?? "";
-  const end = useFollowEnd(chat.turns);
+  const end = useFollowEnd(chat.chat?.id ?? null, chat.isAnswering);
 
   const ask = (asked: Draft, replacesLast: boolean) => {
     chat.send({
@@ -94,7 +94,7 @@ export function Conversation({
     );
   };
   return (
-    <div className="mx-auto flex w-full max-w-3xl flex-1 flex-col">
+    <div ref={end.ref} className="mx-auto flex w-full max-w-3xl flex-1 flex-col">
       {chat.isMissing && (
         <Callout tone="warn" title="There is no such chat" className="mb-4">
           It may have been deleted, or is somebody else's.
@@ -110,7 +110,6 @@ export function Conversation({
       ) : (
         <div className="flex flex-1 flex-col gap-8 pb-6">{chat.turns.map(viewOf)}</div>
       )}
-      <div ref={end.ref} aria-hidden />
       <div className="sticky bottom-0 z-10 -mx-1 flex flex-col gap-2 bg-canvas px-1 pt-1 pb-4">
         {chat.failure && (
           <Callout

@@ -29,6 +29,7 @@ export const TurnView = memo(function TurnView({
   /** Given when another page or nobody follows the answer. */
   onStopElsewhere: (() => void) | null;
 }) {
+  const tokens = turn.inputTokens + turn.outputTokens;
   const texts = turn.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
   return (
     <article aria-label={`Question ${turn.number}`} className="flex min-w-0 flex-col gap-3">
@@ -59,7 +60,8 @@ export const TurnView = memo(function TurnView({
             </IconButton>
           )}
           <span className="tabular">
-            {turn.model} · {(turn.inputTokens + turn.outputTokens).toLocaleString("en")} tokens
+            {turn.model}
+            {tokens > 0 && ` · ${tokens.toLocaleString("en")} tokens`}
           </span>
         </footer>
       )}

@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ChatTurnView, ChatView } from "@towpath/core/chat";
 import { type AskInput, type ChatEvent, withEvent } from "@towpath/core/chat/schema";
 import { useEffect, useRef, useState } from "react";
-import { failureText } from "~/ui/toast.ts";
+import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ask } from "./ask.ts";
 import { chatQuery, chatsQuery } from "./chat.functions.ts";
@@ -50,6 +50,7 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
     setAsked({ question, chatId, turn: firstTurn(question, question.replacesLast ? before : before + 1) });
     const events = inFrames((some) => setAsked((now) => now && some.reduce(applyEvent, now)));
     let openId = chatId;
+    let hasStarted = false;
     try {
       await ask(
         key,
@@ -58,6 +59,7 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
           signal: stop.signal,
           onEvent: (event) => {
             events.push(event);
+            hasStarted = true;
             if (event.type !== "started" || openId !== null) return;
             openId = event.chatId;
             onStarted(event.chatId);
@@ -65,12 +67,14 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
         },
       );
     } catch (error) {
-      if (!stop.signal.aborted) setFailure({ message: failureText(error), question });
+      // A question that was taken is in the chat, with its own way to ask again.
+      if (hasStarted && !stop.signal.aborted) toast.error(failureText(error));
+      else if (!stop.signal.aborted) setFailure({ message: failureText(error), question });
     }
     events.flush();
     running.current = null;
     // The stored answer takes the place of the streamed one, without a moment in which there is none.
-    if (openId !== null) await queryClient.fetchQuery(chatQuery(key, openId)).catch(() => {});
+    if (openId !== null) await fetchEnded(queryClient, key, openId);
     setAsked(null);
     await queryClient.invalidateQueries({ queryKey: chatsQuery(key).queryKey });
   };
@@ -82,7 +86,7 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
     chat,
     isAnswering,
     isMissing: stored.isError,
-    /** Of the question that could not be asked, or whose answer broke off without a reason from the model. */
+    /** Of a question that could not be asked. */
     failure,
     send: (question: NewQuestion) => void send(question),
     stop: () => running.current?.abort(),
@@ -90,6 +94,15 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
     current: asked?.chatId != null && asked.turn.id !== "" ? { chatId: asked.chatId, turnId: asked.turn.id } : null,
     refresh: () => queryClient.invalidateQueries({ queryKey: chatQuery(key, chatId ?? "").queryKey }),
   };
+}
+
+/** Reads the chat until its last answer is stored, which takes a moment after a stop. */
+async function fetchEnded(queryClient: QueryClient, key: ProjectKey, chatId: string): Promise<void> {
+  for (let waitMs = 100; waitMs < 3000; waitMs *= 2) {
+    const chat = await queryClient.fetchQuery(chatQuery(key, chatId)).catch(() => null);
+    if (chat?.turns.at(-1)?.status !== "running") return;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
 }
 
 function applyEvent(asked: Asked, event: ChatEvent): Asked {

@@ -1,5 +1,4 @@
-import type { ChatTurnView } from "@towpath/core/chat";
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 
 /** How near the end of the page counts as being there. */
 const nearPixels = 120;
@@ -8,15 +7,15 @@ const isAtEnd = () => {
   const { scrollHeight } = document.documentElement;
   return scrollHeight - window.innerHeight - window.scrollY < nearPixels;
 };
+const toEnd = () => window.scrollTo({ top: document.documentElement.scrollHeight });
 
 /**
- * Keeps the end of the chat in view while an answer grows, unless the person has scrolled up to read. `follow` goes there
- * again; `ref` is for an element at the end.
+ * Keeps the end of the chat in view while an answer grows, forms that are loaded later included, unless the person has
+ * scrolled up to read; a chat that is opened begins there. `ref` is for the element that grows; `follow` goes to the end again.
  */
-export function useFollowEnd(turns: readonly ChatTurnView[]) {
+export function useFollowEnd(openId: string | null, isAnswering: boolean) {
   const ref = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
-  const toEnd = () => window.scrollTo({ top: document.documentElement.scrollHeight });
   useEffect(() => {
     const note = () => {
       follows.current = isAtEnd();
@@ -24,10 +23,15 @@ export function useFollowEnd(turns: readonly ChatTurnView[]) {
     window.addEventListener("scroll", note, { passive: true });
     return () => window.removeEventListener("scroll", note);
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the answer may make it longer
-  useLayoutEffect(() => {
-    if (follows.current && turns.length > 0) toEnd();
-  }, [turns]);
+  useEffect(() => {
+    if (openId !== null) toEnd();
+  }, [openId]);
+  useEffect(() => {
+    if (!isAnswering || !ref.current) return;
+    const growing = new ResizeObserver(() => follows.current && toEnd());
+    growing.observe(ref.current);
+    return () => growing.disconnect();
+  }, [isAnswering]);
   return {
     ref,
     follow: () => {
