@@ -1,7 +1,9 @@
+import { sampleManifest, seedLiveProject, seedOrganization } from "@towpath/core/testing";
 import type { Page } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
+import { seededMember } from "./visitor.ts";
 
 const site = openSite();
 const browser = openBrowser();
@@ -75,6 +77,39 @@ test("PUB-4 the landing page takes at most 150 kB in at most 25 requests", async
   expect(sizes.length).toBeGreaterThan(2);
   const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
   expect(Math.max(kilobytes, 150)).toBe(150);
+});
+
+test("PUB-10 a public project's page shows arguments on demand, copies the URL, and is accessible", async () => {
+  const project = { name: "lock-keeper", isPublic: true, authMode: "towpath-public" };
+  await seedLiveProject(site.db, await seedOrganization(site.db), project, { manifest: sampleManifest() });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${site.url}/app/lock-keeper`);
+  expect(await page.getByText("required", { exact: true }).isVisible()).toBe(false);
+  await page.getByText("1 argument").focus();
+  await page.keyboard.press("Enter");
+  expect(await page.getByText("required", { exact: true }).isVisible()).toBe(true);
+  await page.getByRole("button", { name: "Copy URL" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("http://localhost:8080/lock-keeper/mcp");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+});
+
+test("PUB-3 for a signed-in user a public page comes with the app, whose menus work", async () => {
+  const member = await seededMember(site.url, site.db);
+  const own = await browser.signedInPage(site.url, member);
+  const problems: string[] = [];
+  own.on("pageerror", ({ message }) => problems.push(message));
+  await own.goto(`${site.url}/blog/context-economy`);
+  await own.getByRole("button", { name: /account of Ada Lovelace/ }).click();
+  await own.getByRole("menuitem", { name: "Sign out" }).waitFor();
+  await own.keyboard.press("Escape");
+  await own.getByRole("menu").waitFor({ state: "hidden" });
+  expect(problems).toEqual([]);
+  await expectAccessible(own);
+  await own.context().close();
 });
 
 test("UI-2 without a stored choice the page follows the system's theme", async () => {

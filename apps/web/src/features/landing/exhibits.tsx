@@ -2,8 +2,9 @@ import { CircleX, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { StatusDot } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
+import { SignInExample } from "./sign-in-example.tsx";
 
-/** Two screens as examples: a failed build and the request log. */
+/** Three screens as examples: a failed build, the request log and the consent page. */
 export function Exhibits() {
   return (
     <section
@@ -22,6 +23,12 @@ export function Exhibits() {
         flipped
       >
         <CallLog />
+      </Exhibit>
+      <Exhibit
+        title="Clients sign in by themselves"
+        text="Paste the URL into Claude, Cursor or VS Code: the client finds out how to sign in, and a page asks you for consent. You decide which roles and keys may call which tool."
+      >
+        <SignInExample />
       </Exhibit>
     </section>
   );

@@ -1,42 +1,25 @@
+import type { PostSummary } from "~/features/blog/publish-posts.ts";
 import { Copyable } from "~/features/public-site/copyable.tsx";
-import { buttonLook } from "~/ui/button.tsx";
 import { Main } from "~/ui/main.tsx";
 import { Exhibits } from "./exhibits.tsx";
+import { Figures } from "./figures.tsx";
+import { Hero } from "./hero.tsx";
 import { Journey } from "./journey.tsx";
+import { LatestPosts } from "./latest-posts.tsx";
 import { Promises } from "./promises.tsx";
 
 /** What a visitor sees first: what Towpath is, what it promises, how to run it (PUB-4). */
-export function LandingPage() {
+export function LandingPage({ posts }: { readonly posts: readonly PostSummary[] }) {
   return (
     <Main className="outline-none">
       <Hero />
       <Journey />
+      <Figures />
       <Exhibits />
       <Promises />
       <SelfHosting />
+      <LatestPosts posts={posts} />
     </Main>
-  );
-}
-
-function Hero() {
-  return (
-    <section className="mx-auto max-w-[1280px] px-4 pt-14 pb-8 sm:px-6 sm:pt-24">
-      <h1 className="max-w-[18ch] text-[clamp(2.125rem,1.4rem+3.4vw,4rem)] leading-[1.04] font-semibold tracking-[-0.035em] text-balance">
-        The simplest path to production for MCP servers
-      </h1>
-      <p className="mt-5 max-w-[58ch] text-lg/normal text-pretty text-muted sm:text-xl/normal">
-        Push a repository with a Python MCP server. Towpath builds it, runs it in a sandbox, checks that it answers, and
-        gives it a URL that every MCP client can use.
-      </p>
-      <div className="mt-7 flex flex-wrap gap-2.5">
-        <a href="/signup" className={buttonLook({ variant: "primary", size: "lg" })}>
-          Get started
-        </a>
-        <a href="#self-host" className={buttonLook({ size: "lg" })}>
-          Run it yourself
-        </a>
-      </div>
-    </section>
   );
 }
 

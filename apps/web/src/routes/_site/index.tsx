@@ -1,4 +1,5 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
+import { getPosts } from "~/features/blog/blog.functions.ts";
 import { LandingPage } from "~/features/landing/landing-page.tsx";
 import { pageHead } from "~/features/public-site/page-head.ts";
 import { homeDestination } from "~/features/session/destinations.ts";
@@ -11,6 +12,7 @@ export const Route = createFileRoute("/_site/")({
     const profile = viewer && (await queryClient.fetchQuery({ ...profileQuery, staleTime: 0 }));
     if (profile) throw redirect({ href: homeDestination(profile, viewer.auth.organizationId) });
   },
+  loader: () => getPosts(),
   head: ({ match }) =>
     pageHead(match.context.site, {
       path: "/",
@@ -18,5 +20,9 @@ export const Route = createFileRoute("/_site/")({
       description:
         "Push a repository with a Python MCP server. Towpath builds it, runs it in a sandbox and gives it a URL that every MCP client can use, with access control and a log of every call.",
     }),
-  component: LandingPage,
+  component: Landing,
 });
+
+function Landing() {
+  return <LandingPage posts={Route.useLoaderData()} />;
+}
