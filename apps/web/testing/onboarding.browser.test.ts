@@ -184,12 +184,22 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await page.goto(`${site.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
   await expectAccessible(page);
+  const proposed = (await page.getByTestId("proposed-name").textContent()) ?? "";
+  expect(proposed).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).click();
   const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
   await entrypoint.waitFor();
   expect(await entrypoint.inputValue()).toBe("echo.py");
+  expect(await page.getByLabel("Server name").inputValue()).toBe(proposed);
   await expectAccessible(page);
   await see("This name is available.");
+  // Files are looked up while the form is filled in, and what is typed survives a reload.
+  await entrypoint.fill("nope.py:app");
+  await see("There is no `nope.py` in ada-codes/brave-teal-otter at main (");
+  await expect.poll(() => new URL(page.url()).searchParams.get("entrypoint")).toBe("nope.py:app");
+  await page.reload();
+  expect(await entrypoint.inputValue()).toBe("nope.py:app");
+  expect(await page.getByLabel("Server name").inputValue()).toBe(proposed);
   for (const [value, text] of [
     ["../echo.py", "Entrypoint cannot reference parent directories"],
     ["echo.py:", "Identifier cannot be empty after colon"],
@@ -215,8 +225,8 @@ test("ONB-5 the form starts with every field in the URL", async () => {
   const deploy = `${site.url}/${orgSlug}/welcome/server-deploy`;
   const address = new URLSearchParams({
     serverName: "third-server-here",
-    defaultBranch: "main",
-    teamId: "acme",
+    defaultBranch: "trunk",
+    teamId: "elsewhere",
     entrypoint: "other.py:app",
     requirements: "requirements.txt",
     envVariables: JSON.stringify(["API_KEY", "REGION=eu"]),
@@ -230,6 +240,8 @@ test("ONB-5 the form starts with every field in the URL", async () => {
   await page.goto(`${deploy}?${address}`);
   const filled = (name: string) => page.getByRole("textbox", { name, exact: true }).inputValue();
   await see("ada-codes/brave-teal-otter");
+  await see("You are not a member of this link's team");
+  await see(/This link names trunk, but the default branch is main/);
   expect(await filled("Server name")).toBe("third-server-here");
   expect(await filled("Entrypoint")).toBe("other.py:app");
   expect(await page.getByRole("textbox", { name: /^Requirements file/ }).inputValue()).toBe("requirements.txt");

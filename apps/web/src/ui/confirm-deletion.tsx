@@ -9,6 +9,8 @@ import { failureText } from "./toast.ts";
 export function ConfirmDeletion({
   label,
   name,
+  note = "You can't undo this.",
+  failed = "Nothing was deleted",
   children,
   onConfirm,
 }: {
@@ -16,6 +18,9 @@ export function ConfirmDeletion({
   label: string;
   /** What the user must type. */
   name: string;
+  note?: string;
+  /** Title of what `onConfirm` rejects with. */
+  failed?: string;
   /** What will be deleted. */
   children: ReactNode;
   /** Deletes and then leaves the page. What it rejects with is shown in the dialog. */
@@ -48,7 +53,7 @@ export function ConfirmDeletion({
       open={open}
       onOpenChange={show}
       title={label}
-      description="You can't undo this."
+      description={note}
       trigger={<Button variant="danger-quiet">{label}</Button>}
     >
       <form
@@ -62,7 +67,7 @@ export function ConfirmDeletion({
       >
         <div className="text-sm">{children}</div>
         {failure ? (
-          <Callout tone="bad" title="Nothing was deleted">
+          <Callout tone="bad" title={failed}>
             {failure}
           </Callout>
         ) : null}

@@ -1,4 +1,12 @@
-import { type ComponentProps, type ReactNode, useId } from "react";
+import {
+  type ChangeEvent,
+  type ComponentProps,
+  type ReactNode,
+  useId,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+} from "react";
 import { classNames } from "./class-names.ts";
 
 /** Props for the control inside a `Field`: `{(control) => <Input {...control} />}`. */
@@ -70,16 +78,29 @@ export function Field({
 export const controlLook =
   "rounded-md border border-line-strong/70 bg-surface text-sm text-ink transition-[border-color,box-shadow] duration-100 placeholder:text-faint hover:border-line-strong focus-visible:border-focus focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-focus/60 disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad";
 
-/** A one-line text field. `Field` gives it a label, hint and error. */
+/**
+ * A one-line text field. `Field` gives it a label, hint and error. What was typed or filled in before the page's script
+ * ran is told to `onChange`.
+ */
 export function Input({
   className,
   mono = false,
   leading,
   trailing,
+  ref,
   ...rest
 }: ComponentProps<"input"> & { mono?: boolean; leading?: ReactNode; trailing?: ReactNode }) {
+  const element = useRef<HTMLInputElement>(null);
+  useImperativeHandle(ref, () => element.current as HTMLInputElement, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the script takes over the field
+  useLayoutEffect(() => {
+    const target = element.current;
+    if (!target || typeof rest.value !== "string" || target.value === rest.value) return;
+    rest.onChange?.({ target, currentTarget: target } as ChangeEvent<HTMLInputElement>);
+  }, []);
   const input = (
     <input
+      ref={element}
       className={classNames(
         controlLook,
         "h-8 w-full px-2.5",

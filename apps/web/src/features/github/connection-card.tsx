@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown, ExternalLink, Lock } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useMay } from "~/features/session/guards.ts";
 import { profileQuery } from "~/features/session/session.functions.ts";
 import { Badge } from "~/ui/badge.tsx";
@@ -48,8 +48,21 @@ export function ConnectionCard({ orgSlug, connection }: { readonly orgSlug: stri
 }
 
 function Avatar({ connection: { accountLogin, gitHub } }: { readonly connection: Connection }) {
-  if ("avatarUrl" in gitHub)
-    return <img src={gitHub.avatarUrl} alt="" className="size-9 rounded-full border bg-sunken" />;
+  const [isBroken, setBroken] = useState(false);
+  const picture = useRef<HTMLImageElement>(null);
+  // It may have failed before this script ran.
+  useEffect(() => setBroken(picture.current?.complete === true && picture.current.naturalWidth === 0), []);
+  if ("avatarUrl" in gitHub && !isBroken) {
+    return (
+      <img
+        ref={picture}
+        src={gitHub.avatarUrl}
+        alt=""
+        onError={() => setBroken(true)}
+        className="size-9 rounded-full border bg-sunken"
+      />
+    );
+  }
   return (
     <span
       aria-hidden
@@ -89,13 +102,21 @@ function Disconnect({ orgSlug, connection }: { readonly orgSlug: string; readonl
     await queryClient.invalidateQueries(profileQuery);
   };
   return (
-    <ConfirmDeletion label="Disconnect" name={accountLogin} onConfirm={remove}>
+    <ConfirmDeletion
+      label="Disconnect"
+      name={accountLogin}
+      note="You can connect it again later."
+      failed="The account is still connected"
+      onConfirm={remove}
+    >
       <p>
         {projectCount === 0
           ? "No server of this team is built from this account."
-          : `${projectCount === 1 ? "1 server is" : `${projectCount} servers are`} built from this account. They keep running, but pushes start no builds.`}
+          : projectCount === 1
+            ? "1 server is built from this account. It keeps running, but pushes start no builds."
+            : `${projectCount} servers are built from this account. They keep running, but pushes start no builds.`}
       </p>
-      <p className="mt-2">Repositories and the installed App stay at GitHub. You can connect the account again.</p>
+      <p className="mt-2">Repositories and the installed App stay at GitHub.</p>
     </ConfirmDeletion>
   );
 }

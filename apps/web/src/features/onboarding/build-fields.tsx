@@ -23,8 +23,8 @@ export function useBuildFields(initial: BuildValues) {
   return {
     values,
     change: (changed: Partial<BuildValues>) => {
-      setValues({ ...values, ...changed });
-      setRefused(Object.fromEntries(Object.entries(refused).filter(([field]) => !(field in changed))));
+      setValues((current) => ({ ...current, ...changed }));
+      setRefused((current) => Object.fromEntries(Object.entries(current).filter(([field]) => !(field in changed))));
     },
     /** An error shows once its field was changed or the form was submitted. */
     problem: (field: "entrypoint" | "requirements") =>

@@ -59,7 +59,15 @@ export function ChooseRepoPage({
             </GitHubLink>
           </div>
           {chosen.isSuspended ? (
-            <Callout tone="warn" title={`${chosen.accountLogin} has suspended Towpath`}>
+            <Callout
+              tone="warn"
+              title={`${chosen.accountLogin} has suspended Towpath`}
+              actions={
+                <Link to="/$orgSlug/settings/github" params={{ orgSlug }} className={buttonLook({ size: "sm" })}>
+                  GitHub connections
+                </Link>
+              }
+            >
               The account's owner can resume it in the App's settings on GitHub.
             </Callout>
           ) : (

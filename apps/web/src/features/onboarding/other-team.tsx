@@ -19,7 +19,7 @@ export function OtherTeam({ teamId }: { readonly teamId: string | undefined }) {
   if (!other) {
     return (
       <Callout tone="warn" title="You are not a member of this link's team" className="mb-5">
-        The server will belong to {organization.name}.
+        {organization.name} will own the server.
       </Callout>
     );
   }
@@ -44,7 +44,7 @@ export function OtherTeam({ teamId }: { readonly teamId: string | undefined }) {
         </Button>
       }
     >
-      You are working in {organization.name}.
+      {organization.name} is your current team.
     </Callout>
   );
 }

@@ -39,12 +39,13 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
     authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
   });
   const { values } = form.fields;
+  const names = variables.rows.map(({ keyName }) => keyName).filter((name) => name !== "");
   useKeptInUrl(
     {
       serverName: choice.name,
       entrypoint: values.entrypoint,
       requirements: values.requirements || undefined,
-      envVariables: variables.rows.map(({ keyName }) => keyName).filter((name) => name !== ""),
+      envVariables: names.length > 0 ? names : undefined,
       shouldUseAuth: values.authMode !== "towpath-public",
     },
     onKeep,

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { projectNameSchema } from "@towpath/core/project/schema";
 import { Dices } from "lucide-react";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
@@ -25,12 +25,6 @@ export function ServerNameField({
   const [rolling, setRolling] = useState(false);
   const { name, setName, problem, available, roll } = choice;
   const [before, after] = urlTemplate.split("{name}");
-  const input = useRef<HTMLInputElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for a name that was typed before this script ran
-  useLayoutEffect(() => {
-    const typed = input.current?.value ?? name;
-    if (typed !== name) setName(typed);
-  }, []);
   const another = async () => {
     setRolling(true);
     await roll().catch((failure: unknown) => toast.error(failureText(failure)));
@@ -48,7 +42,6 @@ export function ServerNameField({
         {(control) => (
           <Input
             {...control}
-            ref={input}
             mono
             className="h-10 text-sm"
             autoComplete="off"

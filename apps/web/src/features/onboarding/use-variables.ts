@@ -32,7 +32,7 @@ export function useVariables(names: readonly string[]): Variables {
     ),
     filled: rows.filter((row) => !isBlank(row)).map(({ keyName, secretValue }) => ({ keyName, secretValue })),
     isValid: found.every((problem) => problem.keyName === null && problem.secretValue === null),
-    change: (id, changed) => setRows(rows.map((row) => (row.id === id ? { ...row, ...changed } : row))),
+    change: (id, changed) => setRows((current) => current.map((row) => (row.id === id ? { ...row, ...changed } : row))),
     paste: (id, text) => {
       const pasted = parseEnvBlock(text);
       setRows(applyPaste(rows, id, pasted, nextId.current));
