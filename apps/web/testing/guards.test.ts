@@ -88,6 +88,22 @@ test("AUTH-7 without a session, every protected page redirects to the sign-in UR
   }
 });
 
+test("AUTH-1 AUTH-7 the sign-in URLs carry the requested path, and no other site's", async () => {
+  const read = async (returnTo?: string) =>
+    (await callServerFunction(newVisitor(site.url), "session.getSignInUrls", "GET", { returnTo })).text;
+  const path = encodeURIComponent("/acme/servers?text=a&type=open");
+  for (const page of ["login", "signup"]) {
+    expect(await read("/acme/servers?text=a&type=open")).toContain(`"/${page}?returnTo=${path}"`);
+    for (const elsewhere of [undefined, "/", "//evil.example", "https://evil.example/x"])
+      expect(await read(elsewhere)).toContain(`"/${page}"`);
+  }
+});
+
+test("AUTH-1 the authorization URL of the embedded provider is its own page", async () => {
+  const call = callServerFunction(newVisitor(site.url), "session.createAuthorizationUrl", "POST", { returnTo: "/a" });
+  expect((await call).text).toContain(`${site.url}/provider/sign-in?returnTo=%2Fa`);
+});
+
 test("AUTH-7 a session of a deleted account is not accepted", async () => {
   const visitor = await signedUpVisitor(site.url, "gone@example.com");
   await site.db.delete(user).where(eq(user.email, "gone@example.com"));
@@ -114,6 +130,41 @@ test("AUTH-5 the session is synced to the organization on screen", async () => {
   expect(await active()).toEqual([null]);
   expect((await visitor.get(`/${own.slug}/servers`)).status).toBe(200);
   expect(await active()).toEqual([own.id]);
+});
+
+test("AUTH-5 a sync that fails is logged, and the page is shown all the same", async () => {
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
+  await site.pool.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no sync today'; END $$;
+    CREATE TRIGGER no_sync BEFORE UPDATE OF active_organization_id ON session FOR EACH ROW EXECUTE FUNCTION refuse()`);
+  const before = site.output().length;
+  const page = await visitor.get(`/${own.slug}/servers`);
+  await site.pool.query("DROP TRIGGER no_sync ON session; DROP FUNCTION refuse");
+  expect(page.status).toBe(200);
+  const [line] = site
+    .output()
+    .slice(before)
+    .split("\n")
+    .filter((each) => each.includes("no sync today"));
+  expect(JSON.parse(line ?? "{}")).toMatchObject({
+    msg: "server function failed",
+    function: "syncOrganizationSession",
+  });
+});
+
+test("AUTH-7 a profile that is not found is logged and read as none", async () => {
+  const [member, other] = [await seededMember(site.url, site.db), await seededMember(site.url, site.db)];
+  const before = site.output().length;
+  const read = (userId: string) => callServerFunction(member.visitor, "session.getProfile", "GET", { userId });
+  expect((await read(member.userId)).text).toContain(member.organization.slug);
+  const { status, text } = await read(other.userId);
+  expect([status, text.includes(other.organization.slug)]).toEqual([200, false]);
+  const logged = site
+    .output()
+    .slice(before)
+    .split("\n")
+    .filter((line) => line.includes("profile not found"));
+  expect(logged.map((line) => JSON.parse(line).userId)).toEqual([other.userId]);
 });
 
 test("AUTH-5 a session that names an organization the user has left falls back to the first", async () => {

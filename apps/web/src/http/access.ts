@@ -83,7 +83,9 @@ type NoPermission =
   /** It acts only on the caller's own session or account. */
   | "self"
   /** The sender signs the body. */
-  | "signature";
+  | "signature"
+  /** Only with the operator token: it acts on accounts, which belong to no organization. */
+  | "operator";
 
 /** A route handler that checks a permission. `handler` gets the permission and returns the handler that checks it. */
 export const withPermission = <Handler>(

@@ -13,13 +13,15 @@ import {
 } from "./organization.store.ts";
 
 /**
- * The signed-in user with organizations (oldest membership first), GitHub installations and projects.
+ * The signed-in user's profile by their id (AUTH-12), with organizations (oldest membership first), GitHub
+ * installations and projects.
  *
- * @throws TowpathError `not_found` when the account is gone (AUTH-7).
+ * @throws TowpathError `not_found` when the account is gone, and for somebody else's (AUTH-7)
  */
-export async function getProfile(call: { ctx: Context }): Promise<ProfileView> {
-  const { ctx } = call;
-  const found = await findUser(ctx.db, requireUser(ctx));
+export async function getProfile(call: { ctx: Context; input: { readonly userId: string } }): Promise<ProfileView> {
+  const { ctx, input } = call;
+  const isOwn = requireUser(ctx) === input.userId;
+  const found = isOwn ? await findUser(ctx.db, input.userId) : undefined;
   if (!found) throw notFound("profile");
   const memberships = await listMemberships(ctx.db, found.id);
   const ids = memberships.map((organization) => organization.id);

@@ -3,6 +3,7 @@ import { githubInstallation, member, organization, project, user } from "@towpat
 import { asc, eq, inArray, like, or, sql } from "drizzle-orm";
 import type { Permission } from "../authorize/index.ts";
 import type { Role } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 
 export type OrganizationView = { readonly id: string; readonly slug: string; readonly name: string };
@@ -20,6 +21,13 @@ export type ActiveOrganizationView = {
  * it is their id (decision 031).
  */
 export const externalIdOf = ({ id }: { readonly id: string }): string => id;
+
+/** @throws TowpathError `invalid_input` for the external id of another organization */
+export function requireExternalId(organization: { readonly id: string }, given: string): void {
+  if (externalIdOf(organization) === given) return;
+  const message = "This external id belongs to another organization.";
+  throw new TowpathError("invalid_input", message, { fields: { externalId: message } });
+}
 
 export type OrganizationAccessView = OrganizationView & {
   readonly role: Role;

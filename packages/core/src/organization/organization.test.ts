@@ -106,7 +106,8 @@ test("AUTH-7 AUTH-12 the profile contains the user's own data only", async () =>
   const others = await seedOrganization(database.db);
   await seedProject(database.db, others);
   await recordGitHubUser({ ctx: as(team.owner), input: { githubUserId: 4711 } });
-  const profile = await getProfile({ ctx: as(team.owner) });
+  const userId = team.owner.kind === "user" ? team.owner.userId : "";
+  const profile = await getProfile({ ctx: as(team.owner), input: { userId } });
   expect(profile).toMatchObject({
     githubUserId: 4711,
     displayName: "Ada",
@@ -115,9 +116,11 @@ test("AUTH-7 AUTH-12 the profile contains the user's own data only", async () =>
     projects: [{ id: mine.id, name: mine.name, orgSlug: team.slug }],
   });
   const nobody = await seedUser(database.db);
-  expect(await getProfile({ ctx: as(nobody.actor) })).toMatchObject({ organizations: [], projects: [] });
+  const own = { ctx: as(nobody.actor), input: { userId: nobody.id } };
+  expect(await getProfile(own)).toMatchObject({ organizations: [], projects: [] });
+  expect(await refusalCode(getProfile({ ...own, input: { userId } }))).toBe("not_found");
   await database.db.delete(user).where(eq(user.id, nobody.id));
-  expect(await refusalCode(getProfile({ ctx: as(nobody.actor) }))).toBe("not_found");
+  expect(await refusalCode(getProfile(own))).toBe("not_found");
 });
 
 test("AUTH-4 AUTH-12 a session's role and permissions are those of its organization, else of the user's first one", async () => {

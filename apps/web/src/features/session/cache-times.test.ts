@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { expect, test, vi } from "vitest";
 import { buildQuery, buildsQuery } from "../build/build.functions.ts";
 import { branchesQuery } from "../deployment/deployment.functions.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
@@ -20,4 +21,28 @@ test.each([
 
 test("AUTH-9 the profile is fresh for two minutes", () => {
   expect(profileQuery.staleTime).toBe(2 * minute);
+});
+
+test("AUTH-9 within that time nothing is fetched again; what no page uses is dropped when its time is over", async () => {
+  vi.useFakeTimers();
+  const client = new QueryClient();
+  let fetches = 0;
+  const auth = { ...currentAuthQuery, queryFn: () => ++fetches } as never;
+  const visit = async () => {
+    const leave = new QueryObserver(client, auth).subscribe(() => {});
+    await vi.advanceTimersByTimeAsync(0);
+    leave();
+  };
+  await visit();
+  await vi.advanceTimersByTimeAsync(5 * minute - 1000);
+  await visit();
+  expect(fetches).toBe(1);
+  await vi.advanceTimersByTimeAsync(2000);
+  await visit();
+  expect(fetches).toBe(2);
+  await vi.advanceTimersByTimeAsync(29 * minute);
+  expect(client.getQueryData(currentAuthQuery.queryKey)).toBe(2);
+  await vi.advanceTimersByTimeAsync(2 * minute);
+  expect(client.getQueryData(currentAuthQuery.queryKey)).toBeUndefined();
+  vi.useRealTimers();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { activeOrganization, homeDestination, inOrganization, signInHref } from "./destinations.ts";
+import { activeOrganization, homeDestination, inOrganization } from "./destinations.ts";
 
 const acme = { id: "1", slug: "acme", name: "Acme", externalId: "1", role: "owner" } as const;
 const beta = { id: "2", slug: "beta", name: "Beta", externalId: "2", role: "member" } as const;
@@ -39,11 +39,4 @@ test("AUTH-8 only the first path segment changes", () => {
   expect(inOrganization("/beta/servers?text=a%2Fb#x", "acme")).toBe("/acme/servers?text=a%2Fb#x");
   expect(inOrganization("/beta", "acme")).toBe("/acme");
   expect(inOrganization("/beta?x=/y", "acme")).toBe("/acme?x=/y");
-});
-
-test("AUTH-7 the sign-in URL carries the requested path", () => {
-  expect(signInHref("/acme/servers?text=a&type=open")).toBe(
-    "/login?returnTo=%2Facme%2Fservers%3Ftext%3Da%26type%3Dopen",
-  );
-  expect(signInHref("/")).toBe("/login");
 });

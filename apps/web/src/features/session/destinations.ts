@@ -31,8 +31,3 @@ export function homeDestination(
 export function inOrganization(href: string, orgSlug: string): string {
   return href.replace(/^\/[^/?#]*/, `/${orgSlug}`);
 }
-
-/** The sign-in URL that returns to a page (AUTH-7). */
-export function signInHref(returnTo: string): string {
-  return returnTo === "/" ? "/login" : `/login?returnTo=${encodeURIComponent(returnTo)}`;
-}

@@ -2,9 +2,15 @@ import type { QueryClient } from "@tanstack/react-query";
 import { notFound, redirect, useRouteContext } from "@tanstack/react-router";
 import type { Permission } from "@towpath/core/authorize";
 import { isTowpathErrorCode } from "~/http/errors.ts";
-import { activeOrganization, inOrganization, signInHref } from "./destinations.ts";
+import { activeOrganization, inOrganization } from "./destinations.ts";
 import { isReservedPath } from "./reserved-path.ts";
-import { currentAuthQuery, organizationQuery, profileQuery, syncOrganizationSession } from "./session.functions.ts";
+import {
+  currentAuthQuery,
+  getSignInUrls,
+  organizationQuery,
+  profileQuery,
+  syncOrganizationSession,
+} from "./session.functions.ts";
 
 // Guards only decide where to navigate. Each server function authorizes its own reads and writes.
 
@@ -14,18 +20,21 @@ export type RouterContext = { readonly queryClient: QueryClient };
 type GuardInput = { readonly context: RouterContext; readonly location: { readonly href: string } };
 
 /** Reloads the document, so that nothing cached from the ended session remains. */
-const toSignIn = (href: string) => redirect({ href: signInHref(href), reloadDocument: true });
+async function toSignIn(returnTo: string) {
+  const { signIn } = await getSignInUrls({ data: { returnTo } });
+  return redirect({ href: signIn, reloadDocument: true });
+}
 
 /** Authenticated guard (AUTH-7): for `beforeLoad` of every page that requires sign-in. */
 export async function requireProfile({ context, location }: GuardInput) {
   const auth = await context.queryClient.ensureQueryData(currentAuthQuery);
-  if (!auth) throw toSignIn(location.href);
+  if (!auth) throw await toSignIn(location.href);
   try {
     const profile = await context.queryClient.ensureQueryData(profileQuery);
     if (!profile) throw redirect({ to: "/" });
     return { auth, profile };
   } catch (error) {
-    if (isTowpathErrorCode(error, "unauthenticated")) throw toSignIn(location.href);
+    if (isTowpathErrorCode(error, "unauthenticated")) throw await toSignIn(location.href);
     throw error;
   }
 }
@@ -45,9 +54,9 @@ export async function requireOrganization(call: GuardInput & { readonly params: 
   const { auth, profile, active } = await requireActiveOrganization(call);
   const organization = await context.queryClient.ensureQueryData(organizationQuery(active.slug));
   if (auth.organizationId !== active.id) {
-    await syncOrganizationSession({ data: { orgSlug: active.slug } }).catch(() => {});
     const { role, permissions } = organization;
     const { id: orgId, slug: orgSlug, name: orgName, externalId } = active;
+    await syncOrganizationSession({ data: { organizationId: orgId, externalId } }).catch(() => {});
     const activeOrganization = { orgId, orgSlug, orgName, externalId };
     context.queryClient.setQueryData(
       currentAuthQuery.queryKey,

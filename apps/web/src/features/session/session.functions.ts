@@ -1,13 +1,19 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
-import { getOrganizationAccess, getProfile as getProfileVerb, getSessionAccess } from "@towpath/core/organization";
+import {
+  getOrganizationAccess,
+  getProfile as getProfileVerb,
+  getSessionAccess,
+  requireExternalId,
+} from "@towpath/core/organization";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { organizationAccess, publicAccess, selfAccess } from "~/http/access.ts";
+import { organizationAccess, organizationIdAccess, publicAccess, selfAccess } from "~/http/access.ts";
 import { contextForUser } from "~/http/caller.server.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
+import { signInUrl, startAtProvider } from "./session.server.ts";
 
 /** The session: user, active organization, role and permissions there; null when nobody is signed in (AUTH-4, AUTH-12). */
 const getCurrentAuth = createServerFn({ method: "GET" })
@@ -27,18 +33,39 @@ const getRoleAndPermissions = createServerFn({ method: "GET" })
     getSessionAccess({ ctx: context.ctx, input: { organizationId: context.signedIn.activeOrganizationId } }),
   );
 
-/** The signed-in user's profile; null when the account is gone, which is logged (AUTH-7). */
+/**
+ * A profile by its user's id; null when there is none, or it is not the signed-in user's, which is logged (AUTH-7,
+ * AUTH-12).
+ */
 const getProfile = createServerFn({ method: "GET" })
   .middleware([selfAccess])
-  .handler(async ({ context }) => {
+  .validator(input(z.object({ userId: z.uuid() })))
+  .handler(async ({ context, data }) => {
     try {
-      return await getProfileVerb({ ctx: context.ctx });
+      return await getProfileVerb({ ctx: context.ctx, input: data });
     } catch (error) {
       if (!isTowpathErrorCode(error, "not_found")) throw error;
-      services().log.warn({ userId: context.signedIn.user.id }, "profile not found");
+      services().log.warn({ userId: data.userId }, "profile not found");
       return null;
     }
   });
+
+const returnInput = z.object({ returnTo: z.string().max(8192).optional() });
+
+/** Where a visitor signs in or up, and then comes back to `returnTo`, a path of this site (AUTH-1, AUTH-7). */
+export const getSignInUrls = createServerFn({ method: "GET" })
+  .middleware([publicAccess])
+  .validator(input(returnInput))
+  .handler(({ data }) => ({ signIn: signInUrl("/login", data.returnTo), signUp: signInUrl("/signup", data.returnTo) }));
+
+/**
+ * The provider's own URL, for a sign-in that this browser begins. POST: it stores the state that the provider's answer
+ * must bring back, and sets its cookie.
+ */
+export const createAuthorizationUrl = createServerFn({ method: "POST" })
+  .middleware([publicAccess])
+  .validator(input(returnInput))
+  .handler(({ data }) => startAtProvider(data, getRequestHeaders()));
 
 const organizationInput = z.object({ orgSlug: z.string().min(1).max(100) });
 
@@ -62,9 +89,10 @@ export const switchOrganization = createServerFn({ method: "POST" })
  * logs it.
  */
 export const syncOrganizationSession = createServerFn({ method: "POST" })
-  .middleware([organizationAccess("organization.read")])
-  .validator(input(organizationInput))
-  .handler(async ({ context }) => {
+  .middleware([organizationIdAccess("organization.read")])
+  .validator(input(z.object({ organizationId: z.uuid(), externalId: z.string().max(100) })))
+  .handler(async ({ context, data }) => {
+    requireExternalId(context.organization, data.externalId);
     await services().auth.setActiveOrganization(context.signedIn.sessionId, context.organization.id);
   });
 
@@ -91,10 +119,13 @@ export const roleAndPermissionsQuery = queryOptions({
   ...{ ...cacheTimes.auth, staleTime: 0 },
 });
 
-/** Fresh 2 minutes (AUTH-9). Invalidate it after creating an organization, an installation or a project. */
+/** The signed-in user's own. Fresh 2 minutes (AUTH-9). Invalidate it after creating an organization, an installation or a project. */
 export const profileQuery = queryOptions({
   queryKey: ["profile"],
-  queryFn: ({ signal }) => getProfile({ signal }),
+  queryFn: async ({ client, signal }) => {
+    const auth = await client.ensureQueryData(currentAuthQuery);
+    return auth ? getProfile({ data: { userId: auth.user.id }, signal }) : null;
+  },
   ...cacheTimes.profile,
 });
 
