@@ -44,7 +44,7 @@ const allowedPackages = {
     ...["egress", "mcp", "runner-api"],
   ],
   "apps/forge": ["github", "role"],
-  "apps/cli": ["db", "secrets", coreSchemas, "role", "runner-api"],
+  "apps/cli": ["auth", "db", "secrets", coreSchemas, "role", "runner-api"],
 };
 
 const patternOf = (allowed) => (allowed.startsWith("^") ? allowed : `^packages/${allowed}/`);

@@ -16,6 +16,9 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
       keys (--private), or whom the server's own sign-in lets in (--auth passthrough): see docs/sign-in.md.
   ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.
+  ./towpath reset-password EMAIL [--remove-two-factor] [--data-dir DIR]
+      Prints a link with which a person sets a new password, and turns their two-factor sign-in off if their device is
+      lost too.
   ./towpath rotate-secrets [--finish] [--data-dir DIR]
       Replaces the secret that encrypts stored variables, in two steps: see "Keys" in docs/operating.md.
   ./towpath test [STAGE …]
@@ -30,6 +33,7 @@ const commands: Record<string, () => Promise<Command>> = {
   deploy: async () => (await import("./deploy/deploy.ts")).deploy,
   settings: async () => (await import("./settings/settings.ts")).settings,
   logs: async () => (await import("./logs/logs.ts")).logs,
+  "reset-password": async () => (await import("./reset-password/reset-password.ts")).resetPassword,
   "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,
   test: async () => (await import("./test/test.ts")).test,
 };

@@ -97,7 +97,10 @@ function compose(config: WebConfig): Services {
     {
       baseUrl: config.baseUrl,
       secret: config.secret,
+      previousSecrets: config.secrets.previous,
+      sessions: config.sessions,
       oidc: config.oidc,
+      endIssuerSession: config.endIssuerSession,
       newId: () => newId(),
       onUserCreated: async (userId) => {
         await claimLocalOrganization({ ctx: contextFor({ kind: "job", job: "sign-up" }), input: { userId } });

@@ -14,6 +14,8 @@ const origin = z
   .refine((url) => new URL(url).pathname === "/", "must be an origin without a path");
 
 const link = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+/** Up to a year. */
+const hours = z.coerce.number({ error: "must be a number of hours" }).min(0.01, "must be above 0").max(8760);
 
 function networksFrom(text: string, context: z.RefinementCtx): string[] {
   try {
@@ -51,6 +53,9 @@ const settings = z.object({
     .transform((text) => text.split(",").map((each) => each.trim()))
     .transform((addresses) => addresses.filter((address) => address !== ""))
     .refine((addresses) => addresses.every((address) => isIP(address) !== 0), "must be addresses, such as 10.0.0.7"),
+  /** A session ends so long after its last request, and so long after the sign-in. */
+  TOWPATH_SESSION_IDLE_HOURS: hours.default(168),
+  TOWPATH_SESSION_MAX_HOURS: hours.default(720),
   /** Whether OAuth clients may publish their metadata on this machine, by http. */
   TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
   /** Private networks in which external servers may be, as CIDR, separated by commas; else only public addresses. */
@@ -69,6 +74,8 @@ const oidc = z.object({
   TOWPATH_OIDC_ISSUER: z.url({ protocol: /^https?$/, error: "must be a URL" }),
   TOWPATH_OIDC_CLIENT_ID: z.string({ error: "is missing" }).min(1, "is missing"),
   TOWPATH_OIDC_CLIENT_SECRET: z.string({ error: "is missing" }).min(1, "is missing"),
+  /** Whether signing out ends the issuer's session too. */
+  TOWPATH_OIDC_SIGN_OUT: z.enum(["issuer", "here"], { error: "must be issuer or here" }).default("issuer"),
 });
 const gitHubKeys = Object.keys(gitHubSettingsSchema.shape).filter((key) => !key.endsWith("_URL"));
 
@@ -126,6 +133,12 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
       },
     },
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    sessions: {
+      idleSeconds: Math.round(values.TOWPATH_SESSION_IDLE_HOURS * 3600),
+      maxSeconds: Math.round(values.TOWPATH_SESSION_MAX_HOURS * 3600),
+    },
+    /** Whether signing out ends the issuer's session too. */
+    endIssuerSession: signIn?.data?.TOWPATH_OIDC_SIGN_OUT === "issuer",
     localOAuthClients: values.TOWPATH_LOCAL_OAUTH_CLIENTS === "yes",
     oidc: signIn?.data
       ? {

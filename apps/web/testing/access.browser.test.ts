@@ -110,7 +110,7 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   expect(await page.getByRole("link", { name: "New server" }).count()).toBe(0);
   const navigation = page.getByRole("navigation", { name: "Organization" });
   await navigation.getByRole("link", { name: "Servers" }).waitFor();
-  for (const name of ["API keys", "Instance", "Preferences"])
+  for (const name of ["API keys", "Instance", "General"])
     expect([name, await navigation.getByRole("link", { name }).count()]).toEqual([name, 0]);
   await expectAccessibleInBothThemes();
 });

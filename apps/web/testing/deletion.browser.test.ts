@@ -49,7 +49,7 @@ test("PRJ-11 members are offered no deletion of a project or an organization, an
   await page.goto(`${site.url}/${slug}/${own.name}/settings`);
   await page.getByRole("switch", { name: "Keep payloads" }).waitFor();
   expect(await page.getByRole("button", { name: "Delete project" }).count()).toBe(0);
-  await page.goto(`${site.url}/${slug}/settings/preferences`);
+  await page.goto(`${site.url}/${slug}/settings/general`);
   await page.getByText("Your role can't change these settings").waitFor();
   await expectAccessible(page);
   const calls = [
@@ -80,7 +80,7 @@ test("PRJ-11 an owner deletes the organization in its preferences and may create
   const { slug, id } = owner.organization;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${site.url}/${slug}/servers`);
-  await page.getByRole("navigation").getByRole("link", { name: "Preferences" }).click();
+  await page.getByRole("navigation").getByRole("link", { name: "General" }).click();
   await page.getByRole("button", { name: "Delete organization" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete organization" });
   await dialog.getByText("People keep their accounts.").waitFor();

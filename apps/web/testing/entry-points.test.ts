@@ -69,6 +69,8 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
     buildId,
     deploymentId,
     orgSlug: organization.slug,
+    orgId: organization.id,
+    externalId: organization.id,
     projectName: project.name,
     organizationId: organization.id,
     installationId: organization.installationId,
@@ -121,6 +123,7 @@ test("entry points without a permission are exactly these", () => {
     access?.kind === "none" ? [`${access.reason}: ${id}`] : [],
   );
   expect(without.toSorted()).toEqual([
+    "operator: POST api/v1/password-resets.ts",
     "public: GET [.]well-known.jwks[.]json.ts",
     "public: GET [.]well-known.oauth-authorization-server.ts",
     "public: GET [.]well-known.openid-configuration.ts",
@@ -131,6 +134,9 @@ test("entry points without a permission are exactly these", () => {
     "public: GET healthz.ts",
     "public: GET login.tsx",
     "public: GET oauth/authorize.tsx",
+    "public: GET provider/forgot-password.tsx",
+    "public: GET provider/reset-password.tsx",
+    "public: GET provider/second-factor.tsx",
     "public: GET provider/sign-in.tsx",
     "public: GET provider/sign-up.tsx",
     "public: GET robots[.]txt.ts",
@@ -148,6 +154,9 @@ test("entry points without a permission are exactly these", () => {
     "public: POST oauth/register.ts",
     "public: POST oauth/revoke.ts",
     "public: POST oauth/token.ts",
+    "public: POST provider/forgot-password.tsx",
+    "public: POST provider/reset-password.tsx",
+    "public: POST provider/second-factor.tsx",
     "public: POST provider/sign-in.tsx",
     "public: POST provider/sign-up.tsx",
     "public: blog.getPost",
@@ -155,12 +164,24 @@ test("entry points without a permission are exactly these", () => {
     "public: invitation.getOffer",
     "public: organization-settings.getWidgetToken",
     "public: registry.getRegistryData",
+    "public: session.createAuthorizationUrl",
     "public: session.getCurrentAuth",
+    "public: session.getSignInUrls",
     "public: site.getSite",
     "self: GET api/github/callback.ts",
     "self: GET api/github/setup.ts",
     "self: GET logout.tsx",
     "self: POST logout.tsx",
+    "self: account.beginTwoFactor",
+    "self: account.changePassword",
+    "self: account.confirmTwoFactor",
+    "self: account.endOtherSessions",
+    "self: account.endSession",
+    "self: account.endTwoFactor",
+    "self: account.getSessions",
+    "self: account.getSignInMethods",
+    "self: account.renewRecoveryCodes",
+    "self: account.saveProfile",
     "self: github-user.exchangeCode",
     "self: github-user.getTemporaryToken",
     "self: github-user.storeTemporaryToken",
@@ -179,6 +200,7 @@ test("entry points without a permission are exactly these", () => {
     "self: servers.getProjectsForUser",
     "self: session.getProfile",
     "self: session.getRoleAndPermissions",
+    "signature: POST api/auth/backchannel-logout.ts",
     "signature: POST api/github/webhooks.ts",
   ]);
 });
@@ -268,9 +290,12 @@ test("AUTH-4 AUTH-12 ORG-8 the session carries user, organization, role and perm
 });
 
 test("AUTH-5 syncing the session refuses an organization that the user is not in", async () => {
-  const data = { orgSlug: owner.organization.slug };
-  const { status } = await callServerFunction(stranger.visitor, "session.syncOrganizationSession", "POST", data);
-  expect(status).toBe(403);
+  const data = { orgId: owner.organization.id, externalId: owner.organization.id };
+  const sync = async (visitor: Visitor, changes = {}) =>
+    (await callServerFunction(visitor, "session.syncOrganizationSession", "POST", { ...data, ...changes })).status;
+  expect(await sync(stranger.visitor)).toBe(403);
+  expect(await sync(owner.visitor, { externalId: stranger.organization.id })).toBe(422);
+  expect(await sync(owner.visitor)).toBe(200);
   const profile = await stranger.visitor.get(`/${stranger.organization.slug}/servers`);
   expect(profile.status).toBe(200);
 });

@@ -6,6 +6,7 @@ import { newId } from "@towpath/core/ids";
 import { seedExternalRoute, seedOrganization, seedProject } from "@towpath/core/testing";
 import { account, member, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import { decodeJwt, generateKeyPair, SignJWT } from "jose";
 import { afterAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
 import { callServerFunction, newVisitor, type Visitor } from "./visitor.ts";
@@ -41,8 +42,7 @@ async function startIssuer(port: number, redirectUri: string) {
 }
 
 /** Signs in as `name` at the issuer and consents. Returns the URL that it redirects back to. */
-async function signInAtIssuer(authorizeUrl: string, name: string): Promise<string> {
-  const browser = newVisitor(issuer.url);
+async function signInAtIssuer(authorizeUrl: string, name: string, browser = newVisitor(issuer.url)): Promise<string> {
   let next = authorizeUrl;
   for (let step = 0; step < 12; step++) {
     if (next.startsWith(site.url)) return next;
@@ -64,10 +64,23 @@ async function signInAtIssuer(authorizeUrl: string, name: string): Promise<strin
   throw new Error(`the issuer did not send the browser back: ${next}`);
 }
 
-async function roundTrip(visitor: Visitor, name: string, returnTo = "/account"): Promise<Response> {
+async function roundTrip(
+  visitor: Visitor,
+  name: string,
+  returnTo = "/account",
+  browser = newVisitor(issuer.url),
+): Promise<Response> {
   const start = await visitor.get(`/login?returnTo=${encodeURIComponent(returnTo)}`);
   expect(start.status).toBe(302);
-  return visitor.get(await signInAtIssuer(start.headers.get("location") ?? "", name));
+  return visitor.get(await signInAtIssuer(start.headers.get("location") ?? "", name, browser));
+}
+
+/** Ends the issuer's session on its own page, with its confirmation. Returns where it sends the browser. */
+async function signOutAtIssuer(url: string, browser: Visitor): Promise<string> {
+  const html = await (await browser.get(url)).text();
+  const xsrf = /name="xsrf" value="([^"]+)"/.exec(html)?.[1] ?? "";
+  const action = /action="([^"]+)"/.exec(html)?.[1] ?? "";
+  return (await browser.submit(action, { xsrf, logout: "yes" })).headers.get("location") ?? "";
 }
 
 test("AUTH-1 AUTH-2 /login redirects at once to the issuer, with PKCE, state, nonce and the constant callback", async () => {
@@ -171,11 +184,105 @@ test("AUTH-2 with an issuer configured, the embedded provider accepts no sign-up
   expect((await newVisitor(site.url).get("/provider/sign-up")).headers.get("location")).toBe("/signup");
 });
 
-test("AUTH-3 /logout ends a session from an issuer", async () => {
-  const visitor = newVisitor(site.url);
-  await roundTrip(visitor, "grace");
-  expect((await visitor.submit("/logout", {})).status).toBe(303);
+test("AUTH-3 /logout ends the session here, then the issuer's, and comes back", async () => {
+  const [visitor, atIssuer] = [newVisitor(site.url), newVisitor(issuer.url)];
+  await roundTrip(visitor, "grace", "/account", atIssuer);
+  // Not a redirect: the page's `form-action` would stop it.
+  const page = await visitor.submit("/logout", {});
+  expect(page.status).toBe(200);
   expect((await visitor.get("/account")).headers.get("location")).toContain("/login");
+  const url = /url=([^"]+)"/.exec(await page.text())?.[1]?.replaceAll("&amp;", "&") ?? "";
+  const query = Object.fromEntries(new URL(url).searchParams);
+  expect(new URL(url).origin).toBe(issuer.url);
+  expect(query).toMatchObject({ client_id: "towpath", post_logout_redirect_uri: `${site.url}/` });
+  expect(decodeJwt(query.id_token_hint ?? "")).toMatchObject({ sub: "grace", aud: "towpath" });
+  expect(await signOutAtIssuer(url, atIssuer)).toBe(`${site.url}/`);
+  // The issuer asks who it is again.
+  const again = (await newVisitor(site.url).get("/login")).headers.get("location") ?? "";
+  const interaction = (await atIssuer.get(again)).headers.get("location") ?? "";
+  expect(await (await atIssuer.get(interaction)).text()).toContain('value="login"');
+});
+
+test("AUTH-3 typed into the URL bar, /logout leads to the issuer; with TOWPATH_OIDC_SIGN_OUT=here it doesn't", async () => {
+  const typed = { "sec-fetch-site": "none" };
+  const visitor = newVisitor(site.url);
+  await roundTrip(visitor, "typist");
+  const leaves = await visitor.get("/logout", typed);
+  expect([leaves.status, leaves.headers.get("location")?.startsWith(issuer.url)]).toEqual([303, true]);
+  const local = await startWeb({
+    databaseUrl: site.databaseUrl,
+    environment: () => ({
+      TOWPATH_URL: site.url,
+      TOWPATH_OIDC_ISSUER: issuer.url,
+      TOWPATH_OIDC_CLIENT_ID: "towpath",
+      TOWPATH_OIDC_CLIENT_SECRET: "secret-of-the-test-client",
+      TOWPATH_OIDC_SIGN_OUT: "here",
+    }),
+  });
+  const other = newVisitor(site.url);
+  await roundTrip(other, "typist");
+  const cookie = other.sessionCookie();
+  const origin = `http://localhost:${/"port":(\d+)/.exec(local.output())?.[1]}`;
+  const headers = { cookie: `${cookie?.name}=${cookie?.value}`, ...typed };
+  const stays = await fetch(`${origin}/logout`, { headers, redirect: "manual" });
+  await local.stop();
+  expect([stays.status, stays.headers.get("location")]).toEqual([303, "/"]);
+  expect((await other.get("/account")).headers.get("location")).toContain("/login");
+});
+
+test("AUTH-3 when a session ends at the issuer, the one that began with it ends here, and no other", async () => {
+  const [first, second, atFirst] = [newVisitor(site.url), newVisitor(site.url), newVisitor(issuer.url)];
+  await roundTrip(first, "ida", "/account", atFirst);
+  await roundTrip(second, "ida");
+  await roundTrip(newVisitor(site.url), "bystander");
+  const isSignedIn = async (visitor: Visitor) => (await visitor.get("/account")).status === 200;
+  expect([await isSignedIn(first), await isSignedIn(second)]).toEqual([true, true]);
+  await signOutAtIssuer(`${issuer.url}/session/end?client_id=towpath`, atFirst);
+  expect(await isSignedIn(first)).toBe(false);
+  expect(await isSignedIn(second)).toBe(true);
+});
+
+test("AUTH-3 a logout token that the issuer did not sign, or that is an ID token, ends nothing", async () => {
+  const visitor = newVisitor(site.url);
+  await roundTrip(visitor, "jo");
+  const [stored] = await site.db.select().from(account).where(eq(account.accountId, "jo"));
+  const { privateKey } = await generateKeyPair("RS256");
+  const forged = await new SignJWT({
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+    sub: "jo",
+    jti: "1",
+  })
+    .setProtectedHeader({ alg: "RS256", typ: "logout+jwt" })
+    .setIssuer(issuer.url)
+    .setAudience("towpath")
+    .setIssuedAt()
+    .setExpirationTime("2m")
+    .sign(privateKey);
+  for (const token of [forged, stored?.idToken ?? "", "", "a.b.c"]) {
+    const answer = await fetch(`${site.url}/api/auth/backchannel-logout`, {
+      method: "POST",
+      body: new URLSearchParams({ logout_token: token }),
+    });
+    expect(answer.status).toBe(400);
+  }
+  expect((await visitor.get("/account")).status).toBe(200);
+});
+
+test("ORG-7 what the issuer owns is changed there: no password and no second factor here", async () => {
+  const visitor = newVisitor(site.url);
+  await roundTrip(visitor, "kim");
+  const read = await callServerFunction(visitor, "account.getSignInMethods", "GET", undefined);
+  expect(read.text).toContain(issuer.url);
+  const change = { current: "anything at all", next: "another password" };
+  const refused = await callServerFunction(visitor, "account.changePassword", "POST", change);
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("no password on this instance")]);
+  expect((await visitor.get("/provider/forgot-password")).headers.get("location")).toBe("/login");
+  const reset = await fetch(`${site.url}/api/v1/password-resets`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${site.operatorToken}` },
+    body: JSON.stringify({ email: "kim@example.com" }),
+  });
+  expect([reset.status, await reset.text()]).toEqual([501, expect.stringContaining("OpenID Connect provider")]);
 });
 
 test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to consent, code and token", async () => {

@@ -1,15 +1,24 @@
-import { deriveKey } from "@towpath/crypto";
 import type { Database } from "@towpath/db";
-import { account, rateLimit, session, user, verification } from "@towpath/db/schema";
+import { account, rateLimit, session, twoFactor, user, verification } from "@towpath/db/schema";
 import { betterAuth } from "better-auth";
 import { drizzleAdapter } from "better-auth/adapters/drizzle";
+import { cookiePrefixOf } from "./cookies.ts";
+import { issuerSessionOf } from "./issuer-sign-out.ts";
 import { type OidcSettings, oidcPlugin } from "./oidc.ts";
+import { authSecrets } from "./secrets.ts";
+import type { SessionLimits } from "./sessions.ts";
+import { codesWorkOnce, twoFactorPlugin } from "./two-factor.ts";
 
 export type AuthConfig = {
   /** Public origin of the web process, without a trailing slash. */
   readonly baseUrl: string;
   /** The instance's root secret; sessions use a key derived from it. */
   readonly secret: string;
+  /** Earlier root secrets, while it is being replaced. */
+  readonly previousSecrets: readonly string[];
+  readonly sessions: SessionLimits;
+  /** Whether signing out ends the issuer's session too. */
+  readonly endIssuerSession: boolean;
   /** Null: the embedded provider, local accounts with e-mail address and password. */
   readonly oidc: OidcSettings | null;
   readonly newId: () => string;
@@ -34,10 +43,13 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
     appName: "Towpath",
     baseURL: config.baseUrl,
     basePath: "/api/auth",
-    secret: Buffer.from(deriveKey(config.secret, "session").bytes).toString("base64url"),
+    ...authSecrets({ current: config.secret, previous: config.previousSecrets }),
     trustedOrigins: [config.baseUrl],
     telemetry: { enabled: false },
-    database: drizzleAdapter(db, { provider: "pg", schema: { user, session, account, verification, rateLimit } }),
+    database: drizzleAdapter(db, {
+      provider: "pg",
+      schema: { user, session, account, verification, rateLimit, twoFactor },
+    }),
     emailAndPassword: {
       enabled: config.oidc === null,
       minPasswordLength: passwordMinLength,
@@ -45,12 +57,17 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
       autoSignIn: true,
     },
     // AUTH-11: never link accounts by e-mail address.
-    account: { accountLinking: { enabled: false }, updateAccountOnSignIn: false, encryptOAuthTokens: true },
+    // The latest ID token is kept: the issuer asks for it at sign-out.
+    account: { accountLinking: { enabled: false }, updateAccountOnSignIn: true, encryptOAuthTokens: true },
     session: {
-      expiresIn: 7 * 24 * 3600,
-      updateAge: 24 * 3600,
+      // Sessions end at their absolute limit. `sessions.ts` sees to the idle limit.
+      expiresIn: config.sessions.maxSeconds,
+      disableSessionRefresh: true,
       cookieCache: { enabled: false },
-      additionalFields: { activeOrganizationId: { type: "string", required: false, input: false } },
+      additionalFields: {
+        activeOrganizationId: { type: "string", required: false, input: false },
+        issuerSessionId: { type: "string", required: false, input: false },
+      },
     },
     user: {
       additionalFields: {
@@ -69,6 +86,8 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
         "/sign-in/email": { window: 60, max: 20 },
         "/sign-up/email": { window: 60, max: 20 },
         "/sign-in/social": { window: 60, max: 60 },
+        "/change-password": { window: 60, max: 20 },
+        "/two-factor/*": { window: 60, max: 20 },
       },
     },
     advanced: {
@@ -79,38 +98,20 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },
       database: { generateId: config.newId },
     },
-    databaseHooks: { user: { create: { after: async (created) => config.onUserCreated(created.id) } } },
-    plugins: config.oidc ? [oidcPlugin(config.oidc, config.baseUrl)] : [],
+    databaseHooks: {
+      user: { create: { after: async (created) => config.onUserCreated(created.id) } },
+      session: {
+        create: {
+          before: async (created) => {
+            const issuerSessionId = await issuerSessionOf(db, config.oidc, created.userId);
+            return { data: { ...created, issuerSessionId } };
+          },
+        },
+      },
+    },
+    // One list for both: the types of better-auth's endpoints come from its plugins.
+    plugins: [twoFactorPlugin, codesWorkOnce(db), ...(config.oidc ? [oidcPlugin(config.oidc, config.baseUrl)] : [])],
     onAPIError: { errorURL: `${config.baseUrl}${signInProblemPath}` },
     logger: { level: "warn", log: (level, message, ...rest) => config.log(level, message, rest) },
   });
-}
-
-/**
- * Prefix of all cookie names of an instance; a dot follows it.
- *
- * With HTTPS it starts with `__Host-`: browsers accept such a cookie only from this host, so no other host of the same
- * site can set it. Browsers reject that prefix on plain HTTP, where all ports and paths of a host share their cookies.
- * There the prefix contains a part derived from the instance's secret, so that neither a tenant's pages on the same
- * host nor other instances on the machine know which name to overwrite.
- */
-export function cookiePrefixOf(instance: { readonly baseUrl: string; readonly secret: string }): string {
-  if (instance.baseUrl.startsWith("https:")) return "__Host-towpath";
-  const part = Buffer.from(deriveKey(instance.secret, "cookie-name").bytes.subarray(0, 8));
-  return `towpath-${part.toString("hex")}`;
-}
-
-/**
- * Whether a request contains one of our cookies twice. Then another site has set one of them, for another path or a
- * parent domain, and we can't tell which is genuine: accepting either could sign the user in to an attacker's account.
- */
-export function hasRepeatedCookie(headers: Headers, prefix: string): boolean {
-  const seen = new Set<string>();
-  for (const cookie of (headers.get("cookie") ?? "").split(";")) {
-    const name = cookie.split("=", 1)[0]?.trim() ?? "";
-    if (!name.startsWith(`${prefix}.`)) continue;
-    if (seen.has(name)) return true;
-    seen.add(name);
-  }
-  return false;
 }

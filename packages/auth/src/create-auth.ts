@@ -1,8 +1,13 @@
 import { getIP } from "@better-auth/core/utils/ip";
 import type { Database } from "@towpath/db";
-import { session as sessionTable } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
-import { type AuthConfig, betterAuthFor, cookiePrefixOf, hasRepeatedCookie } from "./auth.ts";
+import { session as sessionTable, twoFactor } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { type AuthConfig, betterAuthFor } from "./auth.ts";
+import { cookiePrefixOf, hasRepeatedCookie } from "./cookies.ts";
+import { createBackChannelLogout } from "./issuer-sign-out.ts";
+import { codeOf, createOwnAccount, type OwnAccount } from "./own-account.ts";
+import { createPasswordReset, type PasswordReset } from "./password-reset.ts";
+import { endOtherSessions, endSession, listSessions, noteSeen, type SessionView } from "./sessions.ts";
 import { oidcCallbackRequest, type SignInStart, startSignIn } from "./sign-in.ts";
 import { beginAttempt } from "./sign-in-throttle.ts";
 
@@ -22,8 +27,13 @@ export type SignedIn = {
 /** Why the embedded provider rejected a sign-in or sign-up, for the form. */
 export type CredentialProblem =
   | { readonly problem: "wrong_credentials" | "already_exists" | "invalid" | "unavailable" }
+  /** Of the second factor: the code is wrong; or the sign-in was too long ago, or had too many wrong codes. */
+  | { readonly problem: "wrong_code" | "start_again" }
   | { readonly problem: "too_many_attempts"; readonly retryAfterSeconds: number };
-type CredentialResult = { readonly ok: true; readonly headers: Headers } | ({ readonly ok: false } & CredentialProblem);
+type CredentialResult =
+  /** `needsSecondFactor`: nobody is signed in yet; the headers contain the cookie for `signInSecondFactor`. */
+  | { readonly ok: true; readonly headers: Headers; readonly needsSecondFactor: boolean }
+  | ({ readonly ok: false; readonly headers?: Headers } & CredentialProblem);
 
 type SignUpInput = {
   readonly firstName: string;
@@ -42,13 +52,27 @@ export type Auth = {
   start(call: { returnPath: string; signUp: boolean; headers: Headers }): Promise<SignInStart>;
   /** Embedded provider only. `headers`: of the form's request, with the client's address for the rate limit. */
   signIn(input: { email: string; password: string }, headers: Headers): Promise<CredentialResult>;
+  /** The second step of a sign-in: a code of the authenticator app, or one of the recovery codes, which works once. */
+  signInSecondFactor(input: { kind: "app" | "recovery"; code: string }, headers: Headers): Promise<CredentialResult>;
   signUp(input: SignUpInput, headers: Headers): Promise<CredentialResult>;
-  /** Ends the session; the returned headers clear its cookie. */
-  signOut(headers: Headers): Promise<Headers>;
+  /**
+   * Ends the session; the returned headers clear its cookie. `issuerUrl`: where the browser ends the issuer's session
+   * too (OpenID Connect RP-Initiated Logout 1.0); null without an issuer, and for one that can't.
+   */
+  signOut(headers: Headers): Promise<{ readonly headers: Headers; readonly issuerUrl: string | null }>;
+  /** Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout 1.0); null for a token that is not valid. */
+  backChannelLogout(logoutToken: string): Promise<number | null>;
   /** Handles the issuer's callback: redirects to the return path, or to `signInProblemPath`. */
   oidcCallback(request: Request): Promise<Response>;
   /** The caller must have checked that the user is a member (AUTH-5, AUTH-6). */
   setActiveOrganization(sessionId: string, organizationId: string): Promise<void>;
+  readonly sessions: {
+    list(own: { userId: string; sessionId: string }): Promise<readonly SessionView[]>;
+    end(userId: string, sessionId: string): Promise<boolean>;
+    endOthers(own: { userId: string; sessionId: string }): Promise<number>;
+  };
+  readonly account: OwnAccount;
+  readonly passwordReset: PasswordReset;
 };
 
 export function createAuth(config: AuthConfig, db: Database): Auth {
@@ -64,6 +88,15 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     return current.handler(new Request(url, { method: "POST", headers: sent, body: JSON.stringify(body) }));
   };
 
+  const addressOf = (headers: Headers) => getIP(headers, current.options);
+  const readRecoveryCodes = async (userId: string) => {
+    const verified = and(eq(twoFactor.userId, userId), eq(twoFactor.verified, true));
+    if ((await db.$count(twoFactor, verified)) === 0) return null;
+    return (await current.api.viewBackupCodes({ body: { userId } })).backupCodes;
+  };
+  const hash = async (password: string) => (await current.$context).password.hash(password);
+  const backChannelLogout = config.oidc && createBackChannelLogout(db, config.oidc);
+
   return {
     embedded: config.oidc === null,
     async session(headers) {
@@ -72,6 +105,8 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
       if (hasRepeatedCookie(headers, cookiePrefix)) return null;
       const found = await current.api.getSession({ headers, query: { disableCookieCache: true } });
       if (!found) return null;
+      const seen = { limits: config.sessions, address: addressOf(headers) };
+      if (!(await noteSeen(db, found.session, seen))) return null;
       return {
         sessionId: found.session.id,
         activeOrganizationId: found.session.activeOrganizationId ?? null,
@@ -93,7 +128,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
       return startSignIn(current, config, call, post);
     },
     async signIn(input, headers) {
-      const attempt = await beginAttempt(db, { email: input.email, address: getIP(headers, current.options) });
+      const attempt = await beginAttempt(db, { email: input.email, address: addressOf(headers) });
       if (typeof attempt === "number") return tooManyAttempts(attempt);
       const result = await credentialResult(await post("/sign-in/email", input, headers));
       if (result.ok) await attempt.succeeded();
@@ -104,9 +139,17 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
       const name = `${input.firstName} ${input.lastName}`.trim();
       return credentialResult(await post("/sign-up/email", { ...input, name }, headers));
     },
-    async signOut(headers) {
-      return (await post("/sign-out", {}, headers)).headers;
+    async signInSecondFactor({ kind, code }, headers) {
+      const path = kind === "app" ? "/two-factor/verify-totp" : "/two-factor/verify-backup-code";
+      return credentialResult(await post(path, { code }, headers));
     },
+    async signOut(headers) {
+      const ended = await post("/sign-out", { callbackURL: `${config.baseUrl}/`, disableRedirect: true }, headers);
+      const body: unknown = await ended.json().catch(() => null);
+      const url = typeof body === "object" && body !== null && "url" in body ? body.url : null;
+      return { headers: ended.headers, issuerUrl: typeof url === "string" && config.endIssuerSession ? url : null };
+    },
+    backChannelLogout: async (logoutToken) => (backChannelLogout ? backChannelLogout(logoutToken) : null),
     async oidcCallback(request) {
       if (config.oidc === null) return new Response("Not Found", { status: 404 });
       return current.handler(oidcCallbackRequest(config.oidc, request));
@@ -114,6 +157,13 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     async setActiveOrganization(sessionId, organizationId) {
       await db.update(sessionTable).set({ activeOrganizationId: organizationId }).where(eq(sessionTable.id, sessionId));
     },
+    sessions: {
+      list: (own) => listSessions(db, own, config.sessions),
+      end: (userId, sessionId) => endSession(db, userId, sessionId),
+      endOthers: (own) => endOtherSessions(db, own),
+    },
+    account: createOwnAccount(db, post, readRecoveryCodes),
+    passwordReset: createPasswordReset(db, { newId: config.newId, hash }),
   };
 }
 
@@ -123,14 +173,31 @@ const tooManyAttempts = (retryAfterSeconds: number): CredentialResult => ({
   retryAfterSeconds,
 });
 
+const secondFactorProblems: Readonly<Record<string, "wrong_code" | "start_again">> = {
+  INVALID_CODE: "wrong_code",
+  INVALID_BACKUP_CODE: "wrong_code",
+  INVALID_TWO_FACTOR_COOKIE: "start_again",
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: "start_again",
+  TOTP_NOT_ENABLED: "start_again",
+  BACKUP_CODES_NOT_ENABLED: "start_again",
+};
+
+/** How long better-auth locks a second factor after too many wrong codes. */
+const lockSeconds = 900;
+
 async function credentialResult(response: Response): Promise<CredentialResult> {
-  if (response.ok) return { ok: true, headers: response.headers };
-  if (response.status === 429) return tooManyAttempts(Number(response.headers.get("x-retry-after")) || 60);
+  const { headers } = response;
   const body: unknown = await response.json().catch(() => null);
-  const code = typeof body === "object" && body !== null && "code" in body ? body.code : null;
-  if (typeof code === "string" && code.startsWith("USER_ALREADY_EXISTS")) {
-    return { ok: false, problem: "already_exists" };
+  if (response.ok) {
+    const needsSecondFactor = typeof body === "object" && body !== null && "twoFactorRedirect" in body;
+    return { ok: true, headers, needsSecondFactor };
   }
+  const code = codeOf(body);
+  if (code === "ACCOUNT_TEMPORARILY_LOCKED") return tooManyAttempts(lockSeconds);
+  if (response.status === 429) return tooManyAttempts(Number(headers.get("x-retry-after")) || 60);
+  if (code.startsWith("USER_ALREADY_EXISTS")) return { ok: false, problem: "already_exists" };
+  const secondFactor = secondFactorProblems[code];
+  if (secondFactor) return { ok: false, problem: secondFactor, headers };
   if (response.status === 401) return { ok: false, problem: "wrong_credentials" };
   return { ok: false, problem: response.status >= 500 ? "unavailable" : "invalid" };
 }

@@ -17,6 +17,10 @@ export function oidcProviderId(issuer: string): string {
   return `oidc-${sha256(issuer.replace(/\/+$/, ""), "hex").slice(0, 16)}`;
 }
 
+/** OpenID Connect Discovery 1.0, section 4. */
+export const discoveryUrlOf = (issuer: string): string =>
+  `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
+
 /** Callback path. Constant, so that an operator can register it with the issuer before the first start. */
 export const oidcCallbackPath = "/api/auth/callback/oidc";
 
@@ -26,7 +30,7 @@ export function oidcPlugin(settings: OidcSettings, baseUrl: string) {
     config: [
       {
         providerId: oidcProviderId(settings.issuer),
-        discoveryUrl: `${settings.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`,
+        discoveryUrl: discoveryUrlOf(settings.issuer),
         requireIdTokenVerification: true,
         clientId: settings.clientId,
         clientSecret: settings.clientSecret,

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { reencryptTwoFactors } from "@towpath/auth";
 import { openDatabase } from "@towpath/db";
 import { createSecretBox, finishRotation, type RootSecrets, rotateMasterKeys } from "@towpath/secrets";
 import {
@@ -37,6 +38,7 @@ export async function rotateSecrets(args: string[]): Promise<number> {
     const box = createSecretBox(rotation.secrets);
     const { id } = box.masterKeys.current;
     if (values.finish) {
+      await step("Encrypting second factors", () => reencryptTwoFactors(client.db, rotation.secrets));
       const { dataKeys, stripped } = await step("Removing the earlier keys", () => finishRotation(client, box));
       await rotation.forget();
       print(`Only key ${id} opens stored secrets now: ${stripped} data keys changed, ${dataKeys} of them at last.`);

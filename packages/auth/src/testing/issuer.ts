@@ -7,6 +7,7 @@ import Provider from "oidc-provider";
 // register themselves, and an access token for a resource (RFC 8707) is a JWT with that audience and the scope `use`.
 
 const [port = "", ...redirectUris] = argv.slice(2);
+const origins = redirectUris.map((uri) => new URL(uri).origin);
 const issuer = `http://localhost:${port}`;
 
 const provider = new Provider(issuer, {
@@ -17,6 +18,9 @@ const provider = new Provider(issuer, {
       redirect_uris: redirectUris,
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
+      post_logout_redirect_uris: origins.map((origin) => `${origin}/`),
+      backchannel_logout_uri: `${origins[0]}/api/auth/backchannel-logout`,
+      backchannel_logout_session_required: true,
     },
   ],
   scopes: ["openid", "offline_access", "use"],
@@ -24,6 +28,7 @@ const provider = new Provider(issuer, {
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "given_name", "family_name"] },
   features: {
     devInteractions: { enabled: true },
+    backchannelLogout: { enabled: true },
     registration: { enabled: true },
     resourceIndicators: {
       enabled: true,
@@ -37,6 +42,9 @@ const provider = new Provider(issuer, {
       }),
     },
   },
+  // Its own refuses addresses of this machine, where the client under test is.
+  fetch: (url: string | URL, { method, headers, body, signal }: RequestInit) =>
+    fetch(url, { method, headers, body, signal } as RequestInit),
   cookies: { keys: ["only for tests"] },
   findAccount: (_context, id) => ({
     accountId: id,

@@ -31,6 +31,8 @@ const words: Readonly<Record<string, Words>> = {
         .map(([key, change]) => `changed the team's ${key === "slug" ? "address" : key} ${fromTo(change)}`)
         .join(" and "),
   ],
+  // Of no team, so that no team's page shows it.
+  "account.update": ["people", () => "changed their name"],
   "member.changeRole": ["people", (entry) => `changed the role of ${person(entry)} ${fromTo(entry.detail)}`],
   "member.remove": ["people", (entry) => `removed ${person(entry)} from the team`],
   "member.leave": ["people", () => "left the team"],

@@ -1,5 +1,7 @@
+import { Link } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import { ConnectedApps } from "~/features/oauth/connected-apps.tsx";
+import { buttonLook } from "~/ui/button.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -28,7 +30,17 @@ export function AccountPage({
   ];
   return (
     <div className="max-w-4xl">
-      <PageHeader title="Account" description="From your sign-in provider." />
+      <PageHeader
+        title="Account"
+        description="Who you are on this instance, and what you may do in your current organization."
+        actions={
+          organization ? (
+            <Link to="/$orgSlug/settings/profile" params={{ orgSlug: organization.slug }} className={buttonLook()}>
+              Edit profile
+            </Link>
+          ) : null
+        }
+      />
       <dl className="divide-y rounded-lg border bg-surface">
         {rows.map(({ label, value, copy }) => (
           <div key={label} className="flex flex-col gap-x-6 gap-y-0.5 px-4 py-2.5 sm:flex-row sm:items-center">
@@ -40,7 +52,9 @@ export function AccountPage({
           </div>
         ))}
       </dl>
-      <ConnectedApps />
+      <div className="mt-6">
+        <ConnectedApps />
+      </div>
     </div>
   );
 }

@@ -15,7 +15,7 @@ import { grantsQuery, revokeOwnGrant } from "./oauth.functions.ts";
 export function ConnectedApps() {
   const { data: grants, error, refetch } = useQuery(grantsQuery);
   return (
-    <Card className="mt-6 overflow-hidden">
+    <Card className="overflow-hidden">
       <CardHeader title="Connected apps" description="Apps that you allowed to call servers in your name." />
       {error ? (
         <Callout

@@ -1,9 +1,7 @@
-import type { ComponentProps } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
-import { Field, Input } from "~/ui/field.tsx";
 import { Logo } from "~/ui/logo.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
+import { linkLook, SignInFrame, TextField } from "./sign-in-frame.tsx";
 
 /** Pages of the embedded provider. Plain forms and links, which work without any script. */
 export function CredentialsPage({
@@ -19,19 +17,13 @@ export function CredentialsPage({
   const query = back ? `?returnTo=${encodeURIComponent(back)}` : "";
   const signUp = kind === "sign-up";
   return (
-    <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center px-4 py-12">
-      <a href="/" className="mb-8 self-start rounded-md" aria-label="Towpath home">
-        <Logo />
-      </a>
-      <h1 className="text-2xl font-semibold tracking-tight">{signUp ? "Create your account" : "Sign in"}</h1>
-      <p className="mt-1 text-sm text-muted">
-        {signUp ? "Accounts live on this Towpath instance only." : "With your account on this Towpath instance."}
-      </p>
-      {refused?.message ? (
-        <Callout tone="bad" className="mt-5">
-          {refused.message}
-        </Callout>
-      ) : null}
+    <SignInFrame
+      title={signUp ? "Create your account" : "Sign in"}
+      description={
+        signUp ? "Accounts live on this Towpath instance only." : "With your account on this Towpath instance."
+      }
+      problem={refused?.message}
+    >
       <form method="post" className="mt-6 flex flex-col gap-4" noValidate>
         <input type="hidden" name="returnTo" value={back} />
         {signUp ? (
@@ -53,41 +45,18 @@ export function CredentialsPage({
           {signUp ? "Create account" : "Sign in"}
         </Button>
       </form>
-      <p className="mt-6 text-sm text-muted">
+      {signUp ? null : (
+        <a className={`${linkLook} mt-6 self-start text-sm`} href="/provider/forgot-password">
+          Forgot your password?
+        </a>
+      )}
+      <p className={signUp ? "mt-6 text-sm text-muted" : "mt-2 text-sm text-muted"}>
         {signUp ? "Have an account already? " : "No account yet? "}
-        <a
-          className="font-medium text-accent-text underline underline-offset-3"
-          href={`/provider/${signUp ? "sign-in" : "sign-up"}${query}`}
-        >
+        <a className={linkLook} href={`/provider/${signUp ? "sign-in" : "sign-up"}${query}`}>
           {signUp ? "Sign in" : "Sign up"}
         </a>
       </p>
-    </main>
-  );
-}
-
-function TextField({
-  name,
-  label,
-  hint,
-  refused,
-  ...rest
-}: { name: string; label: string; hint?: string | undefined; refused: RefusedForm | null } & Pick<
-  ComponentProps<"input">,
-  "type" | "autoComplete"
->) {
-  return (
-    <Field label={label} hint={hint} error={refused?.fields[name]} required>
-      {(control) => (
-        <Input
-          {...control}
-          {...rest}
-          name={name}
-          className="h-10 text-base"
-          defaultValue={rest.type === "password" ? undefined : refused?.values[name]}
-        />
-      )}
-    </Field>
+    </SignInFrame>
   );
 }
 

@@ -26,9 +26,13 @@ const messages = {
   already_exists: "An account with this email already exists. Sign in instead.",
   invalid: "Some of what you entered is invalid. Check it and try again.",
   unavailable: "Sign-in is not available right now. Try again in a moment.",
+  wrong_code: "This code is wrong or was used already.",
+  start_again: "This sign-in took too long or had too many wrong codes. Sign in again.",
 } as const;
 
-function messageOf(result: CredentialProblem): string {
+const secondFactorPath = "/provider/second-factor";
+
+export function messageOf(result: CredentialProblem): string {
   if (result.problem !== "too_many_attempts") return messages[result.problem];
   return `Too many attempts. Try again in ${durationText(result.retryAfterSeconds)}.`;
 }
@@ -60,15 +64,18 @@ export async function submitCredentials(
       kind === "sign-in"
         ? await auth.signIn(parseInput(signInSchema, typed), request.headers)
         : await auth.signUp(parseInput(signUpSchema, typed), request.headers);
-    if (result.ok) return redirectTo(safeReturnPath(typed.returnTo), result.headers, 303);
-    return { values, fields: {}, message: messageOf(result) };
+    if (!result.ok) return { values, fields: {}, message: messageOf(result) };
+    const target = safeReturnPath(typed.returnTo);
+    if (!result.needsSecondFactor) return redirectTo(target, result.headers, 303);
+    return redirectTo(`${secondFactorPath}?returnTo=${encodeURIComponent(target)}`, result.headers, 303);
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;
     return { values, fields: error.fields, message: null };
   }
 }
 
-async function readForm(request: Request): Promise<Record<string, string> | null> {
+/** The text fields of a form; null for one that is too large. */
+export async function readForm(request: Request): Promise<Record<string, string> | null> {
   if (Number(request.headers.get("content-length") ?? Number.NaN) <= maxFormBytes) {
     const form = await request.formData();
     return Object.fromEntries([...form].filter((entry): entry is [string, string] => typeof entry[1] === "string"));
@@ -82,5 +89,16 @@ export async function signOut(request: Request): Promise<Response | null> {
   const typedByHand = request.method === "GET" && request.headers.get("sec-fetch-site") === "none";
   const prefetched = /prefetch|prerender/i.test(request.headers.get("sec-purpose") ?? "");
   if (prefetched || !(typedByHand || isSameOrigin(request, config.baseUrl))) return null;
-  return redirectTo("/", await auth.signOut(request.headers), 303);
+  const { headers, issuerUrl } = await auth.signOut(request.headers);
+  if (issuerUrl === null) return redirectTo("/", headers, 303);
+  return request.method === "GET" ? redirectTo(issuerUrl, headers, 303) : continueAt(issuerUrl, headers);
+}
+
+/** For forms: browsers apply `form-action 'self'` to redirects after them too, and the issuer is another site. */
+function continueAt(url: string, from: Headers): Response {
+  const href = url.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${href}"><title>Signing out</title><a href="${href}">Continue</a>`;
+  const headers = new Headers({ "content-type": "text/html; charset=utf-8" });
+  for (const cookie of from.getSetCookie()) headers.append("set-cookie", cookie);
+  return new Response(page, { headers });
 }

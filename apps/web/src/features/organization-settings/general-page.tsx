@@ -8,7 +8,7 @@ import { OrganizationForm } from "./organization-form.tsx";
 import { removeOrganization } from "./organization-settings.functions.ts";
 
 /** Settings of the organization as a whole (ORG-4). */
-export function PreferencesPage({
+export function GeneralPage({
   organization,
   mayDelete,
 }: {
@@ -18,7 +18,7 @@ export function PreferencesPage({
   const mayManage = useMay("organization.manage");
   return (
     <div className="max-w-4xl">
-      <PageHeader title="Preferences" description={`Settings of ${organization.name} as a whole.`} />
+      <PageHeader title="General" description={`Settings of ${organization.name} as a whole.`} />
       <div className="flex flex-col gap-6">
         {mayManage ? <OrganizationForm organization={organization} /> : null}
         {mayDelete ? <DeleteOrganization slug={organization.slug} /> : null}

@@ -1,0 +1,84 @@
+import { queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import { getRequestHeaders } from "@tanstack/react-start/server";
+import { updateProfile } from "@towpath/core/account";
+import { updateProfileSchema } from "@towpath/core/account/schema";
+import { z } from "zod";
+import { services } from "~/compose.server.ts";
+import { appCode, newPassword } from "~/features/sign-in/credentials.schema.ts";
+import { selfAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+import * as own from "./own-account.server.ts";
+
+// Everything here acts on the signed-in user's own account.
+
+/** How the user signs in: with a password here and perhaps a second factor, or at the issuer. */
+const getSignInMethods = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .handler(({ context }) => own.signInMethods(context.signedIn.user.id));
+
+/** The user's sessions: the current one first, then the most recently used (ORG-7). */
+const getSessions = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .handler(({ context }) =>
+    services().auth.sessions.list({ userId: context.signedIn.user.id, sessionId: context.signedIn.sessionId }),
+  );
+
+/** Ends one of the user's sessions (ORG-7). */
+export const endSession = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ sessionId: z.uuid() })))
+  .handler(({ context, data }) => own.endOneSession(context, data.sessionId));
+
+/** Ends all of the user's sessions but this one (ORG-7). */
+export const endOtherSessions = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .handler(({ context }) => own.endOthers(context));
+
+/** Changes the user's name (ORG-4). */
+export const saveProfile = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(updateProfileSchema))
+  .handler(({ context, data }) => updateProfile({ ctx: context.ctx, input: data }));
+
+const password = z.string({ error: "Enter your password" }).min(1, "Enter your password").max(128);
+
+/** Changes the password and ends all other sessions (ORG-7). */
+export const changePassword = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ current: password, next: newPassword })))
+  .handler(({ context, data }) => own.changePassword(context, data, getRequestHeaders()));
+
+/** A new secret for an authenticator app, and recovery codes. In force once `confirmTwoFactor` has checked a code. */
+export const beginTwoFactor = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ password })))
+  .handler(({ context, data }) => own.beginTwoFactor(context, data, getRequestHeaders()));
+
+/** Turns two-factor sign-in on (ORG-7). */
+export const confirmTwoFactor = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ code: appCode })))
+  .handler(({ context, data }) => own.confirmTwoFactor(context, data, getRequestHeaders()));
+
+/** Turns two-factor sign-in off (ORG-7). */
+export const endTwoFactor = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ password })))
+  .handler(({ context, data }) => own.endTwoFactor(context, data, getRequestHeaders()));
+
+/** Replaces the recovery codes; the earlier ones stop working (ORG-7). */
+export const renewRecoveryCodes = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ password })))
+  .handler(({ context, data }) => own.renewRecoveryCodes(context, data, getRequestHeaders()));
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["account", "sessions"],
+  queryFn: ({ signal }) => getSessions({ signal }),
+});
+
+export const signInMethodsQuery = queryOptions({
+  queryKey: ["account", "sign-in-methods"],
+  queryFn: ({ signal }) => getSignInMethods({ signal }),
+});

@@ -1,0 +1,47 @@
+import { type FormEvent, useState } from "react";
+import { Button, type ButtonLook } from "~/ui/button.tsx";
+import { Field, Input } from "~/ui/field.tsx";
+import { useSubmit } from "./use-submit.ts";
+
+/** Asks for the password again before a change of the account, in a dialog. */
+export function PasswordForm({
+  label,
+  variant = "primary",
+  onCancel,
+  onSubmit,
+}: {
+  /** Of the button. */
+  readonly label: string;
+  readonly variant?: ButtonLook["variant"];
+  readonly onCancel: () => void;
+  /** What it rejects with is shown. */
+  readonly onSubmit: (password: string) => Promise<void>;
+}) {
+  const [password, setPassword] = useState("");
+  const { problems, busy, run } = useSubmit();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void run(() => onSubmit(password));
+  };
+  return (
+    <form noValidate aria-label={label} onSubmit={submit} className="flex flex-col gap-4">
+      <Field label="Your password" error={problems.password ?? problems.form} required>
+        {(control) => (
+          <Input
+            {...control}
+            type="password"
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant={variant} busy={busy}>
+          {label}
+        </Button>
+      </div>
+    </form>
+  );
+}

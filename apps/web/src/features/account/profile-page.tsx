@@ -1,0 +1,103 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useRouter } from "@tanstack/react-router";
+import type { ProfileView } from "@towpath/core/organization";
+import { type FormEvent, useState } from "react";
+import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
+import { Button } from "~/ui/button.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Field, Input } from "~/ui/field.tsx";
+import { CopyButton } from "~/ui/icon-button.tsx";
+import { toast } from "~/ui/toast.ts";
+import { saveProfile } from "./account.functions.ts";
+import { AccountFrame } from "./account-frame.tsx";
+import { useSubmit } from "./use-submit.ts";
+
+/** The user's name, and what identifies them (ORG-4). */
+export function ProfilePage({ profile }: { readonly profile: ProfileView }) {
+  return (
+    <AccountFrame title="Profile" description="How your teams see you.">
+      <NameForm profile={profile} />
+      <Card>
+        <CardHeader title="Account" />
+        <dl className="divide-y border-t">
+          <Row label="Email">{profile.email}</Row>
+          <Row label="Id">
+            <span className="font-mono text-xs break-all">{profile.id}</span>
+            <CopyButton text={profile.id} label="Copy Id" />
+          </Row>
+          <Row label="Organizations">
+            <Link to="/account" className="text-accent-text underline-offset-3 hover:underline">
+              {profile.organizations.length === 1 ? "1 organization" : `${profile.organizations.length} organizations`}
+            </Link>
+          </Row>
+        </dl>
+      </Card>
+    </AccountFrame>
+  );
+}
+
+function Row({ label, children }: { readonly label: string; readonly children: React.ReactNode }) {
+  return (
+    <div className="flex flex-col gap-x-6 gap-y-0.5 px-4 py-2.5 sm:flex-row sm:items-center">
+      <dt className="w-32 shrink-0 text-sm text-muted">{label}</dt>
+      <dd className="flex min-w-0 flex-1 items-center gap-1 text-sm break-words">{children}</dd>
+    </div>
+  );
+}
+
+function NameForm({ profile }: { readonly profile: ProfileView }) {
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const [firstName, setFirstName] = useState(profile.firstName ?? "");
+  const [lastName, setLastName] = useState(profile.lastName ?? "");
+  const { problems, busy, run } = useSubmit();
+  const isChanged = firstName !== (profile.firstName ?? "") || lastName !== (profile.lastName ?? "");
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    void run(async () => {
+      await saveProfile({ data: { firstName, lastName } });
+      // Guards take what is cached, however old.
+      await Promise.all([
+        queryClient.fetchQuery({ ...profileQuery, staleTime: 0 }),
+        queryClient.fetchQuery({ ...currentAuthQuery, staleTime: 0 }),
+      ]);
+      await router.invalidate();
+      toast.success("Name saved");
+    });
+  };
+  const fields = [
+    { key: "firstName", label: "First name", value: firstName, set: setFirstName, autoComplete: "given-name" },
+    { key: "lastName", label: "Last name", value: lastName, set: setLastName, autoComplete: "family-name" },
+  ];
+  return (
+    <Card>
+      <CardHeader title="Name" description="Shown to members of your organizations and in the audit log." />
+      <CardBody>
+        <form noValidate aria-label="Name" onSubmit={save} className="flex flex-col gap-4">
+          <div className="grid gap-4 sm:grid-cols-2">
+            {fields.map(({ key, label, value, set, autoComplete }) => (
+              <Field key={key} label={label} error={problems[key]} required>
+                {(control) => (
+                  <Input
+                    {...control}
+                    autoComplete={autoComplete}
+                    value={value}
+                    onChange={(event) => set(event.target.value)}
+                  />
+                )}
+              </Field>
+            ))}
+          </div>
+          <p role="alert" className="text-sm text-bad empty:hidden">
+            {problems.form}
+          </p>
+          <div>
+            <Button type="submit" variant="primary" busy={busy} disabled={!isChanged}>
+              Save name
+            </Button>
+          </div>
+        </form>
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,17 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { GeneralPage } from "~/features/organization-settings/general-page.tsx";
+
+/** ORG-4 */
+export const Route = createFileRoute("/$orgSlug/settings/general")({
+  head: () => ({ meta: [{ title: "General · Towpath" }] }),
+  component: General,
+  errorComponent: PageError,
+});
+
+function General() {
+  const { organization } = Route.useRouteContext();
+  return (
+    <GeneralPage organization={organization} mayDelete={organization.permissions.includes("organization.delete")} />
+  );
+}

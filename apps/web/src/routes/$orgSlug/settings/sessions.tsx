@@ -1,0 +1,15 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { sessionsQuery } from "~/features/account/account.functions.ts";
+import { AccountPending } from "~/features/account/account-pending.tsx";
+import { SessionsPage } from "~/features/account/sessions-page.tsx";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+
+/** ORG-4, ORG-7 */
+export const Route = createFileRoute("/$orgSlug/settings/sessions")({
+  // What is shown must be true now: sessions begin and end elsewhere.
+  loader: ({ context }) => context.queryClient.fetchQuery({ ...sessionsQuery, staleTime: 0 }),
+  head: () => ({ meta: [{ title: "Sessions · Towpath" }] }),
+  component: SessionsPage,
+  pendingComponent: AccountPending,
+  errorComponent: PageError,
+});

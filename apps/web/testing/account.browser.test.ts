@@ -1,0 +1,180 @@
+import { createOTP } from "@better-auth/utils/otp";
+import { user } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, newPage, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, newVisitor, samplePassword, seededMember } from "./visitor.ts";
+
+const site = openSite();
+const browser = openBrowser();
+let owner: Member;
+let address: string;
+let page: Page;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
+  address = row?.email ?? "";
+  page = await browser.signedInPage(site.url, owner);
+});
+
+const open = (screen: string) => page.goto(`${site.url}/${owner.organization.slug}/settings/${screen}`);
+
+/** The code that an authenticator app shows for a key, as many steps of 30 seconds from now. */
+function appCode(key: string, step: -1 | 0 | 1): Promise<string> {
+  let bits = "";
+  for (const letter of key.replace(/\s/g, ""))
+    bits += "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0");
+  const bytes = (bits.match(/.{8}/g) ?? []).map((byte) => String.fromCharCode(Number.parseInt(byte, 2)));
+  return createOTP(bytes.join("")).hotp(Math.floor(Date.now() / 30_000) + step);
+}
+
+test("ORG-4 the profile's name is saved by keyboard and shown in the menu; an empty one is refused", async () => {
+  await open("preferences");
+  await page.getByRole("navigation").getByRole("link", { name: "Profile" }).click();
+  await page.getByRole("heading", { level: 1, name: "Profile" }).waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("First name").fill("");
+  await page.getByLabel("First name").press("Enter");
+  await page.getByText("First name is required").waitFor();
+  await page.getByLabel("First name").fill("Augusta");
+  await page.getByLabel("First name").press("Enter");
+  await page.getByRole("button", { name: /account of Augusta Lovelace/ }).waitFor();
+  const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
+  expect([row?.firstName, row?.name]).toEqual(["Augusta", "Augusta Lovelace"]);
+});
+
+test("ORG-4 UI-2 the theme is chosen under Preferences, with the arrow keys", async () => {
+  await open("preferences");
+  await page.getByRole("radio", { name: "Light" }).check();
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+  expect(await page.evaluate("localStorage.getItem('theme')")).toBe("dark");
+  await expectAccessible(page);
+  for (const screen of ["profile", "security", "sessions"]) {
+    await open(screen);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await expectAccessible(page);
+  }
+  await page.evaluate("localStorage.removeItem('theme')");
+});
+
+test("ORG-4 ORG-7 sessions show their device and address; others are ended one by one or together", async () => {
+  const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
+  for (const device of [agent, agent.replace("X11; Linux x86_64", "Windows NT 10.0"), "curl/8.17.0"]) {
+    const headers = { "user-agent": device, "x-forwarded-for": "203.0.113.77" };
+    await newVisitor(site.url).submit("/provider/sign-in", { email: address, password: samplePassword }, headers);
+  }
+  await open("sessions");
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  await row("This browser").waitFor();
+  expect(await row("Firefox on Windows").textContent()).toContain("203.0.113.77");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "End the session of curl" }).press("Enter");
+  await row("curl").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "End all others" }).click();
+  await page.getByText("End 2 other sessions?").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "End sessions" }).click();
+  await row("Firefox").first().waitFor({ state: "detached" });
+  await row("This browser").waitFor();
+});
+
+test("ORG-4 ORG-7 two-factor sign-in: turned on with an app, asked for at sign-in, replaced by a recovery code, turned off", async () => {
+  await open("security");
+  await page.getByText("No connected apps").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Turn on" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Your password").fill("not my password");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByText("This is not your password.").waitFor();
+  await dialog.getByLabel("Your password").fill(samplePassword);
+  await dialog.getByLabel("Your password").press("Enter");
+  await dialog.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
+  const key = (await dialog.getByTestId("totp-secret").textContent()) ?? "";
+  await expectAccessible(page);
+  await dialog.getByLabel("Code", { exact: true }).fill("123");
+  await dialog.getByLabel("Code", { exact: true }).press("Enter");
+  await dialog.getByText("The code has 6 digits").waitFor();
+  await dialog.getByLabel("Code", { exact: true }).fill(await appCode(key, -1));
+  await dialog.getByLabel("Code", { exact: true }).press("Enter");
+  const codes = dialog.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
+  await codes.first().waitFor();
+  expect(await codes.count()).toBe(10);
+  const recoveryCode = (await codes.first().textContent()) ?? "";
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "I've saved them" }).click();
+  await page.getByText("10 of 10 recovery codes left").waitFor();
+
+  const elsewhere = await newPage(await browser.newContext());
+  const firstStep = async () => {
+    await elsewhere.goto(`${site.url}/login?returnTo=%2Faccount`);
+    await elsewhere.getByLabel("Email").fill(address);
+    await elsewhere.getByLabel("Password").fill(samplePassword);
+    await elsewhere.getByRole("button", { name: "Sign in" }).click();
+    await elsewhere.getByRole("heading", { name: "Enter your code" }).waitFor();
+  };
+  await firstStep();
+  await expectAccessible(elsewhere);
+  await elsewhere.getByLabel("Code").fill(await appCode(key, 0));
+  await elsewhere.getByLabel("Code").press("Enter");
+  await elsewhere.waitForURL(`${site.url}/account`);
+  await elsewhere.context().clearCookies();
+  await firstStep();
+  await elsewhere.getByRole("link", { name: "Use a recovery code" }).click();
+  await elsewhere.getByLabel("Recovery code").fill(recoveryCode);
+  await expectAccessible(elsewhere);
+  await elsewhere.getByRole("button", { name: "Sign in" }).click();
+  await elsewhere.waitForURL(`${site.url}/account`);
+  await elsewhere.context().close();
+
+  await open("security");
+  await page.getByText("9 of 10 recovery codes left").waitFor();
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await dialog.getByLabel("Your password").fill(samplePassword);
+  await dialog.getByRole("button", { name: "Turn off" }).click();
+  await page.getByRole("button", { name: "Turn on" }).waitFor();
+});
+
+test("ORG-7 AUTH-2 the password is changed, forgotten, and set anew with the operator's link", async () => {
+  await open("security");
+  await page.getByLabel("Current password").fill(samplePassword);
+  await page.getByLabel("New password").fill("short");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("Password must be at least 10 characters long").waitFor();
+  await page.getByLabel("New password").fill("a better password");
+  await page.getByLabel("New password").press("Enter");
+  await page.getByText("Password changed. Other sessions have ended.").waitFor();
+
+  const visitor = await newPage(await browser.newContext());
+  await visitor.goto(`${site.url}/provider/sign-in`);
+  await visitor.getByRole("link", { name: "Forgot your password?" }).click();
+  await visitor.getByText("./towpath reset-password you@example.com").waitFor();
+  await expectAccessible(visitor);
+  const answer = await fetch(`${site.url}/api/v1/password-resets`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${site.operatorToken}` },
+    body: JSON.stringify({ email: address }),
+  });
+  const { url } = (await answer.json()) as { url: string };
+  await visitor.goto(url);
+  await visitor.getByLabel("New password").fill("the newest password");
+  await expectAccessible(visitor);
+  await visitor.getByRole("button", { name: "Change password" }).click();
+  await visitor.getByRole("heading", { name: "Your password is changed" }).waitFor();
+  // Their other browser says so, and leads back.
+  await page.getByRole("navigation").getByRole("link", { name: "Sessions" }).click();
+  await page.getByText("You've been signed out").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(`${site.url}/provider/sign-in?returnTo=*`);
+  await visitor.getByRole("link", { name: "Sign in" }).click();
+  await visitor.getByLabel("Email").fill(address);
+  await visitor.getByLabel("Password").fill("the newest password");
+  await visitor.getByRole("button", { name: "Sign in" }).click();
+  await visitor.waitForURL(new RegExp(`/${owner.organization.slug}/`));
+  await visitor.context().close();
+});

@@ -1,0 +1,156 @@
+import { mailMessage, session } from "@towpath/db/schema";
+import { createMailTransport, deliverMail } from "@towpath/mail";
+import { type MailServer, startMailServer } from "@towpath/mail/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSite } from "./site.ts";
+import { newVisitor, samplePassword, signedUpVisitor, type Visitor } from "./visitor.ts";
+import { startWeb } from "./web-process.ts";
+
+const from = "Towpath <mail@towpath.example>";
+const site = openSite(() => ({ TOWPATH_SMTP_URL: "smtp://127.0.0.1:1", TOWPATH_MAIL_FROM: from }));
+let mailServer: MailServer;
+beforeAll(async () => {
+  mailServer = await startMailServer();
+});
+afterAll(() => mailServer.stop());
+
+const email = () => `${crypto.randomUUID()}@example.com`;
+const next = "another good password";
+/** From an address of its own, because tries are limited by address. */
+let visits = 0;
+const ask = (address: string, headers: Record<string, string> = {}) =>
+  newVisitor(site.url).submit(
+    "/provider/forgot-password",
+    { email: address },
+    { "x-forwarded-for": `198.51.100.${++visits}`, ...headers },
+  );
+
+/** Delivers what waits, as the worker does, and returns the link of the last message to an address. */
+async function linkIn(address: string): Promise<string> {
+  await expect.poll(() => site.db.$count(mailMessage), { timeout: 20_000 }).toBeGreaterThan(0);
+  const secrets = { current: "a secret for tests that is long enough", previous: [] };
+  const transport = createMailTransport({ smtpUrl: mailServer.url, from });
+  await expect
+    .poll(
+      async () => {
+        for (const { id } of await site.db.select().from(mailMessage))
+          await deliverMail({ db: site.db, secrets, transport }, id);
+        return mailServer.mails.some(({ to }) => to === address);
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  const { content } = await mailServer.next(address);
+  return /https?:\/\/\S+\/provider\/reset-password\?token=[\w-]+/.exec(content.text ?? "")?.[0] ?? "";
+}
+
+const signIn = (address: string, password: string) =>
+  newVisitor(site.url).submit("/provider/sign-in", { email: address, password });
+const isSignedIn = async (visitor: Visitor) => (await visitor.get("/account")).status === 200;
+const operatorLink = (body: object, token = site.operatorToken) =>
+  fetch(`${site.url}/api/v1/password-resets`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+
+test("AUTH-2 a link by e-mail sets a new password, once, and all sessions end", async () => {
+  const address = email();
+  const owner = await signedUpVisitor(site.url, address);
+  expect(await (await ask(address.toUpperCase())).text()).toContain("Check your inbox");
+  const link = await linkIn(address);
+  // Mail programs open links, too.
+  for (const _ of [1, 2]) expect(await (await newVisitor(site.url).get(link)).text()).toContain(address);
+  const path = link.slice(site.url.length);
+  const visitor = newVisitor(site.url);
+  expect(await (await visitor.submit(path, { password: "short" })).text()).toContain("at least 10 characters");
+  expect(await isSignedIn(owner)).toBe(true);
+  expect(await (await visitor.submit(path, { password: next })).text()).toContain("Your password is changed");
+  expect([await isSignedIn(owner), visitor.sessionCookie()]).toEqual([false, undefined]);
+  expect(await (await visitor.submit(path, { password: "a third password" })).text()).toContain("doesn&#x27;t work");
+  expect(await (await visitor.get(path)).text()).toContain("This link doesn&#x27;t work");
+  expect((await signIn(address, samplePassword)).status).toBe(200);
+  expect((await signIn(address, next)).status).toBe(303);
+});
+
+test("AUTH-2 who asks for a link doesn't learn whether there is an account, and nobody gets a message without one", async () => {
+  const [known, unknown] = [email(), email()];
+  await signedUpVisitor(site.url, known);
+  const before = await site.db.$count(mailMessage);
+  const answers = await Promise.all([known, unknown].map((address) => ask(address)));
+  const [first, second] = await Promise.all(
+    answers.map(async (answer) => [answer.status, /<main[\s\S]*<\/main>/.exec(await answer.text())?.[0]]),
+  );
+  expect(first?.[1]).toContain("If there is an account with this address");
+  expect(second).toEqual(first);
+  await linkIn(known);
+  expect((await site.db.$count(mailMessage)) - before).toBe(1);
+  expect(mailServer.mails.some(({ to }) => to === unknown)).toBe(false);
+});
+
+test("AUTH-2 tries are limited by account, and another site can't ask", async () => {
+  const address = email();
+  for (let attempt = 0; attempt < 3; attempt++) expect(await (await ask(address)).text()).toContain("Check your inbox");
+  expect(await (await ask(address)).text()).toContain("Too many tries. Wait a minute");
+  expect(await (await ask("no address")).text()).toContain("does not look like an email address");
+  expect((await ask(email(), { "sec-fetch-site": "cross-site" })).status).toBe(403);
+});
+
+test("AUTH-2 tries are limited by network address", async () => {
+  const headers = { "x-forwarded-for": "198.51.100.250" };
+  for (let attempt = 0; attempt < 10; attempt++) await ask(email(), headers);
+  expect(await (await ask(email(), headers)).text()).toContain("Too many tries");
+});
+
+test("AUTH-2 the operator gets a link for an account, and nobody else does", async () => {
+  const address = email();
+  await signedUpVisitor(site.url, address);
+  expect((await operatorLink({ email: address }, "wrong")).status).toBe(401);
+  expect((await operatorLink({ email: email() })).status).toBe(404);
+  const { url, removedSecondFactor } = (await (await operatorLink({ email: address })).json()) as {
+    url: string;
+    removedSecondFactor: boolean;
+  };
+  expect(removedSecondFactor).toBe(false);
+  // Only a hash of the token is stored.
+  const stored = await site.pool.query("SELECT identifier, value FROM verification");
+  expect(JSON.stringify(stored.rows)).not.toContain(new URL(url).searchParams.get("token"));
+  await site.pool.query("UPDATE verification SET expires_at = now() - interval '1 second'");
+  expect(await (await newVisitor(site.url).get(url)).text()).toContain("This link doesn&#x27;t work");
+  const { url: fresh } = (await (await operatorLink({ email: address })).json()) as { url: string };
+  const done = await newVisitor(site.url).submit(fresh.slice(site.url.length), { password: next });
+  expect(await done.text()).toContain("Your password is changed");
+  expect((await signIn(address, next)).status).toBe(303);
+});
+
+test("AUTH-2 without a mail server the page says to ask the operator", async () => {
+  const web = await startWeb({ databaseUrl: site.databaseUrl });
+  const visitor = newVisitor(web.url);
+  const page = await (await visitor.get("/provider/forgot-password")).text();
+  const asked = await visitor.submit("/provider/forgot-password", { email: email() });
+  const text = await asked.text();
+  await web.stop();
+  for (const html of [page, text]) expect(html).toContain("./towpath reset-password you@example.com");
+});
+
+test("ORG-7 sessions end after the idle time and after the absolute time that are set", async () => {
+  const web = await startWeb({
+    databaseUrl: site.databaseUrl,
+    environment: () => ({ TOWPATH_SESSION_IDLE_HOURS: "1", TOWPATH_SESSION_MAX_HOURS: "24" }),
+  });
+  const address = email();
+  const visitor = await signedUpVisitor(web.url, address);
+  const cookie = (await visitor.submit("/provider/sign-in", { email: address, password: samplePassword })).headers;
+  expect(cookie.getSetCookie().join()).toMatch(/Max-Age=86400/i);
+  const [first] = await site.db.select().from(session);
+  expect(first).toBeDefined();
+  expect(await isSignedIn(visitor)).toBe(true);
+  await site.pool.query("UPDATE session SET updated_at = now() - interval '59 minutes'");
+  expect(await isSignedIn(visitor)).toBe(true);
+  await site.pool.query("UPDATE session SET updated_at = now() - interval '61 minutes'");
+  const [idle, other] = [await isSignedIn(visitor), await signedUpVisitor(web.url)];
+  await site.pool.query("UPDATE session SET expires_at = now() - interval '1 second'");
+  const [expired] = [await isSignedIn(other)];
+  await web.stop();
+  expect([idle, expired]).toEqual([false, false]);
+});

@@ -1,0 +1,2 @@
+export { recordAccountChange } from "./record-account-change.ts";
+export { updateProfile } from "./update-profile.ts";
