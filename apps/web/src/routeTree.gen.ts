@@ -39,7 +39,10 @@ import { Route as OauthConsentRouteImport } from "./routes/oauth/consent";
 import { Route as OauthRegisterRouteImport } from "./routes/oauth/register";
 import { Route as OauthRevokeRouteImport } from "./routes/oauth/revoke";
 import { Route as OauthTokenRouteImport } from "./routes/oauth/token";
+import { Route as ProviderForgotPasswordRouteImport } from "./routes/provider/forgot-password";
 import { Route as ProviderProblemRouteImport } from "./routes/provider/problem";
+import { Route as ProviderResetPasswordRouteImport } from "./routes/provider/reset-password";
+import { Route as ProviderSecondFactorRouteImport } from "./routes/provider/second-factor";
 import { Route as ProviderSignInRouteImport } from "./routes/provider/sign-in";
 import { Route as ProviderSignUpRouteImport } from "./routes/provider/sign-up";
 import { Route as WelcomeCreateOrganizationRouteImport } from "./routes/welcome/create-organization";
@@ -58,10 +61,14 @@ import { Route as OrgSlugServersExternalRouteImport } from "./routes/$orgSlug/se
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsAuditLogRouteImport } from "./routes/$orgSlug/settings/audit-log";
+import { Route as OrgSlugSettingsGeneralRouteImport } from "./routes/$orgSlug/settings/general";
 import { Route as OrgSlugSettingsGithubRouteImport } from "./routes/$orgSlug/settings/github";
 import { Route as OrgSlugSettingsInstanceRouteImport } from "./routes/$orgSlug/settings/instance";
 import { Route as OrgSlugSettingsMembersRouteImport } from "./routes/$orgSlug/settings/members";
 import { Route as OrgSlugSettingsPreferencesRouteImport } from "./routes/$orgSlug/settings/preferences";
+import { Route as OrgSlugSettingsProfileRouteImport } from "./routes/$orgSlug/settings/profile";
+import { Route as OrgSlugSettingsSecurityRouteImport } from "./routes/$orgSlug/settings/security";
+import { Route as OrgSlugSettingsSessionsRouteImport } from "./routes/$orgSlug/settings/sessions";
 import { Route as OrgSlugWelcomeChooseRepoRouteImport } from "./routes/$orgSlug/welcome/choose-repo";
 import { Route as OrgSlugWelcomeConnectGithubRouteImport } from "./routes/$orgSlug/welcome/connect-github";
 import { Route as OrgSlugWelcomeInviteTeammatesRouteImport } from "./routes/$orgSlug/welcome/invite-teammates";
@@ -70,11 +77,13 @@ import { Route as OrgSlugWelcomeServerSetupRouteImport } from "./routes/$orgSlug
 import { Route as SiteAppProjectNameRouteImport } from "./routes/_site/app.$projectName";
 import { Route as SiteBlogIndexRouteImport } from "./routes/_site/blog.index";
 import { Route as SiteBlogSlugRouteImport } from "./routes/_site/blog.$slug";
+import { Route as ApiAuthBackchannelLogoutRouteImport } from "./routes/api/auth/backchannel-logout";
 import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
 import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
 import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
 import { Route as ApiOgIndexRouteImport } from "./routes/api/og/index";
 import { Route as ApiOgProjectNameRouteImport } from "./routes/api/og/$projectName";
+import { Route as ApiV1PasswordResetsRouteImport } from "./routes/api/v1/password-resets";
 import { Route as ApiV1RepositoriesRouteImport } from "./routes/api/v1/repositories";
 import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
 import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
@@ -275,9 +284,24 @@ const OauthTokenRoute = OauthTokenRouteImport.update({
   path: "/oauth/token",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ProviderForgotPasswordRoute = ProviderForgotPasswordRouteImport.update({
+  id: "/provider/forgot-password",
+  path: "/provider/forgot-password",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ProviderProblemRoute = ProviderProblemRouteImport.update({
   id: "/provider/problem",
   path: "/provider/problem",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ProviderResetPasswordRoute = ProviderResetPasswordRouteImport.update({
+  id: "/provider/reset-password",
+  path: "/provider/reset-password",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ProviderSecondFactorRoute = ProviderSecondFactorRouteImport.update({
+  id: "/provider/second-factor",
+  path: "/provider/second-factor",
   getParentRoute: () => rootRouteImport,
 } as any);
 const ProviderSignInRoute = ProviderSignInRouteImport.update({
@@ -379,6 +403,11 @@ const OrgSlugSettingsAuditLogRoute = OrgSlugSettingsAuditLogRouteImport.update({
   path: "/settings/audit-log",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
+const OrgSlugSettingsGeneralRoute = OrgSlugSettingsGeneralRouteImport.update({
+  id: "/settings/general",
+  path: "/settings/general",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugSettingsGithubRoute = OrgSlugSettingsGithubRouteImport.update({
   id: "/settings/github",
   path: "/settings/github",
@@ -400,6 +429,21 @@ const OrgSlugSettingsPreferencesRoute =
     path: "/settings/preferences",
     getParentRoute: () => OrgSlugRouteRoute,
   } as any);
+const OrgSlugSettingsProfileRoute = OrgSlugSettingsProfileRouteImport.update({
+  id: "/settings/profile",
+  path: "/settings/profile",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsSecurityRoute = OrgSlugSettingsSecurityRouteImport.update({
+  id: "/settings/security",
+  path: "/settings/security",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsSessionsRoute = OrgSlugSettingsSessionsRouteImport.update({
+  id: "/settings/sessions",
+  path: "/settings/sessions",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugWelcomeChooseRepoRoute =
   OrgSlugWelcomeChooseRepoRouteImport.update({
     id: "/welcome/choose-repo",
@@ -445,6 +489,12 @@ const SiteBlogSlugRoute = SiteBlogSlugRouteImport.update({
   path: "/blog/$slug",
   getParentRoute: () => SiteRoute,
 } as any);
+const ApiAuthBackchannelLogoutRoute =
+  ApiAuthBackchannelLogoutRouteImport.update({
+    id: "/api/auth/backchannel-logout",
+    path: "/api/auth/backchannel-logout",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiGithubCallbackRoute = ApiGithubCallbackRouteImport.update({
   id: "/api/github/callback",
   path: "/api/github/callback",
@@ -468,6 +518,11 @@ const ApiOgIndexRoute = ApiOgIndexRouteImport.update({
 const ApiOgProjectNameRoute = ApiOgProjectNameRouteImport.update({
   id: "/api/og/$projectName",
   path: "/api/og/$projectName",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1PasswordResetsRoute = ApiV1PasswordResetsRouteImport.update({
+  id: "/api/v1/password-resets",
+  path: "/api/v1/password-resets",
   getParentRoute: () => rootRouteImport,
 } as any);
 const ApiV1RepositoriesRoute = ApiV1RepositoriesRouteImport.update({
@@ -776,7 +831,10 @@ export interface FileRoutesByFullPath {
   "/oauth/register": typeof OauthRegisterRoute;
   "/oauth/revoke": typeof OauthRevokeRoute;
   "/oauth/token": typeof OauthTokenRoute;
+  "/provider/forgot-password": typeof ProviderForgotPasswordRoute;
   "/provider/problem": typeof ProviderProblemRoute;
+  "/provider/reset-password": typeof ProviderResetPasswordRoute;
+  "/provider/second-factor": typeof ProviderSecondFactorRoute;
   "/provider/sign-in": typeof ProviderSignInRoute;
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
@@ -795,10 +853,14 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
+  "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
+  "/$orgSlug/settings/profile": typeof OrgSlugSettingsProfileRoute;
+  "/$orgSlug/settings/security": typeof OrgSlugSettingsSecurityRoute;
+  "/$orgSlug/settings/sessions": typeof OrgSlugSettingsSessionsRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/invite-teammates": typeof OrgSlugWelcomeInviteTeammatesRoute;
@@ -806,10 +868,12 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/app/$projectName": typeof SiteAppProjectNameRoute;
   "/blog/$slug": typeof SiteBlogSlugRoute;
+  "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
+  "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
@@ -888,7 +952,10 @@ export interface FileRoutesByTo {
   "/oauth/register": typeof OauthRegisterRoute;
   "/oauth/revoke": typeof OauthRevokeRoute;
   "/oauth/token": typeof OauthTokenRoute;
+  "/provider/forgot-password": typeof ProviderForgotPasswordRoute;
   "/provider/problem": typeof ProviderProblemRoute;
+  "/provider/reset-password": typeof ProviderResetPasswordRoute;
+  "/provider/second-factor": typeof ProviderSecondFactorRoute;
   "/provider/sign-in": typeof ProviderSignInRoute;
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
@@ -908,10 +975,14 @@ export interface FileRoutesByTo {
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
+  "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
+  "/$orgSlug/settings/profile": typeof OrgSlugSettingsProfileRoute;
+  "/$orgSlug/settings/security": typeof OrgSlugSettingsSecurityRoute;
+  "/$orgSlug/settings/sessions": typeof OrgSlugSettingsSessionsRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/invite-teammates": typeof OrgSlugWelcomeInviteTeammatesRoute;
@@ -919,10 +990,12 @@ export interface FileRoutesByTo {
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/app/$projectName": typeof SiteAppProjectNameRoute;
   "/blog/$slug": typeof SiteBlogSlugRoute;
+  "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
+  "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings": typeof OrgSlugSettingsIndexRoute;
@@ -1005,7 +1078,10 @@ export interface FileRoutesById {
   "/oauth/register": typeof OauthRegisterRoute;
   "/oauth/revoke": typeof OauthRevokeRoute;
   "/oauth/token": typeof OauthTokenRoute;
+  "/provider/forgot-password": typeof ProviderForgotPasswordRoute;
   "/provider/problem": typeof ProviderProblemRoute;
+  "/provider/reset-password": typeof ProviderResetPasswordRoute;
+  "/provider/second-factor": typeof ProviderSecondFactorRoute;
   "/provider/sign-in": typeof ProviderSignInRoute;
   "/provider/sign-up": typeof ProviderSignUpRoute;
   "/welcome/create-organization": typeof WelcomeCreateOrganizationRoute;
@@ -1025,10 +1101,14 @@ export interface FileRoutesById {
   "/$orgSlug/servers_/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
+  "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
   "/$orgSlug/settings/github": typeof OrgSlugSettingsGithubRoute;
   "/$orgSlug/settings/instance": typeof OrgSlugSettingsInstanceRoute;
   "/$orgSlug/settings/members": typeof OrgSlugSettingsMembersRoute;
   "/$orgSlug/settings/preferences": typeof OrgSlugSettingsPreferencesRoute;
+  "/$orgSlug/settings/profile": typeof OrgSlugSettingsProfileRoute;
+  "/$orgSlug/settings/security": typeof OrgSlugSettingsSecurityRoute;
+  "/$orgSlug/settings/sessions": typeof OrgSlugSettingsSessionsRoute;
   "/$orgSlug/welcome/choose-repo": typeof OrgSlugWelcomeChooseRepoRoute;
   "/$orgSlug/welcome/connect-github": typeof OrgSlugWelcomeConnectGithubRoute;
   "/$orgSlug/welcome/invite-teammates": typeof OrgSlugWelcomeInviteTeammatesRoute;
@@ -1036,10 +1116,12 @@ export interface FileRoutesById {
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/_site/app/$projectName": typeof SiteAppProjectNameRoute;
   "/_site/blog/$slug": typeof SiteBlogSlugRoute;
+  "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
+  "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
@@ -1123,7 +1205,10 @@ export interface FileRouteTypes {
     | "/oauth/register"
     | "/oauth/revoke"
     | "/oauth/token"
+    | "/provider/forgot-password"
     | "/provider/problem"
+    | "/provider/reset-password"
+    | "/provider/second-factor"
     | "/provider/sign-in"
     | "/provider/sign-up"
     | "/welcome/create-organization"
@@ -1142,10 +1227,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
+    | "/$orgSlug/settings/general"
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/members"
     | "/$orgSlug/settings/preferences"
+    | "/$orgSlug/settings/profile"
+    | "/$orgSlug/settings/security"
+    | "/$orgSlug/settings/sessions"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/invite-teammates"
@@ -1153,10 +1242,12 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/server-setup"
     | "/app/$projectName"
     | "/blog/$slug"
+    | "/api/auth/backchannel-logout"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/og/$projectName"
+    | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
@@ -1235,7 +1326,10 @@ export interface FileRouteTypes {
     | "/oauth/register"
     | "/oauth/revoke"
     | "/oauth/token"
+    | "/provider/forgot-password"
     | "/provider/problem"
+    | "/provider/reset-password"
+    | "/provider/second-factor"
     | "/provider/sign-in"
     | "/provider/sign-up"
     | "/welcome/create-organization"
@@ -1255,10 +1349,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
+    | "/$orgSlug/settings/general"
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/members"
     | "/$orgSlug/settings/preferences"
+    | "/$orgSlug/settings/profile"
+    | "/$orgSlug/settings/security"
+    | "/$orgSlug/settings/sessions"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/invite-teammates"
@@ -1266,10 +1364,12 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/server-setup"
     | "/app/$projectName"
     | "/blog/$slug"
+    | "/api/auth/backchannel-logout"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/og/$projectName"
+    | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/settings"
@@ -1351,7 +1451,10 @@ export interface FileRouteTypes {
     | "/oauth/register"
     | "/oauth/revoke"
     | "/oauth/token"
+    | "/provider/forgot-password"
     | "/provider/problem"
+    | "/provider/reset-password"
+    | "/provider/second-factor"
     | "/provider/sign-in"
     | "/provider/sign-up"
     | "/welcome/create-organization"
@@ -1371,10 +1474,14 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers_/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
+    | "/$orgSlug/settings/general"
     | "/$orgSlug/settings/github"
     | "/$orgSlug/settings/instance"
     | "/$orgSlug/settings/members"
     | "/$orgSlug/settings/preferences"
+    | "/$orgSlug/settings/profile"
+    | "/$orgSlug/settings/security"
+    | "/$orgSlug/settings/sessions"
     | "/$orgSlug/welcome/choose-repo"
     | "/$orgSlug/welcome/connect-github"
     | "/$orgSlug/welcome/invite-teammates"
@@ -1382,10 +1489,12 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/server-setup"
     | "/_site/app/$projectName"
     | "/_site/blog/$slug"
+    | "/api/auth/backchannel-logout"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/og/$projectName"
+    | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
@@ -1465,15 +1574,20 @@ export interface RootRouteChildren {
   OauthRegisterRoute: typeof OauthRegisterRoute;
   OauthRevokeRoute: typeof OauthRevokeRoute;
   OauthTokenRoute: typeof OauthTokenRoute;
+  ProviderForgotPasswordRoute: typeof ProviderForgotPasswordRoute;
   ProviderProblemRoute: typeof ProviderProblemRoute;
+  ProviderResetPasswordRoute: typeof ProviderResetPasswordRoute;
+  ProviderSecondFactorRoute: typeof ProviderSecondFactorRoute;
   ProviderSignInRoute: typeof ProviderSignInRoute;
   ProviderSignUpRoute: typeof ProviderSignUpRoute;
   WelcomeCreateOrganizationRoute: typeof WelcomeCreateOrganizationRoute;
   NewIndexRoute: typeof NewIndexRoute;
+  ApiAuthBackchannelLogoutRoute: typeof ApiAuthBackchannelLogoutRoute;
   ApiGithubCallbackRoute: typeof ApiGithubCallbackRoute;
   ApiGithubSetupRoute: typeof ApiGithubSetupRoute;
   ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
   ApiOgProjectNameRoute: typeof ApiOgProjectNameRoute;
+  ApiV1PasswordResetsRoute: typeof ApiV1PasswordResetsRoute;
   ApiV1RepositoriesRoute: typeof ApiV1RepositoriesRoute;
   ApiOgIndexRoute: typeof ApiOgIndexRoute;
   V0Dot1ServersIndexRoute: typeof V0Dot1ServersIndexRoute;
@@ -1727,11 +1841,32 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OauthTokenRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/provider/forgot-password": {
+      id: "/provider/forgot-password";
+      path: "/provider/forgot-password";
+      fullPath: "/provider/forgot-password";
+      preLoaderRoute: typeof ProviderForgotPasswordRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/provider/problem": {
       id: "/provider/problem";
       path: "/provider/problem";
       fullPath: "/provider/problem";
       preLoaderRoute: typeof ProviderProblemRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/provider/reset-password": {
+      id: "/provider/reset-password";
+      path: "/provider/reset-password";
+      fullPath: "/provider/reset-password";
+      preLoaderRoute: typeof ProviderResetPasswordRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/provider/second-factor": {
+      id: "/provider/second-factor";
+      path: "/provider/second-factor";
+      fullPath: "/provider/second-factor";
+      preLoaderRoute: typeof ProviderSecondFactorRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/provider/sign-in": {
@@ -1860,6 +1995,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugSettingsAuditLogRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/settings/general": {
+      id: "/$orgSlug/settings/general";
+      path: "/settings/general";
+      fullPath: "/$orgSlug/settings/general";
+      preLoaderRoute: typeof OrgSlugSettingsGeneralRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/settings/github": {
       id: "/$orgSlug/settings/github";
       path: "/settings/github";
@@ -1886,6 +2028,27 @@ declare module "@tanstack/react-router" {
       path: "/settings/preferences";
       fullPath: "/$orgSlug/settings/preferences";
       preLoaderRoute: typeof OrgSlugSettingsPreferencesRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/settings/profile": {
+      id: "/$orgSlug/settings/profile";
+      path: "/settings/profile";
+      fullPath: "/$orgSlug/settings/profile";
+      preLoaderRoute: typeof OrgSlugSettingsProfileRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/settings/security": {
+      id: "/$orgSlug/settings/security";
+      path: "/settings/security";
+      fullPath: "/$orgSlug/settings/security";
+      preLoaderRoute: typeof OrgSlugSettingsSecurityRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/settings/sessions": {
+      id: "/$orgSlug/settings/sessions";
+      path: "/settings/sessions";
+      fullPath: "/$orgSlug/settings/sessions";
+      preLoaderRoute: typeof OrgSlugSettingsSessionsRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/welcome/choose-repo": {
@@ -1944,6 +2107,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof SiteBlogSlugRouteImport;
       parentRoute: typeof SiteRoute;
     };
+    "/api/auth/backchannel-logout": {
+      id: "/api/auth/backchannel-logout";
+      path: "/api/auth/backchannel-logout";
+      fullPath: "/api/auth/backchannel-logout";
+      preLoaderRoute: typeof ApiAuthBackchannelLogoutRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/github/callback": {
       id: "/api/github/callback";
       path: "/api/github/callback";
@@ -1977,6 +2147,13 @@ declare module "@tanstack/react-router" {
       path: "/api/og/$projectName";
       fullPath: "/api/og/$projectName";
       preLoaderRoute: typeof ApiOgProjectNameRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/password-resets": {
+      id: "/api/v1/password-resets";
+      path: "/api/v1/password-resets";
+      fullPath: "/api/v1/password-resets";
+      preLoaderRoute: typeof ApiV1PasswordResetsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/v1/repositories": {
@@ -2386,10 +2563,14 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugServersExternalRoute: typeof OrgSlugServersExternalRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
+  OrgSlugSettingsGeneralRoute: typeof OrgSlugSettingsGeneralRoute;
   OrgSlugSettingsGithubRoute: typeof OrgSlugSettingsGithubRoute;
   OrgSlugSettingsInstanceRoute: typeof OrgSlugSettingsInstanceRoute;
   OrgSlugSettingsMembersRoute: typeof OrgSlugSettingsMembersRoute;
   OrgSlugSettingsPreferencesRoute: typeof OrgSlugSettingsPreferencesRoute;
+  OrgSlugSettingsProfileRoute: typeof OrgSlugSettingsProfileRoute;
+  OrgSlugSettingsSecurityRoute: typeof OrgSlugSettingsSecurityRoute;
+  OrgSlugSettingsSessionsRoute: typeof OrgSlugSettingsSessionsRoute;
   OrgSlugWelcomeChooseRepoRoute: typeof OrgSlugWelcomeChooseRepoRoute;
   OrgSlugWelcomeConnectGithubRoute: typeof OrgSlugWelcomeConnectGithubRoute;
   OrgSlugWelcomeInviteTeammatesRoute: typeof OrgSlugWelcomeInviteTeammatesRoute;
@@ -2405,10 +2586,14 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugServersExternalRoute: OrgSlugServersExternalRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
+  OrgSlugSettingsGeneralRoute: OrgSlugSettingsGeneralRoute,
   OrgSlugSettingsGithubRoute: OrgSlugSettingsGithubRoute,
   OrgSlugSettingsInstanceRoute: OrgSlugSettingsInstanceRoute,
   OrgSlugSettingsMembersRoute: OrgSlugSettingsMembersRoute,
   OrgSlugSettingsPreferencesRoute: OrgSlugSettingsPreferencesRoute,
+  OrgSlugSettingsProfileRoute: OrgSlugSettingsProfileRoute,
+  OrgSlugSettingsSecurityRoute: OrgSlugSettingsSecurityRoute,
+  OrgSlugSettingsSessionsRoute: OrgSlugSettingsSessionsRoute,
   OrgSlugWelcomeChooseRepoRoute: OrgSlugWelcomeChooseRepoRoute,
   OrgSlugWelcomeConnectGithubRoute: OrgSlugWelcomeConnectGithubRoute,
   OrgSlugWelcomeInviteTeammatesRoute: OrgSlugWelcomeInviteTeammatesRoute,
@@ -2465,15 +2650,20 @@ const rootRouteChildren: RootRouteChildren = {
   OauthRegisterRoute: OauthRegisterRoute,
   OauthRevokeRoute: OauthRevokeRoute,
   OauthTokenRoute: OauthTokenRoute,
+  ProviderForgotPasswordRoute: ProviderForgotPasswordRoute,
   ProviderProblemRoute: ProviderProblemRoute,
+  ProviderResetPasswordRoute: ProviderResetPasswordRoute,
+  ProviderSecondFactorRoute: ProviderSecondFactorRoute,
   ProviderSignInRoute: ProviderSignInRoute,
   ProviderSignUpRoute: ProviderSignUpRoute,
   WelcomeCreateOrganizationRoute: WelcomeCreateOrganizationRoute,
   NewIndexRoute: NewIndexRoute,
+  ApiAuthBackchannelLogoutRoute: ApiAuthBackchannelLogoutRoute,
   ApiGithubCallbackRoute: ApiGithubCallbackRoute,
   ApiGithubSetupRoute: ApiGithubSetupRoute,
   ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,
   ApiOgProjectNameRoute: ApiOgProjectNameRoute,
+  ApiV1PasswordResetsRoute: ApiV1PasswordResetsRoute,
   ApiV1RepositoriesRoute: ApiV1RepositoriesRoute,
   ApiOgIndexRoute: ApiOgIndexRoute,
   V0Dot1ServersIndexRoute: V0Dot1ServersIndexRoute,
@@ -2532,6 +2722,7 @@ const rootRouteChildren: RootRouteChildren = {
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)
   ._addFileTypes<FileRouteTypes>();
+
 import type { getRouter } from "./router.tsx";
 import type { startInstance } from "./start.ts";
 declare module "@tanstack/react-start" {
