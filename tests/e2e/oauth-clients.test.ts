@@ -1,8 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
@@ -10,64 +6,22 @@ import { UnauthorizedError as LegacyUnauthorized } from "@modelcontextprotocol/s
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { suiteProgram } from "../conformance/suite.ts";
-import { freePorts, repositoryRoot, towpath } from "../instance/towpath-process.ts";
-import { allowInBrowser, memoryProvider, openCallback, printedAddress } from "./authorize.ts";
-import { newVisitor, openBrowser, signUp, type Visitor } from "./browser.ts";
+import { freePorts, repositoryRoot } from "../instance/towpath-process.ts";
+import { memoryProvider, printedAddress } from "./authorize.ts";
+import { newVisitor, signUp } from "./browser.ts";
+import { openSignedInServer } from "./signed-in-server.ts";
 
-const name = "oauth-clients";
-const url = new URL(`${inject("serversUrl")}/${name}/mcp`);
 const issuer = inject("url");
+const server = openSignedInServer("oauth-clients");
+const { url, allow, runProgram } = server;
 const require = createRequire(import.meta.url);
-let browser: Browser;
-let owner: Visitor;
-let home: string;
-let callback: Awaited<ReturnType<typeof openCallback>>;
-
-beforeAll(async () => {
-  const directory = join(repositoryRoot, "python", "samples", "echo");
-  const deployed = await towpath(
-    ...["deploy", directory, "--name", name, "--entrypoint", "echo.py", "--data-dir", inject("dataDirectory")],
-  );
-  expect(deployed.stdout + deployed.stderr).toContain(`Live: ${url}`);
-  home = await mkdtemp(join(tmpdir(), "towpath-oauth-"));
-  callback = await openCallback();
-  browser = await openBrowser();
-  owner = await newVisitor(browser);
-});
-afterAll(async () => {
-  await browser?.close();
-  await callback?.close();
-  await rm(home, { recursive: true, force: true });
-});
-
-const allow = (address: string | URL) => allowInBrowser(owner.page, address, inject("ownerEmail"));
-
-/** Runs a program that opens a browser, in which the person consents; resolves to its output. */
-async function runAndAllow(command: string, args: readonly string[], env: Record<string, string> = {}) {
-  const child: ChildProcess = spawn(command, args, {
-    env: { ...process.env, HOME: home, NO_COLOR: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk: Buffer) => {
-      printed += chunk.toString();
-    });
-  }
-  const closed = once(child, "close");
-  await allow(await printedAddress(child.stdout, child.stderr));
-  const [status] = await closed;
-  return { status, printed };
-}
 
 const echoed = (text: string) => expect.arrayContaining([expect.objectContaining({ type: "text", text })]);
 
 test("GW-4 GW-5 the TypeScript client 2 registers, signs in, calls, and renews its token", async () => {
-  const authProvider = memoryProvider(callback.url, "SDK two");
+  const authProvider = memoryProvider(server.callback.url, "SDK two");
   const connect = async () => {
     const client = new Client({ name: "oauth-two", version: "1" }, { versionNegotiation: { mode: "auto" } });
     const transport = new StreamableHTTPClientTransport(url, { authProvider });
@@ -93,7 +47,7 @@ test("GW-4 GW-5 the TypeScript client 2 registers, signs in, calls, and renews i
 });
 
 test("GW-4 GW-5 the TypeScript client 1 registers, signs in and calls in a session", async () => {
-  const authProvider = memoryProvider(callback.url, "SDK one");
+  const authProvider = memoryProvider(server.callback.url, "SDK one");
   const connect = async () => {
     const client = new LegacyClient({ name: "oauth-one", version: "1" });
     const transport = new LegacyTransport(url, { authProvider });
@@ -110,10 +64,10 @@ test("GW-4 GW-5 the TypeScript client 1 registers, signs in and calls in a sessi
 });
 
 test("GW-5 somebody who is not in the server's team gets no further than the consent page", async () => {
-  const authProvider = memoryProvider(callback.url, "A stranger's app");
+  const authProvider = memoryProvider(server.callback.url, "A stranger's app");
   const client = new Client({ name: "oauth-stranger", version: "1" });
   await expect(client.connect(new StreamableHTTPClientTransport(url, { authProvider }))).rejects.toThrow();
-  const stranger = await newVisitor(browser);
+  const stranger = await newVisitor(server.browser);
   await signUp(stranger.page, issuer);
   await stranger.page.waitForURL(/\/welcome\/create-organization/);
   await stranger.page.goto(authProvider.kept.asked?.href ?? "");
@@ -127,7 +81,12 @@ test("GW-4 GW-5 mcp-remote signs in for a client that knows no OAuth", async () 
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program, url.href],
-    env: { PATH: process.env.PATH ?? "", HOME: home, MCP_REMOTE_CONFIG_DIR: join(home, "mcp-remote"), BROWSER: "true" },
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: server.home,
+      MCP_REMOTE_CONFIG_DIR: join(server.home, "mcp-remote"),
+      BROWSER: "true",
+    },
     stderr: "pipe",
   });
   const client = new LegacyClient({ name: "behind-mcp-remote", version: "1" });
@@ -143,8 +102,7 @@ test("GW-4 GW-5 FastMCP's client signs in by the OAuth helper of mcp", async () 
   const script = join(repositoryRoot, "tests", "e2e", "sign_in_with_fastmcp.py");
   const args = ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script, url.href];
   // Python's webbrowser module starts this program as the browser.
-  const cache = process.env.UV_CACHE_DIR ?? join(process.env.HOME ?? "", ".cache", "uv");
-  const { status, printed } = await runAndAllow("uv", args, { BROWSER: "echo %s", UV_CACHE_DIR: cache });
+  const { status, printed } = await runProgram("uv", args, { env: { BROWSER: "echo %s" } });
   expect([status, printed]).toEqual([0, expect.stringContaining('{"text": "from Python"}')]);
 });
 
@@ -155,7 +113,7 @@ test("GW-4 GW-5 the official inspector's command line signs in", async () => {
   const args = [program, "--cli", url.href, "--transport", "http", "--method", "tools/call", "--tool-name", "echo"];
   args.push("--tool-arg", "text=inspected", "--callback-url", `http://127.0.0.1:${port}/oauth/callback`);
   // Without a terminal it starts a sign-in only if it may open a browser.
-  const { status, printed } = await runAndAllow(process.execPath, args, { MCP_AUTO_OPEN_ENABLED: "true" });
+  const { status, printed } = await runProgram(process.execPath, args, { env: { MCP_AUTO_OPEN_ENABLED: "true" } });
   expect([status, printed]).toEqual([0, expect.stringContaining('"inspected"')]);
 });
 
@@ -167,9 +125,9 @@ test("GW-5 the conformance suite's authorization scenarios pass", async () => {
     body: JSON.stringify({ redirect_uris: [`http://127.0.0.1:${port}/callback`], token_endpoint_auth_method: "none" }),
   });
   const { client_id: clientId } = (await registered.json()) as { client_id: string };
-  const { status, printed } = await runAndAllow(process.execPath, [
+  const { status, printed } = await runProgram(process.execPath, [
     ...[suiteProgram(), "authorization", "--url", issuer, "--client-id", clientId],
-    ...["--resource", url.href, "--port", String(port), "--output-dir", home],
+    ...["--resource", url.href, "--port", String(port), "--output-dir", server.home],
   ]);
   expect([status, printed]).toEqual([0, expect.stringMatching(/authorization-code-grant/)]);
 });

@@ -1,42 +1,21 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { SignInAttempt } from "@towpath/logs/sign-ins";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { freePorts, repositoryRoot, towpath } from "../instance/towpath-process.ts";
-import { allowInBrowser, memoryProvider, openCallback, printedAddress } from "./authorize.ts";
-import { newVisitor, openBrowser, signUp, type Visitor } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { freePorts, repositoryRoot } from "../instance/towpath-process.ts";
+import { memoryProvider } from "./authorize.ts";
+import { newVisitor, signUp } from "./browser.ts";
+import { openSignedInServer } from "./signed-in-server.ts";
 
 const name = "sign-in-doctor";
-const url = new URL(`${inject("serversUrl")}/${name}/mcp`);
 const issuer = inject("url");
+const server = openSignedInServer(name);
+const { url } = server;
 const require = createRequire(import.meta.url);
-let browser: Browser;
-let owner: Visitor;
-let home: string;
-let callback: Awaited<ReturnType<typeof openCallback>>;
-
-beforeAll(async () => {
-  const directory = join(repositoryRoot, "python", "samples", "echo");
-  const deployed = await towpath(
-    ...["deploy", directory, "--name", name, "--entrypoint", "echo.py", "--data-dir", inject("dataDirectory")],
-  );
-  expect(deployed.stdout + deployed.stderr).toContain(`Live: ${url}`);
-  home = await mkdtemp(join(tmpdir(), "towpath-sign-ins-"));
-  callback = await openCallback();
-  browser = await openBrowser();
-  owner = await newVisitor(browser);
-});
-afterAll(async () => {
-  await browser?.close();
-  await callback?.close();
-  await rm(home, { recursive: true, force: true });
-});
 
 const connect = async (authProvider: ReturnType<typeof memoryProvider>, clientName: string) => {
   const client = new Client({ name: clientName, version: "1" }, { versionNegotiation: { mode: "auto" } });
@@ -65,26 +44,6 @@ const outcomeOf = async (clientName: string) => {
 const expectOutcome = (clientName: string, outcome: readonly (string | null)[]) =>
   expect.poll(() => outcomeOf(clientName), { timeout: 20_000 }).toEqual(outcome);
 
-/** Runs a program that prints where its person signs in; resolves to what it printed. */
-async function runProgram(command: string, args: readonly string[], answer: (address: string) => Promise<void>) {
-  const cache = process.env.UV_CACHE_DIR ?? join(process.env.HOME ?? "", ".cache", "uv");
-  const child: ChildProcess = spawn(command, args, {
-    env: { ...process.env, HOME: home, NO_COLOR: "1", UV_CACHE_DIR: cache },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk: Buffer) => {
-      printed += chunk.toString();
-    });
-  }
-  const closed = once(child, "close");
-  await answer(await printedAddress(child.stdout, child.stderr));
-  const [status] = await closed;
-  return { status, printed };
-}
-
 const script = join(repositoryRoot, "tests", "e2e", "sign_in_with_mcp.py");
 const python = (...packages: string[]) => [
   ...["run", "--no-project", ...packages.flatMap((name) => ["--with", name])],
@@ -92,9 +51,9 @@ const python = (...packages: string[]) => [
 ];
 
 test("GW-5 a client that gets in: every step of it is green on the page", async () => {
-  const authProvider = memoryProvider(callback.url, "Right app");
+  const authProvider = memoryProvider(server.callback.url, "Right app");
   await expect(connect(authProvider, "right")).rejects.toThrow();
-  const answer = await allowInBrowser(owner.page, authProvider.kept.asked ?? "", inject("ownerEmail"));
+  const answer = await server.allow(authProvider.kept.asked ?? "");
   await new StreamableHTTPClientTransport(url, { authProvider }).finishAuth(answer);
   await (await connect(authProvider, "right")).close();
   await expectOutcome("Right app", ["connected", null, "call"]);
@@ -104,46 +63,46 @@ test("GW-5 a client that gets in: every step of it is green on the page", async 
       .split(" ")
       .map((kind) => [kind, "done", true]),
   );
-  await owner.page.goto(issuer);
-  await owner.page.waitForURL(/\/servers/);
-  const [, orgSlug] = new URL(owner.page.url()).pathname.split("/");
-  await owner.page.goto(`${issuer}/${orgSlug}/${name}/sign-ins`);
-  const card = owner.page.getByRole("region", { name: "Right app" });
+  await server.owner.page.goto(issuer);
+  await server.owner.page.waitForURL(/\/servers/);
+  const [, orgSlug] = new URL(server.owner.page.url()).pathname.split("/");
+  await server.owner.page.goto(`${issuer}/${orgSlug}/${name}/sign-ins`);
+  const card = server.owner.page.getByRole("region", { name: "Right app" });
   await card.getByText("Connected").waitFor();
   const listed = await card.getByRole("list", { name: "Steps" }).getByRole("listitem").allTextContents();
   expect(listed.filter((text) => text.includes(", done"))).toHaveLength(9);
 });
 
 test("GW-5 a client with a wrong return address, and one at a private address, are refused with the reason", async () => {
-  const moved = memoryProvider(callback.url, "Moved app");
+  const moved = memoryProvider(server.callback.url, "Moved app");
   await expect(connect(moved, "moved")).rejects.toThrow();
   const asked = new URL(moved.kept.asked ?? "");
   asked.searchParams.set("redirect_uri", "https://elsewhere.example/callback");
-  await owner.page.goto(asked.href);
-  await owner.page.getByRole("heading", { name: "This app can't be connected" }).waitFor();
+  await server.owner.page.goto(asked.href);
+  await server.owner.page.getByRole("heading", { name: "This app can't be connected" }).waitFor();
   await expectOutcome("Moved app", ["failed", "redirect_not_registered", "authorization"]);
 
   const clientId = "https://10.0.0.1/client.json";
-  const hidden = { ...memoryProvider(callback.url, "Hidden app"), clientMetadataUrl: clientId };
+  const hidden = { ...memoryProvider(server.callback.url, "Hidden app"), clientMetadataUrl: clientId };
   await expect(connect(hidden, "hidden")).rejects.toThrow();
   expect(hidden.kept.asked?.searchParams.get("client_id")).toBe(clientId);
-  await owner.page.goto(hidden.kept.asked?.href ?? "");
-  await owner.page.getByRole("heading", { name: "This app can't be connected" }).waitFor();
+  await server.owner.page.goto(hidden.kept.asked?.href ?? "");
+  await server.owner.page.getByRole("heading", { name: "This app can't be connected" }).waitFor();
   const problems = async () =>
     (await readAttempts()).filter((attempt) => attempt.clientId === clientId).map(({ problem }) => problem);
   await expect.poll(problems, { timeout: 20_000 }).toEqual(["document_private"]);
 });
 
 test("GW-5 a person who declines, and one who is no member, end the attempt with that reason", async () => {
-  const declined = memoryProvider(callback.url, "Declined app");
+  const declined = memoryProvider(server.callback.url, "Declined app");
   await expect(connect(declined, "declined")).rejects.toThrow();
-  await owner.page.goto(declined.kept.asked?.href ?? "");
-  await owner.page.getByRole("button", { name: "Cancel" }).click();
+  await server.owner.page.goto(declined.kept.asked?.href ?? "");
+  await server.owner.page.getByRole("button", { name: "Cancel" }).click();
   await expectOutcome("Declined app", ["failed", "declined", "consent"]);
 
-  const strange = memoryProvider(callback.url, "Strange app");
+  const strange = memoryProvider(server.callback.url, "Strange app");
   await expect(connect(strange, "strange")).rejects.toThrow();
-  const stranger = await newVisitor(browser);
+  const stranger = await newVisitor(server.browser);
   await signUp(stranger.page, issuer);
   await stranger.page.waitForURL(/\/welcome\/create-organization/);
   await stranger.page.goto(strange.kept.asked?.href ?? "");
@@ -153,10 +112,12 @@ test("GW-5 a person who declines, and one who is no member, end the attempt with
 });
 
 test("GW-5 mcp 1.9, which speaks 2025-03-26 and names no server, gets in: its person chooses the server", async () => {
-  const { status, printed } = await runProgram("uv", python("mcp==1.9.4", "pydantic==2.11.10"), async (address) => {
-    await owner.page.goto(address);
-    await chooseAndAllow(owner.page);
-  });
+  const answer = async (address: string) => {
+    await server.owner.page.goto(address);
+    await chooseAndAllow(server.owner.page);
+  };
+  const args = python("mcp==1.9.4", "pydantic==2.11.10");
+  const { status, printed } = await server.runProgram("uv", args, { answer });
   expect([status, printed]).toEqual([0, expect.stringContaining('{"text": "from mcp 1.9.4"}')]);
   await expectOutcome("mcp 1.9.4", ["connected", null, "call"]);
 });
@@ -169,9 +130,7 @@ async function chooseAndAllow(page: Page): Promise<void> {
 }
 
 test("GW-4 GW-5 the bare client of mcp 2 signs in and calls", async () => {
-  const { status, printed } = await runProgram("uv", python("mcp==2.3.0"), async (address) => {
-    await allowInBrowser(owner.page, address, inject("ownerEmail"));
-  });
+  const { status, printed } = await server.runProgram("uv", python("mcp==2.3.0"));
   expect([status, printed]).toEqual([0, expect.stringContaining('{"text": "from mcp 2.3.0"}')]);
 });
 
@@ -181,7 +140,7 @@ test("GW-4 GW-5 the official inspector's web page signs in, in a real browser", 
   const [client = 0, sandbox = 0] = await freePorts(2);
   const ports = { CLIENT_PORT: String(client), SERVER_PORT: String(sandbox) };
   const child = spawn(process.execPath, [program, "--web", url.href, "--transport", "http"], {
-    env: { ...process.env, ...ports, HOME: home, MCP_AUTO_OPEN_ENABLED: "false" },
+    env: { ...process.env, ...ports, HOME: server.home, MCP_AUTO_OPEN_ENABLED: "false" },
     stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -194,7 +153,7 @@ test("GW-4 GW-5 the official inspector's web page signs in, in a real browser", 
     });
     child.once("close", () => reject(new Error(`The inspector ended:\n${printed}`)));
   });
-  const { page } = owner;
+  const { page } = server.owner;
   await page.goto(address);
   await page.getByRole("switch", { name: /^Connect or disconnect/ }).click({ force: true });
   await page.getByRole("button", { name: "Allow" }).click();

@@ -180,9 +180,12 @@ test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, 
   await radio(/^Answer if all callers see the same/).click();
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("stable");
   await page.getByText("Takes effect with the first deployment.").waitFor();
-  // It is saved before the page knows, and takes no input until then.
-  await expect.poll(() => radio(/^Answer if all callers see the same/).isEnabled()).toBe(true);
-  await radio(/^Answer if all callers see the same/).press("ArrowRight");
+  // It is saved before the page knows, and takes no input until then; the focus stays where it is.
+  await expect.poll(() => choice.getAttribute("aria-readonly")).not.toBe("true");
+  expect(await radio(/^Answer if all callers see the same/).evaluate((one) => one === document.activeElement)).toBe(
+    true,
+  );
+  await page.keyboard.press("ArrowRight");
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("always");
   await page.reload();
   await expect.poll(() => radio(/^Always answer/).getAttribute("aria-checked"), { timeout: 15_000 }).toBe("true");

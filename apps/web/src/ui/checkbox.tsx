@@ -38,6 +38,7 @@ export function Switch({
   checked,
   onChange,
   disabled,
+  readOnly,
   id,
   "aria-label": ariaLabel,
   "aria-describedby": describedBy,
@@ -45,6 +46,8 @@ export function Switch({
   checked: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;
+  /** Takes no input for now, and keeps the focus, which a disabled one loses. */
+  readOnly?: boolean;
   id?: string;
   "aria-label"?: string;
   "aria-describedby"?: string;
@@ -55,9 +58,10 @@ export function Switch({
       checked={checked}
       onCheckedChange={onChange}
       disabled={disabled}
+      readOnly={readOnly}
       aria-label={ariaLabel}
       aria-describedby={describedBy}
-      className="relative inline-flex h-5 w-9 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-0.5 transition-colors duration-100 data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55"
+      className="relative inline-flex h-5 w-9 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-0.5 transition-colors duration-100 data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55 data-readonly:opacity-55"
     >
       <BaseSwitch.Thumb className="size-3.5 rounded-full bg-line-strong transition-transform duration-150 ease-out data-checked:translate-x-4 data-checked:bg-on-accent" />
     </BaseSwitch.Root>

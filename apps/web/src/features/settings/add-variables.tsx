@@ -2,7 +2,7 @@ import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret
 import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { failureText } from "~/ui/toast.ts";
+import { useSaving } from "~/ui/use-saving.ts";
 import { useVariables } from "../onboarding/use-variables.ts";
 import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -12,8 +12,7 @@ import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./varia
 /** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). Remount it after saving, to clear the rows. */
 export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded: () => Promise<void> }) {
   const variables = useVariables([]);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, failure, setFailure, save } = useSaving();
   const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
   const [sensitive, setSensitive] = useState(true);
   const [description, setDescription] = useState("");
@@ -22,28 +21,14 @@ export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; 
     if (!variables.isValid) return;
     if (variables.filled.length === 0) return setFailure("Enter a name and a value first.");
     if (environments.length === 0) return setFailure("Choose at least one environment.");
-    setBusy(true);
-    setFailure(null);
     // Of several, or without a text, those that exist keep theirs.
     const described = description && variables.filled.length === 1 ? { description } : {};
-    try {
-      await saveVariables({
-        data: {
-          ...projectKey,
-          secrets: variables.filled.map((each) => ({
-            ...each,
-            environments: [...environments],
-            sensitive,
-            ...described,
-          })),
-        },
-      });
+    const choices = { environments: [...environments], sensitive, ...described };
+    await save(async () => {
+      const secrets = variables.filled.map((each) => ({ ...each, ...choices }));
+      await saveVariables({ data: { ...projectKey, secrets } });
       await onAdded();
-    } catch (error) {
-      setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <form

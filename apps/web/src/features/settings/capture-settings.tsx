@@ -1,10 +1,9 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Callout } from "~/ui/callout.tsx";
-import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
 import { formatAbsoluteTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { SettingCard } from "./setting-card.tsx";
 import { captureChangeQuery, updateProject } from "./settings.functions.ts";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
@@ -15,50 +14,41 @@ export function CaptureSettings({ projectKey }: { projectKey: ProjectKey }) {
     updateProject({ data: { ...projectKey, capturePayloads } }),
   );
   return (
-    <Card id="request-log" className="scroll-mt-24">
-      <CardHeader
-        title="Request log"
-        description="What the log stores about each call besides its method, time and outcome."
-      />
-      <CardBody className="flex flex-col gap-4">
-        {failure ? (
-          <Callout tone="bad" title="The setting was not saved">
-            {failure}
-          </Callout>
-        ) : null}
-        <div className="flex items-start gap-3">
-          <Switch
-            id="capture-payloads"
-            checked={project.capturePayloads}
-            disabled={busy}
-            onChange={(checked) => void change(checked)}
-            aria-describedby="capture-payloads-note"
-          />
-          <div className="text-sm">
-            <label htmlFor="capture-payloads" className="font-medium">
-              Keep payloads
-            </label>
-            <ul id="capture-payloads-note" className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
-              <li>Stores what clients send and what the server returns, up to 64 KiB each.</li>
-              <li>Everyone in this team can read them in the log, viewers included.</li>
-              <li>Of larger ones the beginning is kept, and the log says so.</li>
-              <li>
-                Values of environment variables of six or more characters are replaced by their names, and fields whose
-                names look like secrets (password, token, API key, authorization) are blanked. Other secrets are kept.
-              </li>
-              <li>
-                Payloads are kept as long as their log rows. Turning this off affects new calls only and deletes
-                nothing.
-              </li>
-            </ul>
-          </div>
+    <SettingCard
+      id="request-log"
+      title="Request log"
+      description="What the log stores about each call besides its method, time and outcome."
+      failure={failure}
+      status={project.capturePayloads ? "Payloads are kept." : "Payloads are not kept."}
+    >
+      <div className="flex items-start gap-3">
+        <Switch
+          id="capture-payloads"
+          checked={project.capturePayloads}
+          readOnly={busy}
+          onChange={(checked) => void change(checked)}
+          aria-describedby="capture-payloads-note"
+        />
+        <div className="text-sm">
+          <label htmlFor="capture-payloads" className="font-medium">
+            Keep payloads
+          </label>
+          <ul id="capture-payloads-note" className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
+            <li>Stores what clients send and what the server returns, up to 64 KiB each.</li>
+            <li>Everyone in this team can read them in the log, viewers included.</li>
+            <li>Of larger ones the beginning is kept, and the log says so.</li>
+            <li>
+              Values of environment variables of six or more characters are replaced by their names, and fields whose
+              names look like secrets (password, token, API key, authorization) are blanked. Other secrets are kept.
+            </li>
+            <li>
+              Payloads are kept as long as their log rows. Turning this off affects new calls only and deletes nothing.
+            </li>
+          </ul>
         </div>
-        <LastChange projectKey={projectKey} isOn={project.capturePayloads} />
-        <p role="status" className="sr-only">
-          {project.capturePayloads ? "Payloads are kept." : "Payloads are not kept."}
-        </p>
-      </CardBody>
-    </Card>
+      </div>
+      <LastChange projectKey={projectKey} isOn={project.capturePayloads} />
+    </SettingCard>
   );
 }
 

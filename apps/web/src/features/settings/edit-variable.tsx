@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { failureText } from "~/ui/toast.ts";
+import { useSaving } from "~/ui/use-saving.ts";
 import { ValueControl, WithError } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { changeVariable } from "./settings.functions.ts";
@@ -43,10 +43,9 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
   const [description, setDescription] = useState(variable.description ?? "");
   const [environments, setEnvironments] = useState(variable.environments);
   const [sensitive, setSensitive] = useState(variable.sensitive);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, failure, setFailure, save } = useSaving();
   const invalid = secretValue === "" ? null : secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
-  const save = async () => {
+  const submit = async () => {
     if (invalid) return;
     if (environments.length === 0) return setFailure("Choose at least one environment.");
     // Only what differs: somebody else may have changed the rest.
@@ -57,17 +56,11 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       ...(sensitive !== variable.sensitive && { sensitive }),
     };
     if (Object.keys(changes).length === 0) return onClose();
-    setBusy(true);
-    setFailure(null);
-    try {
+    await save(async () => {
       await changeVariable({ data: { ...projectKey, keyName, ...changes } });
       onClose();
       await onChanged();
-    } catch (error) {
-      setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <form
@@ -75,7 +68,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        void submit();
       }}
     >
       <div className="flex flex-col gap-1.5">

@@ -4,9 +4,9 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import type { SleepingLists } from "@towpath/core/project/schema";
 import type { ReactNode } from "react";
 import { Callout } from "~/ui/callout.tsx";
-import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { SettingCard } from "./setting-card.tsx";
 import { recordedListsQuery, updateProject } from "./settings.functions.ts";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
@@ -31,48 +31,41 @@ export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
     updateProject({ data: { ...projectKey, sleepingLists } }),
   );
   return (
-    <Card id="sleep" className="scroll-mt-24">
-      <CardHeader
-        title="While the server is asleep"
-        description="Unused servers sleep. A client that connects asks for tools, resources and prompts first, and may call none."
-      />
-      <CardBody className="flex flex-col gap-4">
-        {failure ? (
-          <Callout tone="bad" title="The setting was not saved">
-            {failure}
-          </Callout>
-        ) : null}
-        <RadioGroup
-          aria-label="When a client connects to a sleeping server"
-          value={project.sleepingLists}
-          disabled={busy}
-          onValueChange={(next) => void change(next as SleepingLists)}
-          className="grid gap-2 sm:grid-cols-3"
-        >
-          {choices.map(({ value, label, note }) => (
-            <Radio.Root
-              key={value}
-              value={value}
-              nativeButton
-              render={<button type="button" />}
-              className="flex flex-col items-start rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover data-checked:border-accent data-checked:bg-accent-soft data-disabled:opacity-55"
-            >
-              <span className="text-sm font-medium">{label}</span>
-              <span className="mt-1 block text-xs text-pretty text-muted">{note}</span>
-            </Radio.Root>
-          ))}
-        </RadioGroup>
-        <p className="text-sm text-pretty text-muted">
-          Don't choose to answer if tools, resources or prompts change while the same version is live, such as by the
-          time of day or with a database. The first call wakes the server, and a server that runs always answers by
-          itself.
-        </p>
-        <Recorded projectKey={projectKey} choice={project.sleepingLists} authMode={project.authMode} />
-        <p role="status" className="sr-only">
-          {project.sleepingLists === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."}
-        </p>
-      </CardBody>
-    </Card>
+    <SettingCard
+      id="sleep"
+      title="While the server is asleep"
+      description="Unused servers sleep. A client that connects asks for tools, resources and prompts first, and may call none."
+      failure={failure}
+      status={
+        project.sleepingLists === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."
+      }
+    >
+      <RadioGroup
+        aria-label="When a client connects to a sleeping server"
+        value={project.sleepingLists}
+        readOnly={busy}
+        onValueChange={(next) => void change(next as SleepingLists)}
+        className="grid gap-2 sm:grid-cols-3"
+      >
+        {choices.map(({ value, label, note }) => (
+          <Radio.Root
+            key={value}
+            value={value}
+            nativeButton
+            render={<button type="button" />}
+            className="flex flex-col items-start rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover data-checked:border-accent data-checked:bg-accent-soft data-readonly:opacity-55"
+          >
+            <span className="text-sm font-medium">{label}</span>
+            <span className="mt-1 block text-xs text-pretty text-muted">{note}</span>
+          </Radio.Root>
+        ))}
+      </RadioGroup>
+      <p className="text-sm text-pretty text-muted">
+        Don't choose to answer if tools, resources or prompts change while the same version is live, such as by the time
+        of day or with a database. The first call wakes the server, and a server that runs always answers by itself.
+      </p>
+      <Recorded projectKey={projectKey} choice={project.sleepingLists} authMode={project.authMode} />
+    </SettingCard>
   );
 }
 
