@@ -14,7 +14,7 @@ import {
 
 const root = "a root secret for tests, of 32 characters or more";
 
-// Recorded with the code that this package replaced: a change here would lose stored secrets and sign everybody out.
+// Recorded when each purpose came into being: a change here would lose stored secrets and sign everybody out.
 const recordedKeys = {
   session: "85898309706491beb2f72580e496662f4ce53bf134a82bc231a087048aa5d114",
   "cookie-name": "4a69002a624b58abbfc307f285a531b9ff546c0be09bd8cb20f42d035a98931d",
@@ -25,6 +25,7 @@ const recordedKeys = {
   "refresh-token": "d760f959efd584f682868f4297bdc7e887ef5f6682576201145f4efd64fddc61",
   "signing-keys": "12328598ae6c6b0fdf40442bdbbc09ccd062b3e31bab1b3a5361c37972efc99c",
   "gateway-state": "02ff58f82edbe29cff0e6f7911de88997a394b07c7271c74177b0efc0ad3c2e4",
+  mail: "c184f571c219e3e386a1fd4e8c29b00c6bbb31107b7e38852eeb319a7045a051",
 };
 
 test("KEY-2 the keys of every purpose are those with which stored data was made", () => {
