@@ -69,7 +69,6 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
     buildId,
     deploymentId,
     orgSlug: organization.slug,
-    orgId: organization.id,
     externalId: organization.id,
     projectName: project.name,
     organizationId: organization.id,
@@ -290,7 +289,7 @@ test("AUTH-4 AUTH-12 ORG-8 the session carries user, organization, role and perm
 });
 
 test("AUTH-5 syncing the session refuses an organization that the user is not in", async () => {
-  const data = { orgId: owner.organization.id, externalId: owner.organization.id };
+  const data = { organizationId: owner.organization.id, externalId: owner.organization.id };
   const sync = async (visitor: Visitor, changes = {}) =>
     (await callServerFunction(visitor, "session.syncOrganizationSession", "POST", { ...data, ...changes })).status;
   expect(await sync(stranger.visitor)).toBe(403);
