@@ -47,7 +47,8 @@ async function isFresh(): Promise<boolean> {
     () => 0,
   );
   const packages = join(web, "../../packages");
-  const sources = [join(web, "src"), join(web, "vite.config.ts"), packages, join(web, "../../python/samples")];
+  const own = ["src", "vite", "public", "vite.config.ts"].map((name) => join(web, name));
+  const sources = [...own, packages, join(web, "../../python/samples")];
   return built > Math.max(...(await Promise.all(sources.map(newest))));
 }
 

@@ -19,6 +19,7 @@ async function sourcesDigest(): Promise<string> {
   const patterns = [
     "apps/web/src/**/*.*",
     "apps/web/public/**/*.*",
+    "apps/web/vite/*.ts",
     "apps/web/*.ts",
     "apps/web/package.json",
     "packages/*/src/**/*.ts",

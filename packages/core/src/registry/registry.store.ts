@@ -1,5 +1,5 @@
 import type { Database } from "@towpath/db";
-import { branch, build, deployment, project, route } from "@towpath/db/schema";
+import { branch, build, deployment, externalServer, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, gt, gte, ilike, or, type SQL, sql } from "drizzle-orm";
 
 /** What every query of the registry starts with: nothing else may be seen by strangers. */
@@ -7,7 +7,7 @@ const isPublic = eq(project.isPublic, true);
 
 const named = (name: string) => eq(sql`lower(${project.name})`, name.toLowerCase());
 
-/** A public project with the build that is live in production; null for one that is private or doesn't exist. */
+/** A public project with what is live in production, a build or a server elsewhere; null for one that is private or doesn't exist. */
 export async function findPublicProject(db: Database, name: string) {
   const live = db
     .select({ manifest: build.manifest, at: deployment.createdAt })
@@ -19,11 +19,16 @@ export async function findPublicProject(db: Database, name: string) {
     .limit(1)
     .as("live");
   const [row] = await db
-    .select({ project, manifest: live.manifest, liveAt: live.at })
+    .select({
+      project,
+      live: { manifest: live.manifest, at: live.at },
+      external: { manifest: externalServer.manifest, at: externalServer.manifestAt },
+    })
     .from(project)
     .leftJoinLateral(live, sql`true`)
+    .leftJoin(externalServer, eq(externalServer.projectId, project.id))
     .where(and(isPublic, named(name)));
-  return row ?? null;
+  return row ? { project: row.project, ...(row.external?.at ? row.external : row.live) } : null;
 }
 
 /** Names of public projects that are live, with the time of their last change, in the order of their names. */

@@ -1,7 +1,8 @@
-import { project } from "@towpath/db/schema";
+import { externalServer, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { newId } from "../ids/index.ts";
 import {
   type SeededOrganization,
   sampleManifest,
@@ -61,6 +62,21 @@ test("PUB-10 a public project without a live server has an entry, but no place i
   });
   expect(await versions()).toEqual([]);
   expect(await listRegistryNames({ ctx: context(), input: { limit: 10 } })).toEqual([]);
+});
+
+test("PUB-10 ORG-9 a public server elsewhere shows what its last inspection found", async () => {
+  const { id: projectId } = await seedProject(database.db, team, {
+    name: "far-away-one",
+    isPublic: true,
+    kind: "external",
+  });
+  const manifestAt = new Date();
+  const elsewhere = { id: newId(), projectId, url: "https://mcp.example.net/mcp" };
+  await database.db.insert(externalServer).values({ ...elsewhere, manifest: sampleManifest(), manifestAt });
+  expect(await entryOf("far-away-one")).toMatchObject({
+    ...{ liveAt: manifestAt.toISOString(), url: "https://far-away-one.example.com/mcp" },
+    manifest: { tools: [{ tool_name: "echo" }] },
+  });
 });
 
 test("PUB-10 without a description the server speaks for itself, and a private repository is not named", async () => {

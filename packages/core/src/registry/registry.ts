@@ -35,7 +35,7 @@ export async function getRegistryEntry(call: {
     authMode: authModeSchema.catch("towpath-cloud").parse(project.authMode),
     repository: project.repositoryPrivate ? null : project.repositoryFullName,
     manifest,
-    liveAt: row.liveAt?.toISOString() ?? null,
+    liveAt: row.at?.toISOString() ?? null,
   };
 }
 
