@@ -24,7 +24,7 @@ import { createSharedLimits } from "./limits/shared-limits.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { SavedState } from "./outage/saved-state.ts";
 import { Metrics } from "./platform/metrics.ts";
-import { createPages, type Report } from "./platform/pages.ts";
+import { createPages, type Health } from "./platform/pages.ts";
 import { logReadings, readingsOf } from "./platform/readings.ts";
 import { createRunnerMetrics } from "./platform/runner-metrics.ts";
 import { createAccessTokens } from "./policy/access-tokens.ts";
@@ -164,24 +164,26 @@ export async function startGateway(
     ...logReadings({ recorder, refusalLimit, spool }),
     ...(exporter?.readings ?? []),
   ]);
-  const report = async (): Promise<Report> => ({
-    health: { ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() },
-    metrics: await metrics.snapshot(),
-  });
+  const health = (): Health => ({ ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() });
+  const ofAll = async <Own>(own: Own, kind: "health" | "metrics") =>
+    peers.count > 0 ? [own, ...((await peers.ask({ kind })) as Own[])] : [own];
   peers.onQuestion(async (question) => {
     switch (question.kind) {
-      case "report":
-        return report();
+      case "health":
+        return health();
+      case "metrics":
+        return metrics.snapshot();
       case "canceled":
         return pendingCalls.cancel(question.session, question.requestId);
       case "opened":
         return sleeping.sessions.heard(question);
     }
   });
-  const platform = createPages(async () => {
-    const [own, ...others] = await Promise.all([report(), ...(peers.count > 0 ? [peers.ask({ kind: "report" })] : [])]);
-    return [own, ...(others.flat() as Report[])];
-  }, createRunnerMetrics(runner));
+  const platform = createPages({
+    health: () => ofAll(health(), "health"),
+    metrics: async () => ofAll(await metrics.snapshot(), "metrics"),
+    runner: createRunnerMetrics(runner),
+  });
 
   const server = createHttpServer(
     createGateway({

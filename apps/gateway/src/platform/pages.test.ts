@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createRig, type Rig } from "../testing/rig.ts";
+import { createPages } from "./pages.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -15,4 +19,30 @@ test("OPS-2 the gateway's own pages: text, health, metrics for this machine", as
   expect(await (await fetch(`${base}/-/metrics`)).text()).toMatch(/^towpath_prewarm_ready 0$/m);
   expect((await fetch(`${base}/-/metrics`, { headers: { "x-forwarded-for": "1.2.3.4" } })).status).toBe(404);
   expect((await fetch(`${base}/-/other`)).status).toBe(404);
+});
+
+test("OPS-2 GW-9 a flood of questions for the health asks the workers once at a time, and never for metrics", async () => {
+  const counts = { running: 0, most: 0, health: 0, metrics: 0 };
+  const pages = createPages({
+    async health() {
+      counts.health++;
+      counts.most = Math.max(counts.most, ++counts.running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      counts.running--;
+      return [{ ok: true, routes: 1, database: true }];
+    },
+    async metrics() {
+      counts.metrics++;
+      return [];
+    },
+    runner: async () => "",
+  });
+  const server = createServer((request, response) => void pages(request, response, request.url ?? ""));
+  onTestFinished(() => void server.close().closeAllConnections());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const asked = Array.from({ length: 200 }, () => fetch(`http://127.0.0.1:${port}/-/healthz`));
+  expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+  expect([counts.most, counts.metrics]).toEqual([1, 0]);
+  expect(counts.health).toBeLessThan(100);
 });

@@ -6,21 +6,32 @@ const front = `This is a Towpath gateway: it serves MCP servers.
 The address of a server ends in /mcp and is shown in the dashboard.
 `;
 
-/** What one process says of itself. `database`: whether it could load the routes the last time it tried. */
-export type Report = {
-  health: { ok: boolean; routes: number; database: boolean };
-  metrics: MetricsSnapshot;
+/** How one process is. `database`: whether it could load the routes the last time it tried. */
+export type Health = { ok: boolean; routes: number; database: boolean };
+
+/** What every process that shares the port says. `runner` is added to the metrics, empty without a runner. */
+type Sources = {
+  health: () => Promise<readonly Health[]>;
+  metrics: () => Promise<readonly MetricsSnapshot[]>;
+  runner: () => Promise<string>;
 };
 
 /**
  * The gateway's own pages: `/`, `/-/healthz` (200 as soon as routes are known, 503 before) and `/-/metrics` (asked
- * from this machine and not through a proxy only). They live under `/-/`, which no server's label can be. `reports`
- * asks every process that shares the port; `runnerMetrics` is added to the metrics, empty without a runner.
+ * from this machine and not through a proxy only). They live under `/-/`, which no server's label can be. Anyone may ask
+ * for the health: requests that come while all processes are being asked share the answer, and metrics, which cost
+ * each process a millisecond, are no part of it.
  */
 export function createPages(
-  reports: () => Promise<Report[]>,
-  runnerMetrics: () => Promise<string>,
+  sources: Sources,
 ): (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void> {
+  let asking: Promise<readonly Health[]> | null = null;
+  const health = () => {
+    asking ??= sources.health().finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
   return async (request, response, path) => {
     const reply = (status: number, type: string, text: string) => {
       response.writeHead(status, {
@@ -36,13 +47,13 @@ export function createPages(
       case "/":
         return reply(200, "text/plain", front);
       case "/-/healthz": {
-        const health = mergedHealth(await reports());
-        return reply(health.ok ? 200 : 503, "application/json", `${JSON.stringify(health)}\n`);
+        const merged = mergedHealth(await health());
+        return reply(merged.ok ? 200 : 503, "application/json", `${JSON.stringify(merged)}\n`);
       }
       case "/-/metrics": {
         if (!isFromThisMachine(request)) break;
-        const [all, runner] = await Promise.all([reports(), runnerMetrics()]);
-        const own = await mergedMetrics(all.map(({ metrics }) => metrics));
+        const [all, runner] = await Promise.all([sources.metrics(), sources.runner()]);
+        const own = await mergedMetrics(all);
         return reply(200, "text/plain; version=0.0.4", `${own.trimEnd()}\n${runner}`);
       }
     }
@@ -51,8 +62,7 @@ export function createPages(
 }
 
 /** Of several processes the one that knows least counts: any of them may get the next request. */
-function mergedHealth(reports: readonly Report[]) {
-  const health = reports.map((report) => report.health);
+function mergedHealth(health: readonly Health[]) {
   return {
     ok: health.every(({ ok }) => ok),
     routes: Math.min(...health.map(({ routes }) => routes)),

@@ -3,8 +3,8 @@ import { type Taken, takenSchema } from "../limits/taken.schema.ts";
 
 /** What a worker asks all others at once. */
 export type Question =
-  /** Asks for a Report. */
-  | { kind: "report" }
+  /** Asks for a Health, or for a MetricsSnapshot. */
+  | { kind: "health" | "metrics" }
   /** The client of a legacy session has canceled a call that may be under way elsewhere. */
   | { kind: "canceled"; session: string; requestId: string | number }
   /** A session that was opened while its server was asleep goes to the server, or is held by this instance. */
