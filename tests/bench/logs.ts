@@ -30,6 +30,7 @@ import {
 } from "@towpath/logs";
 import { deploymentId, fillProject, projectId, requestLogRow } from "@towpath/logs/testing";
 import { median, timed } from "./measure.ts";
+import { overviewQueries } from "./overview-queries.ts";
 
 const rows = Number(process.argv[2] ?? 10_000_000);
 const kept = process.argv[3];
@@ -129,7 +130,7 @@ async function measureQueries(): Promise<void> {
     queries[`statistics ${name}: prefix`] = () => stats(hours, { methodPrefix: "tools/" });
     queries[`statistics ${name}: deployment`] = () => stats(hours, { deploymentId: deploymentId(3) });
   }
-  Object.assign(queries, await usageQueries(now));
+  Object.assign(queries, await usageQueries(now), await overviewQueries(pool, now));
   const column = `p95 ≤ ${targetMs} ms`;
   const table: Record<string, string>[] = [];
   for (const [query, run] of Object.entries(queries)) {

@@ -72,6 +72,7 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
     externalId: organization.id,
     projectName: project.name,
     organizationId: organization.id,
+    projectIds: [project.id],
     installationId: organization.installationId,
     userId: newId(),
     userIds: [],

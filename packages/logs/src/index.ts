@@ -9,6 +9,8 @@ export type {
   RequestLogDetail,
   RequestLogEntry,
 } from "./log-query.schema.ts";
+export { projectOverview } from "./overview/project-overview.ts";
+export { serversActivity } from "./overview/servers-activity.ts";
 export { queryRequestLogs, readRequestLog } from "./query-request-logs.ts";
 export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
 export { requestLogChannel } from "./request-log-changes.ts";

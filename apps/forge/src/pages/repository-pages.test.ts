@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseWebhook } from "@towpath/github";
@@ -56,4 +56,27 @@ test("GH-3 a pull request is opened, closed and reopened on its pages, by the ow
     );
     expect(parseWebhook("pull_request", told.body)).toMatchObject({ payload: { pull_request: { state } } });
   }
+});
+
+test("GH-3 a commit's page has its message, author, statuses and changes; a branch leads to its newest; strangers see none of a private one", async () => {
+  const { pushUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "secret", private: true });
+  const other = await mkdtemp(join(tmpdir(), "towpath-work-"));
+  await git(other, "init", "-q", "-b", "feature/one", ".");
+  await writeFile(join(other, "server.py"), "print('<hello>')\n");
+  await git(other, "add", ".");
+  await git(other, "commit", "-q", "-m", "Say <hello>\n\nMore of it");
+  await git(other, "push", "-q", pushUrl, "feature/one");
+  const sha = (await git(other, "rev-parse", "HEAD")).trim();
+  await rm(other, { recursive: true });
+  const ada = await as("ada");
+  const text = await (await ada.get(`/ada/secret/commit/${sha}`)).text();
+  for (const part of ["Say &lt;hello&gt;", "More of it", "server.py", "print(&#39;&lt;hello&gt;&#39;)"])
+    expect(text).toContain(part);
+  const branch = await ada.get("/ada/secret/tree/feature/one");
+  expect(branch.headers.get("location")).toBe(`/ada/secret/commit/${sha}`);
+  expect((await ada.get("/ada/secret/tree/none")).status).toBe(404);
+  expect((await ada.get(`/ada/secret/commit/${"0".repeat(40)}`)).status).toBe(404);
+  const bob = await as("bob");
+  for (const path of [`commit/${sha}`, "tree/feature/one"])
+    expect((await bob.get(`/ada/secret/${path}`)).status).toBe(404);
 });

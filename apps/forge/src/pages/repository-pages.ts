@@ -2,7 +2,8 @@ import { Hono } from "hono";
 import { html } from "hono/html";
 import type { ForgeConfig } from "../config.ts";
 import type { ForgeContext } from "../forge.context.ts";
-import { listBranches } from "../git/bare-repository.ts";
+import { branchCommit, listBranches, resolveCommit } from "../git/bare-repository.ts";
+import { readChanges, readCommit } from "../git/objects.ts";
 import { openPullRequest, setPullRequestState } from "../pull-requests.ts";
 import { ensureDirectory } from "../repositories.ts";
 import type { PageContext, PageEnvironment } from "../sign-in/session.ts";
@@ -11,6 +12,7 @@ import { listAnnotations } from "../state/annotations.ts";
 import { findPullRequest, listPullRequests, newPullRequestSchema, type PullRequest } from "../state/pull-requests.ts";
 import { findRepository, type Repository } from "../state/repositories.ts";
 import { pushToken } from "../state/tokens.ts";
+import { commitBody } from "./commit-page.ts";
 import { copyable, type Html, page, problemNote, time } from "./layout.ts";
 
 const urlOf = (repository: Repository) => `/${repository.owner}/${repository.name}`;
@@ -35,10 +37,10 @@ function pushInstructions(config: ForgeConfig, owner: Account, repository: Repos
     </details>`;
 }
 
-function branchList(branches: ReadonlyMap<string, string>): Html {
+function branchList(repository: Repository, branches: ReadonlyMap<string, string>): Html {
   const items = [...branches].map(
     ([name, sha]) =>
-      html`<li class="row"><span class="mono">${name}</span><span class="end soft small mono">${sha.slice(0, 7)}</span></li>`,
+      html`<li class="row"><span class="mono">${name}</span><span class="end small mono"><a href="${urlOf(repository)}/commit/${sha}">${sha.slice(0, 7)}</a></span></li>`,
   );
   return html`<h2>Branches</h2><ul class="list tight">${items}</ul>`;
 }
@@ -114,7 +116,7 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     }
     const pulls = listPullRequests(database, repository.id);
     const content = html`
-      ${branchList(branches)}
+      ${branchList(repository, branches)}
       <h2>Pull requests</h2>
       ${pulls.length > 0 ? html`<ul class="list">${pulls.map((pull) => pullItem(repository, pull))}</ul>` : html`<p class="soft">No pull requests yet.</p>`}
       ${isOwner ? newPullForm(repository, [...branches.keys()], problem) : ""}
@@ -130,6 +132,25 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
   }
 
   routes.get("/:owner/:repo", (c) => show(c, null));
+
+  /** Names of branches may have slashes. A branch's page is its newest commit: git clients show the files. */
+  routes.get("/:owner/:repo/tree/:branch{.+}", async (c) => {
+    const found = visible(c);
+    const sha = found && (await branchCommit(await ensureDirectory(context, found.repository), c.req.param("branch")));
+    return found && sha ? c.redirect(`${urlOf(found.repository)}/commit/${sha}`) : c.notFound();
+  });
+
+  routes.get("/:owner/:repo/commit/:sha{[0-9a-f]{7,64}}", async (c) => {
+    const found = visible(c);
+    if (found === null) return c.notFound();
+    const { repository } = found;
+    const directory = await ensureDirectory(context, repository);
+    const sha = await resolveCommit(directory, c.req.param("sha"));
+    if (sha === null) return c.notFound();
+    const [commit, changes] = await Promise.all([readCommit(directory, sha), readChanges(directory, sha)]);
+    const statuses = listAnnotations(database, repository.id, "status", sha);
+    return c.html(repositoryPage(c, repository, commitBody(commit, statuses, changes)));
+  });
 
   routes.post("/:owner/:repo/pulls", async (c) => {
     const found = visible(c);

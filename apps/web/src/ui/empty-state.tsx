@@ -3,15 +3,17 @@ import { classNames } from "./class-names.ts";
 
 // Not in callout.tsx: pending and error views of routes are in the first load, and its icons must not be.
 
-/** In place of an empty list: says what belongs there, and the next step. */
+/** In place of an empty list: says what belongs there, and the next step. `drawing`: one of drawings.tsx, in place of an icon. */
 export function EmptyState({
   icon,
+  drawing,
   title,
   children,
   actions,
   className,
 }: {
   icon?: ReactNode;
+  drawing?: ReactNode;
   title: ReactNode;
   children?: ReactNode;
   actions?: ReactNode;
@@ -19,6 +21,7 @@ export function EmptyState({
 }) {
   return (
     <div className={classNames("mx-auto flex max-w-md flex-col items-center px-4 py-14 text-center", className)}>
+      {drawing}
       {icon && (
         <span className="mb-3 flex size-10 items-center justify-center rounded-full bg-accent-soft text-accent-text [&_svg]:size-5">
           {icon}

@@ -1,29 +1,33 @@
 import type { ReactNode } from "react";
 import { Skeleton } from "./loading.tsx";
 
-/** A number with its name, in a `dl`. Without a value, a placeholder. */
+/** A number with its name, in a `dl`: 28 px, digits of one width. Without a value, a placeholder. */
 export function Figure({
   name,
   value,
   note,
   bad = false,
+  children,
 }: {
   name: string;
   value: string | undefined;
   note?: ReactNode;
   bad?: boolean;
+  /** Below the number: its course. */
+  children?: ReactNode;
 }) {
   return (
     <div className="min-w-24">
       <dt className="text-xs text-muted">{name}</dt>
-      <dd className="tabular flex items-baseline gap-1.5 text-lg leading-6 font-semibold tracking-tight">
+      <dd className="tabular flex items-baseline gap-1.5 text-figure font-semibold tracking-tight">
         {value === undefined ? (
-          <Skeleton className="h-5 w-14" />
+          <Skeleton className="my-1 h-6.5 w-16" />
         ) : (
           <span className={bad ? "text-bad" : undefined}>{value}</span>
         )}
-        {note && <span className="text-xs font-normal text-muted">{note}</span>}
+        {note && <span className="text-xs font-normal tracking-normal text-muted">{note}</span>}
       </dd>
+      {children}
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function PageHeader({
       <div className="flex flex-wrap items-start gap-x-6 gap-y-3">
         <div className="min-w-0 flex-1 basis-60">
           <h1 className="text-2xl font-semibold tracking-tight text-balance break-words">{title}</h1>
-          {description && <div className="mt-1 max-w-prose text-sm text-muted">{description}</div>}
+          {description && <div className="mt-1 max-w-3xl text-sm text-pretty text-muted">{description}</div>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>

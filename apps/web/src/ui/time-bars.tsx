@@ -1,78 +1,208 @@
-import { Bar, BarChart, ResponsiveContainer, Tooltip, XAxis } from "recharts";
-
-const day = 86_400_000;
+import { type PointerEvent, type ReactNode, useState, useSyncExternalStore } from "react";
+import { classNames } from "./class-names.ts";
+import { formatCount } from "./figure.tsx";
+import { barLabel, niceMaximum, tickIndexes } from "./time-scale.ts";
 
 type Bucket = { readonly start: string };
+type Bar<Row> = {
+  readonly key: keyof Row & string;
+  readonly color: string /** In the legend. */;
+  readonly label?: string;
+};
+/** Something that happened at a time. */
+export type Mark = { readonly time: string; readonly label: string };
 
 /**
- * Bars over time, stacked from the bottom up. Hidden from screen readers: figures beside it must say the same in text. Load
- * it lazily, as the chart library is large.
+ * Bars over time, stacked from the bottom up, with an axis and, for bars with labels, a legend. Hidden from screen readers:
+ * figures beside it must say the same in text.
  */
 export function TimeBars<Row extends Bucket>({
   data,
   bucketMs,
   bars,
   describe,
+  marks = [],
+  marksLabel,
+  className,
 }: {
   data: readonly Row[];
   bucketMs: number;
-  bars: readonly { readonly key: keyof Row & string; readonly color: string }[];
+  bars: readonly Bar<Row>[];
   /** What the bars of a bucket say. */
   describe: (row: Row) => string;
+  marks?: readonly Mark[];
+  /** What marks are, in the legend. */
+  marksLabel?: string;
+  /** For the height of the plot, 96 px unless given. */
+  className?: string;
 }) {
+  const [hovered, setHovered] = useState<number | null>(null);
+  const isInBrowser = useIsInBrowser();
+  const sum = (row: Row) => bars.reduce((total, { key }) => total + Number(row[key]), 0);
+  const top = niceMaximum(Math.max(0, ...data.map(sum)));
+  const first = new Date(data[0]?.start ?? 0).getTime();
+  const placed = marks
+    .map((mark) => ({ ...mark, share: (new Date(mark.time).getTime() - first) / (bucketMs * data.length) }))
+    .filter(({ share }) => share >= 0 && share <= 1);
+  const follow = (event: PointerEvent<HTMLDivElement>) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    const at = Math.floor(((event.clientX - left) / width) * data.length);
+    setHovered(at >= 0 && at < data.length ? at : null);
+  };
+  const row = hovered === null ? undefined : data[hovered];
+  const legend = bars.filter(({ label }) => label !== undefined);
   return (
-    <div className="h-24 w-full text-2xs" aria-hidden>
-      <ResponsiveContainer width="100%" height="100%">
-        <BarChart
-          data={[...data]}
-          margin={{ top: 4, right: 0, bottom: 0, left: 0 }}
-          barCategoryGap={1}
-          accessibilityLayer={false}
-        >
-          <XAxis
-            dataKey="start"
-            tickFormatter={(start: string) => bucketLabel(start, bucketMs)}
-            tickLine={false}
-            axisLine={{ stroke: "var(--line)" }}
-            tick={{ fill: "var(--faint)", fontSize: 11 }}
-            minTickGap={48}
-            height={18}
-          />
-          <Tooltip
-            cursor={{ fill: "var(--hover)" }}
-            isAnimationActive={false}
-            content={({ active, payload }) => {
-              const row = payload?.[0]?.payload as Row | undefined;
-              if (!active || !row) return null;
-              return (
-                <div className="rounded-md border bg-raised px-2 py-1 text-xs shadow-pop">
-                  <p className="text-muted">{new Date(row.start).toLocaleString()}</p>
-                  <p className="tabular">{describe(row)}</p>
-                </div>
-              );
-            }}
-          />
-          {bars.map(({ key, color }, at) => (
-            <Bar
-              key={key}
-              dataKey={(row: Row) => Number(row[key])}
-              stackId="bars"
-              fill={color}
-              isAnimationActive={false}
-              maxBarSize={18}
-              radius={at === bars.length - 1 ? [2, 2, 0, 0] : 0}
-            />
+    <div className="w-full text-2xs text-faint" aria-hidden>
+      {legend.length > 0 || marksLabel ? (
+        <div className="mb-2 flex flex-wrap justify-end gap-x-4 gap-y-1 text-xs text-muted">
+          {legend.toReversed().map(({ key, color, label }) => (
+            <Key key={key} label={label}>
+              <span className="size-2 rounded-xs" style={{ background: color }} />
+            </Key>
           ))}
-        </BarChart>
-      </ResponsiveContainer>
+          {marksLabel && placed.length > 0 ? (
+            <Key label={marksLabel}>
+              <span className="h-2.5 border-l border-dashed border-ink" />
+            </Key>
+          ) : null}
+        </div>
+      ) : null}
+      <div className="flex gap-2">
+        <div
+          className={classNames("relative h-24 min-w-0 flex-1", className)}
+          onPointerMove={follow}
+          onPointerLeave={() => setHovered(null)}
+        >
+          <Grid />
+          <svg
+            viewBox={`0 0 ${Math.max(1, data.length)} 100`}
+            preserveAspectRatio="none"
+            className="absolute inset-0 size-full"
+            aria-hidden="true"
+          >
+            {data.map((each, at) => (
+              <Stack
+                key={each.start}
+                row={each}
+                bars={bars}
+                at={at}
+                top={top}
+                isDim={hovered !== null && hovered !== at}
+              />
+            ))}
+          </svg>
+          {placed.map(({ time, label, share }) => (
+            <span
+              key={`${time} ${label}`}
+              className="absolute inset-y-0 border-l border-dashed border-ink/60"
+              style={{ left: `${share * 100}%` }}
+            >
+              <span className="absolute -top-1 -left-[4px] size-[7px] rotate-45 bg-ink" title={label} />
+            </span>
+          ))}
+          {row && hovered !== null ? (
+            <Hint share={(hovered + 0.5) / data.length}>
+              <p className="text-muted">{barLabel(row.start, bucketMs)}</p>
+              <p className="tabular">{describe(row)}</p>
+              {placed
+                .filter(({ share }) => Math.floor(share * data.length) === hovered)
+                .map(({ time, label }) => (
+                  <p key={`${time} ${label}`}>{label}</p>
+                ))}
+            </Hint>
+          ) : null}
+        </div>
+        <div className="tabular flex w-7 shrink-0 flex-col justify-between text-right leading-none">
+          <span className="-mt-1">{compact(top)}</span>
+          <span>{compact(top / 2)}</span>
+          <span className="-mb-1">0</span>
+        </div>
+      </div>
+      <div className="relative mr-9 h-4.5">
+        {/* Times are the reader's: only the browser knows their zone. */}
+        {isInBrowser &&
+          tickIndexes(data.length).map((at) => (
+            <span
+              key={at}
+              className="absolute top-1 whitespace-nowrap"
+              style={{ left: `${(at / data.length) * 100}%` }}
+            >
+              {barLabel(data[at]?.start ?? "", bucketMs)}
+            </span>
+          ))}
+      </div>
     </div>
   );
 }
 
-/** Axis label of a bucket: a date for long buckets, else a time of day. */
-function bucketLabel(start: string, bucketMs: number): string {
-  const date = new Date(start);
-  return bucketMs >= day / 4
-    ? date.toLocaleDateString(undefined, { day: "numeric", month: "short" })
-    : date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const compact = (value: number): string =>
+  value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : formatCount(Number(value.toPrecision(3)));
+
+const useIsInBrowser = (): boolean =>
+  useSyncExternalStore(
+    () => () => {},
+    () => true,
+    () => false,
+  );
+
+function Key({ label, children }: { label: string | undefined; children: ReactNode }) {
+  return (
+    <span className="flex items-center gap-1.5">
+      {children}
+      {label}
+    </span>
+  );
+}
+
+/** Lines at the top, the middle and the bottom. */
+function Grid() {
+  return (
+    <div className="absolute inset-0 flex flex-col justify-between">
+      <span className="border-t border-line" />
+      <span className="border-t border-line" />
+      <span className="border-t border-line-strong/60" />
+    </div>
+  );
+}
+
+function Stack<Row extends Bucket>({
+  row,
+  bars,
+  at,
+  top,
+  isDim,
+}: {
+  row: Row;
+  bars: readonly Bar<Row>[];
+  at: number;
+  top: number;
+  isDim: boolean;
+}) {
+  let base = 100;
+  return (
+    <g className={isDim ? "opacity-55" : undefined} data-bucket={row.start}>
+      {bars.map(({ key, color }) => {
+        const value = Number(row[key]);
+        if (value === 0) return null;
+        // What is there is seen, however small beside the highest bar.
+        const height = Math.max(1.5, (value / top) * 100);
+        base -= height;
+        return (
+          <rect key={key} x={at + 0.14} y={Math.max(0, base)} width="0.72" height={height} style={{ fill: color }} />
+        );
+      })}
+    </g>
+  );
+}
+
+/** A small box above the plot, at a share of its width. */
+function Hint({ share, children }: { share: number; children: ReactNode }) {
+  return (
+    <div
+      className="pointer-events-none absolute bottom-full z-10 mb-1 rounded-md border bg-raised px-2 py-1 text-xs whitespace-nowrap text-ink shadow-pop"
+      style={{ left: `${share * 100}%`, transform: `translateX(-${share * 100}%)` }}
+    >
+      {children}
+    </div>
+  );
 }

@@ -4,4 +4,4 @@ export { noteInBuildLog, ofAttempt, selectBuilds } from "./build.store.ts";
 export type { BuildView } from "./build.view.ts";
 export { buildView, findBuildView } from "./build.view.ts";
 export { type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";
-export { readManifest, storableWarning } from "./stored-build.ts";
+export { readDiagnosis, readManifest, storableWarning } from "./stored-build.ts";

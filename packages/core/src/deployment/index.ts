@@ -13,5 +13,7 @@ export {
   getLastSuccessfulBuildByBranch,
 } from "./get-last-successful-build.ts";
 export { getManifest } from "./get-manifest.ts";
+export { getServerStatus, listBranchDeploymentIds, type ServerStatusView } from "./get-server-status.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";
+export type { InstanceState } from "./instance-state.ts";
 export { makeDeploymentLive } from "./make-live.ts";

@@ -2,7 +2,7 @@ import { mayCallServer } from "../access/internal.ts";
 import { authorize, authorizeProject, type ProjectScope, requireUser } from "../authorize/index.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
-import { deploymentSummary } from "../deployment/internal.ts";
+import { deploymentSummary, instanceState } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
@@ -13,6 +13,7 @@ import {
   newestDeployments,
   organizationsOf,
   type ProjectFilter,
+  selectProjectIds,
 } from "./project.store.ts";
 import { type ProjectDetailView, type ProjectListItem, projectView } from "./project.view.ts";
 
@@ -64,6 +65,16 @@ export async function listProjectsOfUser(call: {
   return listItems(ctx, await organizationsOf(ctx.db, userId), projectListSchema.parse({}));
 }
 
+/** Those of the given ids that are projects of the organization. */
+export async function ownProjectIds(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly projectIds: readonly string[] };
+}): Promise<readonly string[]> {
+  const { ctx, input } = call;
+  const { organization } = await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
+  return selectProjectIds(ctx.db, organization.id, input.projectIds);
+}
+
 async function listItems(
   ctx: Context,
   organizationIds: readonly string[],
@@ -84,5 +95,7 @@ async function listItems(
       status: buildStatusSchema.parse(row.latestBuild.status),
       createdAt: row.latestBuild.createdAt.toISOString(),
     },
+    live: row.live.buildId === null ? null : { buildId: row.live.buildId, tools: row.live.tools },
+    instanceState: row.instanceState === null ? null : instanceState(row.instanceState),
   }));
 }

@@ -1,8 +1,18 @@
 import type { Database, Transaction } from "@towpath/db";
-import { branch, build, deployment, externalServer, member, organization, project, route } from "@towpath/db/schema";
+import {
+  branch,
+  build,
+  deployment,
+  externalServer,
+  instance,
+  member,
+  organization,
+  project,
+  route,
+} from "@towpath/db/schema";
 import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
 import { roles } from "../context/index.ts";
-import { isLiveColumn, ownSignIn, warningCount } from "../deployment/internal.ts";
+import { isLiveColumn, newestInstance, ownSignIn, toolCount, warningCount } from "../deployment/internal.ts";
 
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
@@ -37,7 +47,13 @@ export async function findProjectState(
 /** What is shown of the build that is live in production of the query's project; no row when none is live. */
 function liveBuild(db: Queryable) {
   return db
-    .select({ warnings: warningCount.as("live_warnings"), ownSignIn: ownSignIn.as("live_own_sign_in") })
+    .select({
+      warnings: warningCount.as("live_warnings"),
+      ownSignIn: ownSignIn.as("live_own_sign_in"),
+      deploymentId: sql<string>`${deployment.id}`.as("live_deployment_id"),
+      buildId: sql<string>`${build.id}`.as("live_build_id"),
+      tools: toolCount.as("live_tools"),
+    })
     .from(route)
     .innerJoin(branch, eq(branch.id, route.branchId))
     .innerJoin(deployment, eq(deployment.id, route.deploymentId))
@@ -109,6 +125,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
     .limit(1)
     .as("newest_build");
   const live = liveBuild(db);
+  const running = newestInstance(db, eq(instance.deploymentId, live.deploymentId)).as("running");
   return db
     .select({
       project,
@@ -121,14 +138,16 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
         createdAt: newestBuild.createdAt,
         warningCount: newestBuild.warningCount,
       },
-      live: { warnings: live.warnings, ownSignIn: live.ownSignIn },
       external: externalColumns,
+      live: { warnings: live.warnings, ownSignIn: live.ownSignIn, buildId: live.buildId, tools: live.tools },
+      instanceState: running.state,
     })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .leftJoinLateral(newestBuild, sql`true`)
     .leftJoinLateral(live, sql`true`)
     .leftJoin(externalServer, eq(externalServer.projectId, project.id))
+    .leftJoinLateral(running, sql`true`)
     .where(
       and(
         inArray(project.organizationId, [...organizationIds]),
@@ -147,4 +166,17 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
       ),
     )
     .orderBy(asc(sql`lower(${project.name})`));
+}
+
+/** Those of `ids` that belong to the organization. */
+export async function selectProjectIds(
+  db: Queryable,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await db
+    .select({ id: project.id })
+    .from(project)
+    .where(and(eq(project.organizationId, organizationId), inArray(project.id, [...ids])));
+  return rows.map(({ id }) => id);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { BuildStatus } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
-import type { DeploymentSummary } from "../deployment/internal.ts";
+import type { DeploymentSummary, InstanceState } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { type AuthMode, authModeSchema, type SleepingLists, sleepingListsSchema } from "./project.schema.ts";
@@ -76,6 +76,10 @@ export type ProjectListItem = ProjectView & {
     readonly createdAt: string;
     readonly warningCount: number;
   } | null;
+  /** What is live in production: its build, and how many tools it offers (null when that isn't known). */
+  readonly live: { readonly buildId: string; readonly tools: number | null } | null;
+  /** Of what is live; null when nothing is, or it was never started. */
+  readonly instanceState: InstanceState | null;
 };
 
 export type ProjectNameAvailability =

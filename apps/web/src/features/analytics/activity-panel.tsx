@@ -1,14 +1,12 @@
 import type { TimeRange } from "@towpath/logs/schema";
 import type { ActivityTimeseries } from "@towpath/logs/sessions";
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { Card } from "~/ui/card.tsx";
 import { Figure } from "~/ui/figure.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { rangeOptions } from "../request-log/log-filters.ts";
-
-// The chart library is the largest part of these screens: don't make the rows wait for it.
-const ActivityChart = lazy(() => import("./activity-chart.tsx"));
+import { ActivityChart } from "./activity-chart.tsx";
 
 export type ActivityFigure = { readonly name: string; readonly value: string | undefined; readonly note?: string };
 
@@ -31,9 +29,7 @@ export function ActivityPanel({
         ))}
       </dl>
       <div className="min-w-0 flex-1 basis-72">
-        <Suspense fallback={<Skeleton className="h-24" />}>
-          {series ? <ActivityChart series={series} noun={noun} /> : <Skeleton className="h-24" />}
-        </Suspense>
+        {series ? <ActivityChart series={series} noun={noun} /> : <Skeleton className="h-28.5" />}
       </div>
     </Card>
   );

@@ -3,6 +3,7 @@ import type { ProjectKind } from "@towpath/core/project";
 import {
   Activity,
   Bot,
+  ChartNoAxesColumn,
   CircleUserRound,
   FileText,
   Fingerprint,
@@ -142,6 +143,12 @@ export function projectScreens(
     {
       label: "Server",
       items: [
+        {
+          label: "Overview",
+          icon: <ChartNoAxesColumn aria-hidden />,
+          link: { to: "/$orgSlug/$projectName", ...ofBranch },
+          exact: true,
+        },
         {
           label: "Inspector",
           icon: <SquareTerminal aria-hidden />,

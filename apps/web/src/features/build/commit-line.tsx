@@ -1,4 +1,5 @@
 import { GitBranch, GitPullRequest } from "lucide-react";
+import { BranchLink, CommitLink } from "../project-screen/repository-links.tsx";
 import { commitTitle } from "./build-status.tsx";
 
 type Commit = {
@@ -16,9 +17,11 @@ export function CommitLine({ commit }: { commit: Commit }) {
       <span className="inline-flex min-w-0 items-center gap-1">
         <GitBranch className="size-3.5 shrink-0 text-faint" aria-hidden />
         <span className="sr-only">Branch </span>
-        <span className="max-w-48 truncate">{commit.branch}</span>
+        <span className="max-w-48 truncate">
+          <BranchLink name={commit.branch} />
+        </span>
       </span>
-      <code title={commit.commitSha}>{commit.commitSha.slice(0, 7)}</code>
+      <CommitLink sha={commit.commitSha} />
       {commit.prNumber != null && (
         <span className="inline-flex items-center gap-1">
           <GitPullRequest className="size-3.5 text-faint" aria-hidden />

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { CloudOff, ScrollText, SquareTerminal } from "lucide-react";
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -15,10 +15,9 @@ import { formatDuration, RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { PrincipalLabel } from "../analytics/principal-label.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { RequestChart } from "../request-log/request-chart.tsx";
 import { type ItemKind, kindTexts } from "./item-kinds.ts";
 import { type Item, type ItemStats, itemStatsQuery } from "./items.functions.ts";
-
-const RequestChart = lazy(() => import("../request-log/request-chart.tsx"));
 
 /** One item: what it is, how it is used and by whom (PRJ-7). */
 export function ItemUsagePanel({
@@ -133,9 +132,7 @@ function UsageFigures({ stats }: { stats: ItemStats["stats"] | undefined }) {
         <Figure name="95th percentile" value={duration(stats?.p95Ms)} />
         <Figure name="99th percentile" value={duration(stats?.p99Ms)} />
       </dl>
-      <Suspense fallback={<Skeleton className="h-24" />}>
-        {stats ? <RequestChart stats={stats} /> : <Skeleton className="h-24" />}
-      </Suspense>
+      {stats ? <RequestChart stats={stats} /> : <Skeleton className="h-28.5" />}
     </Card>
   );
 }

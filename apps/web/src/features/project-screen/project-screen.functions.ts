@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { permissionsOf } from "@towpath/core/authorize";
 import { getProject as readProject } from "@towpath/core/project";
+import { services } from "~/compose.server.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { type ProjectKey, projectKeySchema } from "./project-key.schema.ts";
@@ -10,7 +11,16 @@ import { type ProjectKey, projectKeySchema } from "./project-key.schema.ts";
 const getProjectWithAuth = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
-  .handler(({ context, data }) => readProject({ ctx: context.ctx, input: data }));
+  .handler(async ({ context, data }) => {
+    const project = await readProject({ ctx: context.ctx, input: data });
+    return { ...project, repositoryUrl: repositoryUrl(project.githubRepository?.fullName) };
+  });
+
+/** Where people read the code: at GitHub, or at the local forge; null without a repository. */
+function repositoryUrl(fullName: string | undefined): string | null {
+  const { gitHub } = services().config;
+  return gitHub && fullName ? `${gitHub.url}/${fullName}` : null;
+}
 
 /** The same without how it authenticates callers (PRJ-16). @public */
 export const getProject = createServerFn({ method: "POST" })

@@ -1,12 +1,9 @@
 import type { RequestLogStats } from "@towpath/logs/schema";
-import { lazy, Suspense } from "react";
 import { Card } from "~/ui/card.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { formatDuration } from "~/ui/time.tsx";
-
-// The chart library is the largest part of this screen: don't make the rows wait for it.
-const RequestChart = lazy(() => import("./request-chart.tsx"));
+import { RequestChart } from "./request-chart.tsx";
 
 function share(errors: number, total: number): string {
   if (total === 0 || errors === 0) return "";
@@ -54,9 +51,7 @@ export function StatsPanel({
         <Figure name="95th percentile" value={stats && (stats.p95Ms === null ? "–" : formatDuration(stats.p95Ms))} />
       </dl>
       <div className="min-w-0 flex-1 basis-72">
-        <Suspense fallback={<Skeleton className="h-24" />}>
-          {stats ? <RequestChart stats={stats} /> : <Skeleton className="h-24" />}
-        </Suspense>
+        {stats ? <RequestChart stats={stats} /> : <Skeleton className="h-28.5" />}
       </div>
     </Card>
   );

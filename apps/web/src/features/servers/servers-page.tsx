@@ -1,18 +1,20 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Globe, Plus, Search, Server } from "lucide-react";
+import type { ProjectListItem } from "@towpath/core/project";
+import { Globe, Plus, Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { DiskBanner, IsolationBanner } from "~/features/instance/instance-banners.tsx";
 import { useMay } from "~/features/session/guards.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
+import { NoServersDrawing, NothingFoundDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/field.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import { ServerTable } from "./server-table.tsx";
-import { serversQuery } from "./servers.functions.ts";
+import { serversActivityQuery, serversQuery, serversShown } from "./servers.functions.ts";
 
 type ServersSearch = {
   readonly type: "all" | "private" | "open";
@@ -46,7 +48,7 @@ export function ServersPage({
     <>
       <PageHeader
         title="Servers"
-        description={nothingYet ? undefined : "All servers of this organization, with their latest builds."}
+        description={nothingYet ? undefined : "What runs, and how it was used in the last 24 hours."}
         actions={nothingYet ? null : <NewServerLinks orgSlug={orgSlug} />}
       />
       <IsolationBanner orgSlug={orgSlug} />
@@ -54,11 +56,11 @@ export function ServersPage({
       {nothingYet ? (
         <div className="rounded-lg border bg-surface">
           <EmptyState
-            icon={<Server aria-hidden />}
+            drawing={<NoServersDrawing />}
             title="No servers yet"
             actions={<NewServerLinks orgSlug={orgSlug} />}
           >
-            Deploy the echo server to see how it works, or a repository of your own. Or add a server that runs
+            Deploy a repository of your own, or the echo server to see how it works. Or add a server that runs
             elsewhere.
           </EmptyState>
         </div>
@@ -74,20 +76,64 @@ export function ServersPage({
             {isPending ? <SkeletonRows rows={4} label="Loading servers" /> : null}
             {data?.length === 0 ? (
               <EmptyState
+                drawing={<NothingFoundDrawing />}
                 title="No matching servers"
                 actions={<Button onClick={() => onSearch({ type: "all", text: "" })}>Clear the filters</Button>}
               >
                 No server of this organization has that name, repository or access.
               </EmptyState>
             ) : null}
-            {data && data.length > 0 ? (
-              <ServerTable servers={data} orgSlug={orgSlug} selected={search.selected} />
-            ) : null}
+            {data && data.length > 0 ? <Servers servers={data} orgSlug={orgSlug} selected={search.selected} /> : null}
           </div>
         </>
       )}
     </>
   );
+}
+
+/** The first sixty, and more on demand: an organization may have hundreds. */
+function Servers({
+  servers,
+  orgSlug,
+  selected,
+}: {
+  readonly servers: readonly ProjectListItem[];
+  readonly orgSlug: string;
+  readonly selected: string | undefined;
+}) {
+  const [pages, setPages] = useState(1);
+  // The selected one is shown, wherever it is.
+  const selectedPage = Math.floor(servers.findIndex(({ name }) => name === selected) / serversShown) + 1;
+  const shown = servers.slice(0, Math.max(pages, selectedPage) * serversShown);
+  const hidden = servers.length - shown.length;
+  const activity = useActivity(orgSlug, shown);
+  return (
+    <>
+      <ServerTable servers={shown} activity={activity} orgSlug={orgSlug} selected={selected} />
+      {hidden > 0 ? (
+        <div className="flex justify-center border-t p-3">
+          <Button onClick={() => setPages(Math.max(pages, selectedPage) + 1)}>
+            Show {Math.min(hidden, serversShown)} more of {servers.length}
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** By project; undefined until the first answer. */
+function useActivity(orgSlug: string, servers: readonly ProjectListItem[]) {
+  const ids = servers.map(({ id }) => id);
+  const pages = Array.from({ length: Math.ceil(ids.length / serversShown) }, (_, at) =>
+    ids.slice(at * serversShown, (at + 1) * serversShown),
+  );
+  return useQueries({
+    queries: pages.map((page) => serversActivityQuery(orgSlug, page)),
+    combine: (results) =>
+      results.every(({ isPending }) => isPending)
+        ? undefined
+        : new Map(results.flatMap(({ data = [] }) => data.map((each) => [each.projectId, each] as const))),
+  });
 }
 
 /** The two ways to a server: build one here, or add one that runs elsewhere. */
@@ -132,6 +178,11 @@ function Filters({
           leading={<Search aria-hidden />}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "ArrowDown") return;
+            event.preventDefault();
+            document.querySelector<HTMLElement>("[data-row]")?.focus();
+          }}
         />
       </div>
       <Select

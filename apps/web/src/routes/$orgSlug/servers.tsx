@@ -1,7 +1,7 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { missingProtectionsQuery } from "~/features/instance/instance.functions.ts";
-import { serversQuery } from "~/features/servers/servers.functions.ts";
+import { serversActivityQuery, serversQuery, serversShown } from "~/features/servers/servers.functions.ts";
 import { ServersPage } from "~/features/servers/servers-page.tsx";
 import { ServersPending } from "~/features/servers/servers-pending.tsx";
 import { oneOf, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
@@ -19,7 +19,11 @@ export const Route = createFileRoute("/$orgSlug/servers")({
   loaderDeps: ({ search: { type, text } }) => ({ type, text }),
   loader: ({ context: { queryClient }, params, deps }) =>
     Promise.all([
-      queryClient.ensureQueryData(serversQuery({ ...params, ...deps })),
+      queryClient.ensureQueryData(serversQuery({ ...params, ...deps })).then((servers) => {
+        const ids = servers.slice(0, serversShown).map(({ id }) => id);
+        // Fails quietly: the list is useful without it.
+        return ids.length === 0 ? null : queryClient.prefetchQuery(serversActivityQuery(params.orgSlug, ids));
+      }),
       // Optional: the list is useful without it.
       queryClient.ensureQueryData(missingProtectionsQuery(params.orgSlug)).catch(() => null),
     ]),

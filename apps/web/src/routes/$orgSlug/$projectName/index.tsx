@@ -1,7 +1,34 @@
-import { createFileRoute, redirect } from "@tanstack/react-router";
+import { createFileRoute, notFound } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
+import { OverviewPage } from "~/features/overview/overview-page.tsx";
+import { OverviewPending, UnknownBranch } from "~/features/overview/overview-states.tsx";
+import { isTowpathErrorCode } from "~/http/errors.ts";
+import { searchParameters, uuid } from "~/http/search-parameters.ts";
 
+/** PRJ-19 */
 export const Route = createFileRoute("/$orgSlug/$projectName/")({
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: "/$orgSlug/$projectName/deployments", params, replace: true });
+  validateSearch: searchParameters({ branchId: uuid }),
+  loaderDeps: ({ search: { branchId } }) => ({ branchId: branchId ?? null }),
+  loader: async ({ context: { queryClient }, params, deps }) => {
+    const place = { key: params, branchId: deps.branchId };
+    // Fails quietly: the page says when numbers can't be read, and shows what is live all the same.
+    const numbers = queryClient.prefetchQuery(overviewQuery(place));
+    try {
+      await queryClient.ensureQueryData(serverStatusQuery(place));
+    } catch (error) {
+      if (isTowpathErrorCode(error, "not_found")) throw notFound();
+      throw error;
+    }
+    await numbers;
   },
+  component: Overview,
+  pendingComponent: OverviewPending,
+  notFoundComponent: UnknownBranch,
+  errorComponent: PageError,
 });
+
+function Overview() {
+  const { branchId } = Route.useSearch();
+  return <OverviewPage projectKey={Route.useParams()} branchId={branchId ?? null} />;
+}

@@ -1,0 +1,114 @@
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { SquareTerminal } from "lucide-react";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { CodeSteps } from "../project-screen/code-steps.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { useLogChanges } from "../request-log/use-log-changes.ts";
+import { CallsChart } from "./calls-chart.tsx";
+import { FirstCall, NotDeployed } from "./first-steps.tsx";
+import { LatestFailures } from "./latest-failures.tsx";
+import { type Overview, overviewQuery, serverStatusQuery } from "./overview.functions.ts";
+import { ServerFacts } from "./server-facts.tsx";
+import { StateLine } from "./state-line.tsx";
+import { TopTools } from "./top-tools.tsx";
+import { TrafficTiles } from "./traffic-tiles.tsx";
+
+const pollMs = 10_000;
+
+/** A project's home: how its server is, how it is used, what failed, and how to change it (PRJ-19). */
+export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey; branchId: string | null }) {
+  const place = { key: projectKey, branchId };
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { data: status } = useSuspenseQuery(serverStatusQuery(place));
+  const traffic = useTraffic(place);
+  const isHosted = status.branch !== null;
+  const isPreview = status.branch !== null && !status.branch.isDefault;
+  return (
+    <>
+      <PageHeader
+        title={isPreview ? `${project.name}, ${status.branch?.name}` : project.name}
+        description={<StateLine project={project} status={status} />}
+        actions={
+          status.live ? (
+            <Link
+              to="/$orgSlug/$projectName/inspector"
+              params={projectKey}
+              search={branchId === null ? {} : { branchId }}
+              className={buttonLook()}
+            >
+              <SquareTerminal aria-hidden /> Open inspector
+            </Link>
+          ) : null
+        }
+      />
+      <div className="flex flex-col gap-5">
+        <ServerFacts project={project} status={status} />
+        {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
+        <Usage traffic={traffic} place={place} isLive={!isHosted || status.live !== null} status={status} />
+        {project.repositoryUrl && project.githubRepository ? (
+          <Card>
+            <CardHeader title="Change the code" />
+            <CardBody>
+              <CodeSteps
+                repositoryUrl={project.repositoryUrl}
+                repositoryName={project.githubRepository.name}
+                branch={status.branch?.name ?? project.defaultBranch}
+                entrypoint={project.entrypoint}
+              />
+            </CardBody>
+          </Card>
+        ) : null}
+      </div>
+    </>
+  );
+}
+
+type Place = { readonly key: ProjectKey; readonly branchId: string | null };
+type Traffic = { readonly data: Overview | undefined; readonly error: Error | null; readonly retry: () => void };
+
+/** Numbers that follow the log: told of changes where that works, else polled. */
+function useTraffic(place: Place): Traffic {
+  const queryClient = useQueryClient();
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: overviewQuery(place).queryKey });
+  const isNotified = useLogChanges(place.key, true, () => {}, refresh);
+  const { data, error, refetch } = useQuery(overviewQuery(place, isNotified ? false : pollMs));
+  return { data, error, retry: () => void refetch() };
+}
+
+function Usage({
+  traffic: { data, error, retry },
+  place,
+  isLive,
+  status,
+}: {
+  readonly traffic: Traffic;
+  readonly place: Place;
+  readonly isLive: boolean;
+  readonly status: Parameters<typeof CallsChart>[0]["status"];
+}) {
+  if (error && !data) {
+    return (
+      <Callout tone="bad" title="The numbers could not be read" actions={<Button onClick={retry}>Try again</Button>}>
+        {failureText(error)} Calls are still answered and recorded.
+      </Callout>
+    );
+  }
+  const isUnused = data && data.current.calls + data.previous.calls === 0 && data.lastCall === null;
+  if (isUnused) return isLive ? <FirstCall projectKey={place.key} /> : null;
+  return (
+    <>
+      <TrafficTiles overview={data} projectKey={place.key} />
+      <CallsChart overview={data} status={status} />
+      <div className="grid gap-5 xl:grid-cols-2">
+        <TopTools overview={data} projectKey={place.key} />
+        <LatestFailures overview={data} projectKey={place.key} />
+      </div>
+    </>
+  );
+}

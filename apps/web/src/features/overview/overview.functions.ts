@@ -1,0 +1,66 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import { listBranchDeploymentIds, getServerStatus as readServerStatus } from "@towpath/core/deployment";
+import { projectOverview } from "@towpath/logs";
+import type { ProjectOverview } from "@towpath/logs/overview";
+import { z } from "zod";
+import { projectAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+import { readRequestLogs } from "~/http/log-reader.server.ts";
+import { isRunning } from "../build/build-status.tsx";
+import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { type LatestFailure, latestFailures } from "./latest-failures.server.ts";
+
+/** A project's key, and one of its branches; without it, production. */
+const branchSchema = projectKeySchema.extend({ branchId: z.uuid().optional() });
+
+/** What is live, its newest build and its process (PRJ-19). */
+const getServerStatus = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(branchSchema))
+  .handler(({ context, data }) => readServerStatus({ ctx: context.ctx, input: data }));
+
+/** Calls of the last two days, and the latest failures (PRJ-19). Without `branchId`: of the whole project. */
+const getOverview = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(branchSchema))
+  .handler(async ({ context, data }): Promise<ProjectOverview & { failures: readonly LatestFailure[] }> => {
+    const projectId = context.project.id;
+    const { branchId, ...key } = data;
+    const deploymentIds =
+      branchId && (await listBranchDeploymentIds({ ctx: context.ctx, input: { ...key, branchId } }));
+    const scope = { projectId, ...(deploymentIds && { deploymentIds }) };
+    const [overview, failures] = await readRequestLogs((pool) =>
+      Promise.all([projectOverview(pool, scope), latestFailures(pool, scope)]),
+    );
+    return { ...overview, failures };
+  });
+
+type Place = { readonly key: ProjectKey; readonly branchId: string | null };
+const dataOf = ({ key, branchId }: Place) => ({ ...key, ...(branchId !== null && { branchId }) });
+
+const buildingRefetchMs = 2000;
+const idleRefetchMs = 5000;
+
+/** Refetched to show a push, a build's progress, and whether the server sleeps. */
+export const serverStatusQuery = (place: Place) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(place.key), "status", place.branchId],
+    queryFn: ({ signal }) => getServerStatus({ data: dataOf(place), signal }),
+    staleTime: 2000,
+    refetchInterval: ({ state }) =>
+      state.data?.latestBuild && isRunning(state.data.latestBuild.status) ? buildingRefetchMs : idleRefetchMs,
+  });
+
+/** `refetchMs`: the polling interval, false while changes are notified. */
+export const overviewQuery = (place: Place, refetchMs: number | false = false) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(place.key), "overview", place.branchId],
+    queryFn: ({ signal }) => getOverview({ data: dataOf(place), signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: refetchMs,
+    staleTime: 2000,
+  });
+
+export type Overview = Awaited<ReturnType<typeof getOverview>>;

@@ -1,0 +1,96 @@
+import { Link } from "@tanstack/react-router";
+import type { InstanceState, ServerStatusView } from "@towpath/core/deployment";
+import type { ProjectView } from "@towpath/core/project";
+import type { ReactNode } from "react";
+import { Card } from "~/ui/card.tsx";
+import { formatBytes, RelativeTime } from "~/ui/time.tsx";
+import { Tooltip } from "~/ui/tooltip.tsx";
+import { WaterLevel } from "~/ui/water-level.tsx";
+import { BuildStatusLabel } from "../build/build-status.tsx";
+import { AuthModeBadge, ServerUrl } from "../project-screen/project-labels.tsx";
+import { BranchLink, RepositoryLink } from "../project-screen/repository-links.tsx";
+
+/** What people ask first: its URL and who may call it, whether it runs, and where its code is. */
+export function ServerFacts({ project, status }: { project: ProjectView; status: ServerStatusView }) {
+  const { branch, live, latestBuild, instance } = status;
+  const url = branch === null || branch.isDefault ? project.url : live?.url;
+  const isOther = latestBuild !== null && latestBuild.id !== live?.buildId && live !== null;
+  return (
+    <Card aria-label="Server" className="flex flex-col gap-3 px-4 py-3.5">
+      {url ? (
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+          <ServerUrl url={url} />
+          <AuthModeBadge mode={project.authMode} />
+        </div>
+      ) : null}
+      <dl className="flex flex-wrap gap-x-8 gap-y-3 text-sm">
+        {live ? <Runs instance={instance} /> : null}
+        {instance?.memoryBytes ? <Fact name="Memory">{formatBytes(instance.memoryBytes)}</Fact> : null}
+        {instance ? (
+          <Fact name="Last start">
+            <RelativeTime time={instance.startedAt} />
+          </Fact>
+        ) : null}
+        {live?.tools != null ? <Fact name="Offers">{live.tools === 1 ? "1 tool" : `${live.tools} tools`}</Fact> : null}
+        {project.githubRepository ? (
+          <Fact name="Repository">
+            <RepositoryLink fullName={project.githubRepository.fullName} className="underline underline-offset-2" />
+          </Fact>
+        ) : null}
+        {branch ? (
+          <Fact name="Branch">
+            <BranchLink name={branch.name} className="underline underline-offset-2" />
+          </Fact>
+        ) : null}
+        {isOther ? (
+          <Fact name="Latest build">
+            <Link
+              to="/$orgSlug/$projectName/build-logs/$buildId"
+              params={{ orgSlug: project.orgSlug, projectName: project.pathName, buildId: latestBuild.id }}
+              className="inline-flex items-center gap-2 underline underline-offset-2"
+            >
+              <BuildStatusLabel status={latestBuild.status} />
+              <RelativeTime time={latestBuild.createdAt} className="text-muted" />
+            </Link>
+          </Fact>
+        ) : null}
+      </dl>
+    </Card>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted">{name}</dt>
+      <dd className="mt-0.5 flex min-h-5 min-w-0 items-center gap-1.5 wrap-anywhere">{children}</dd>
+    </div>
+  );
+}
+
+/** What each state is called, how high the water stands, and what the next call meets. */
+export const instanceLooks: Readonly<
+  Record<InstanceState, { label: string; level: number; tone: "accent" | "asleep" | "bad"; note: string }>
+> = {
+  awake: { label: "Awake", level: 1, tone: "accent", note: "It answers at once." },
+  asleep: { label: "Asleep", level: 0.3, tone: "asleep", note: "The next call wakes it within milliseconds." },
+  starting: { label: "Starting", level: 0.6, tone: "accent", note: "Calls wait until it is ready." },
+  stopped: { label: "Asleep", level: 0.12, tone: "asleep", note: "The next call starts it." },
+  crashed: { label: "Crashed", level: 0.12, tone: "bad", note: "The next call starts it again." },
+};
+
+function Runs({ instance }: { instance: ServerStatusView["instance"] }) {
+  const look = instanceLooks[instance?.state ?? "stopped"];
+  const reason = instance?.state === "crashed" ? instance.endReason : null;
+  return (
+    <Fact name="Server">
+      <Tooltip content={reason ? `${reason} ${look.note}` : look.note}>
+        <span className="inline-flex items-center gap-1.5">
+          <WaterLevel level={look.level} tone={look.tone} />
+          {look.label}
+          <span className="sr-only">. {look.note}</span>
+        </span>
+      </Tooltip>
+    </Fact>
+  );
+}

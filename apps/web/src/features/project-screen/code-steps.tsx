@@ -1,0 +1,33 @@
+import { CodeBlock } from "~/ui/code-block.tsx";
+
+/** How the running code is changed: clone, edit, push (BLD-7). */
+export function CodeSteps({
+  repositoryUrl,
+  repositoryName,
+  branch,
+  entrypoint,
+}: {
+  readonly repositoryUrl: string;
+  readonly repositoryName: string;
+  readonly branch: string;
+  /** With its object, as in the settings: "server.py:mcp". */
+  readonly entrypoint: string;
+}) {
+  const file = entrypoint.split(":", 1)[0] ?? entrypoint;
+  const commands = [
+    `git clone ${repositoryUrl}.git`,
+    `cd ${repositoryName}`,
+    `# edit ${file}`,
+    `git commit --all --message "Change ${file}"`,
+    `git push origin ${branch}`,
+  ].join("\n");
+  return (
+    <div className="min-w-0">
+      <p className="mb-2 text-sm text-muted">
+        Push to <code>{branch}</code> and the new version goes live. A push to any other branch gets a preview with its
+        own URL.
+      </p>
+      <CodeBlock code={commands} label="commands" />
+    </div>
+  );
+}

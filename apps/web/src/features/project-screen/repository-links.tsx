@@ -1,0 +1,64 @@
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { classNames } from "~/ui/class-names.ts";
+import { projectQuery } from "./project-screen.functions.ts";
+
+/** Where the code of the open project is read; null for a project without a repository, or while that isn't known. */
+function useRepositoryUrl(): string | null {
+  const { orgSlug = "", projectName = "" } = useParams({ strict: false });
+  const { data } = useQuery({ ...projectQuery({ orgSlug, projectName }), enabled: projectName !== "" });
+  return data?.repositoryUrl ?? null;
+}
+
+const look = "relative z-10 underline-offset-2 hover:text-ink hover:underline";
+
+function CodeLink({
+  href,
+  className,
+  children,
+}: {
+  href: string;
+  className?: string | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <a href={href} target="_blank" rel="noreferrer" className={classNames(look, className)}>
+      {children}
+    </a>
+  );
+}
+
+/** The first seven digits of a commit's id, as a link to its changes. */
+export function CommitLink({ sha, className }: { sha: string; className?: string }) {
+  const repository = useRepositoryUrl();
+  const short = (
+    <code title={sha} className={className}>
+      {sha.slice(0, 7)}
+    </code>
+  );
+  return repository ? <CodeLink href={`${repository}/commit/${sha}`}>{short}</CodeLink> : short;
+}
+
+/** A branch's name, as a link to its code. */
+export function BranchLink({ name, className }: { name: string; className?: string }) {
+  const repository = useRepositoryUrl();
+  if (!repository) return <>{name}</>;
+  const path = name.split("/").map(encodeURIComponent).join("/");
+  return (
+    <CodeLink href={`${repository}/tree/${path}`} className={className}>
+      {name}
+    </CodeLink>
+  );
+}
+
+/** owner/name of the project's repository, as a link. */
+export function RepositoryLink({ fullName, className }: { fullName: string; className?: string }) {
+  const repository = useRepositoryUrl();
+  if (!repository) return <>{fullName}</>;
+  return (
+    <CodeLink href={repository} className={className}>
+      {fullName}
+    </CodeLink>
+  );
+}

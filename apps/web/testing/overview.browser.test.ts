@@ -1,0 +1,189 @@
+import { failBuild, startBuild, takeBuild } from "@towpath/core/build";
+import { newId } from "@towpath/core/ids";
+import { sampleDiagnosis, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import { branch, build, deployment, instance } from "@towpath/db/schema";
+import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
+import { eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { expectAccessible, openBrowser } from "./browser.ts";
+import { openSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+// The repositories of this site are at github.com, which no test asks.
+const site = openSite();
+const browser = openBrowser();
+let owner: Member;
+let page: Page;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  page = await browser.signedInPage(site.url, owner);
+});
+
+type Seeded = { readonly id: string; readonly name: string; readonly deploymentId: string; readonly buildId: string };
+const keyOf = (project: { name: string }) => ({ orgSlug: owner.organization.slug, projectName: project.name });
+const context = () => testContext(site.db, owner.organization.owner);
+
+async function deploy(project: { id: string; name: string }, name: string, branchName = "main"): Promise<Seeded> {
+  const input = { ...keyOf(project), branch: branchName, commitSha: shaOf(name) };
+  const { id: buildId } = (await startBuild({ ctx: context(), input })).build;
+  await succeedBuild(site.db, buildId);
+  const told = {
+    commitMessage: "Say when a station is silent",
+    commitAuthor: "Ada Lovelace",
+    manifest: { tools: [{}] },
+  };
+  await site.db.update(build).set(told).where(eq(build.id, buildId));
+  const [row] = await site.db.select().from(deployment).where(eq(deployment.buildId, buildId));
+  return { ...project, buildId, deploymentId: row?.id ?? "" };
+}
+const liveProject = async () => deploy(await seedProject(site.db, owner.organization), "a");
+
+const hour = 3_600_000;
+async function call(
+  project: Seeded,
+  hoursAgo: readonly number[],
+  more: Parameters<typeof requestLogRow>[0] | object = {},
+) {
+  const { id: projectId, deploymentId } = project;
+  const rows = hoursAgo.map((hours) =>
+    requestLogRow({ projectId, deploymentId, id: newId(), time: Date.now() - hours * hour, durationMs: 100, ...more }),
+  );
+  await writeRequestLogs(site.pool, rows);
+  while ((await foldRequestLogs(site.pool)) > 0);
+}
+const failed = { isError: true, outcome: "tool_error", errorMessage: "No station is called Nowhere." };
+const open = (path: string) => page.goto(`${site.url}/${owner.organization.slug}/${path}`);
+const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
+const figure = (name: string) => page.locator(`dt:text-is("${name}") + dd`);
+
+test("PRJ-19 a project's home: state, numbers beside the day before, top tools, failures by kind, deployments as marks", async () => {
+  const project = await liveProject();
+  await call(project, [1, 1.5, 2, 30, 31], { target: "forecast" });
+  await call(project, [1, 2], { target: "forecast", ...failed });
+  await call(project, [3], { target: "current", principal: "user:b", session: "other" });
+  await site.db.insert(instance).values({
+    ...{ id: newId(), deploymentId: project.deploymentId, state: "ready", memoryBytes: 48_000_000 },
+    startedAt: new Date(Date.now() - 2 * hour),
+  });
+  await open(project.name);
+  await page.getByRole("heading", { level: 1, name: project.name }).waitFor();
+  for (const text of ["Say when a station is silent", shaOf("a").slice(0, 7), "by Ada Lovelace", "48.0 MB", "1 tool"])
+    await see(text);
+  await see("Awake");
+  await expect.poll(() => figure("Calls").textContent()).toBe("6");
+  await see("+200 % to the day before");
+  expect(await figure("Error rate").textContent()).toBe("33 %");
+  await see("2 errors");
+  expect(Number.parseInt((await figure("Median").textContent()) ?? "", 10)).toBeGreaterThan(90);
+  expect(await figure("Active callers").textContent()).toBe("2");
+  const tools = page.getByRole("table", { name: "Top tools" }).locator("tbody").getByRole("row");
+  expect(await tools.first().textContent()).toContain("forecast");
+  expect(await tools.count()).toBe(2);
+  await see("Deployments");
+  expect(await page.locator("[title^='Deployed']").count()).toBe(1);
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const failure = page.getByRole("listitem").filter({ hasText: "No station is called Nowhere." });
+  expect(await failure.textContent()).toContain("× 2");
+  await failure.getByRole("link").click();
+  await page.waitForURL(/\/logs\?.*request=/);
+  await page.getByRole("dialog").getByText("No station is called Nowhere.").first().waitFor();
+});
+
+test("PRJ-19 a new call changes the numbers of the open page", async () => {
+  const project = await liveProject();
+  await call(project, [1]);
+  await open(project.name);
+  await expect.poll(() => figure("Calls").textContent()).toBe("1");
+  await call(project, [0]);
+  await expect.poll(() => figure("Calls").textContent(), { timeout: 20_000 }).toBe("2");
+});
+
+test("PRJ-19 live but never called: how to call it", async () => {
+  const project = await liveProject();
+  await open(project.name);
+  await see("No calls yet");
+  await page.getByRole("tab", { name: "Claude Code" }).waitFor();
+  await page.getByRole("link", { name: "Call a tool in the inspector" }).waitFor();
+  await expectAccessible(page);
+});
+
+test("PRJ-19 not deployed, building, and a first build that failed: each says what comes next", async () => {
+  const project = await seedProject(site.db, owner.organization);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(project.name);
+  await see("Nothing deployed yet");
+  const started = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("a") } });
+  await see("The first build waits for its turn");
+  const worker = testContext(site.db, { kind: "job", job: "build.run" });
+  const taken = await takeBuild({ ctx: worker, input: { buildId: started.build.id } });
+  await see("The first build is running");
+  await expectAccessible(page);
+  const fence = { buildId: started.build.id, attempt: taken?.attempt ?? 0 };
+  await failBuild({ ctx: worker, input: { ...fence, diagnosis: sampleDiagnosis } });
+  await see(sampleDiagnosis.title);
+  await page.getByRole("link", { name: "See what went wrong" }).click();
+  await page.waitForURL(new RegExp(`/build-logs/${started.build.id}`));
+});
+
+test("PRJ-19 a preview's page is about the preview, its calls and its URL; an unknown branch says so", async () => {
+  const project = await liveProject();
+  const preview = await deploy(project, "p", "faster");
+  const [row] = await site.db.select().from(branch).where(eq(branch.name, "faster"));
+  await call(project, [1, 2, 3]);
+  await call(preview, [1]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(`${project.name}?branchId=${row?.id}`);
+  await page.getByRole("heading", { level: 1, name: `${project.name}, faster` }).waitFor();
+  await expect.poll(() => figure("Calls").textContent()).toBe("1");
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  const drawer = page.getByRole("dialog");
+  await drawer.getByText(`${project.name}-faster/mcp`).first().waitFor();
+  await open(`${project.name}?branchId=${newId()}`);
+  await see("Branch not found");
+  await page.getByRole("link", { name: "Go to production" }).click();
+  await expect.poll(() => figure("Calls").textContent()).toBe("4");
+});
+
+test("ORG-2 the list of servers: calls, errors, last call, tools, awake or asleep, and a build only where it isn't live", async () => {
+  const project = await liveProject();
+  await call(project, [1, 2]);
+  await call(project, [3], failed);
+  await site.db.insert(instance).values({ id: newId(), deploymentId: project.deploymentId, state: "frozen" });
+  await open(`servers?text=${project.name}`);
+  const row = page.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
+  await expect.poll(() => row.count()).toBe(1);
+  await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep.*3.*1.*1h ago.*1/);
+  expect(await row.textContent()).not.toContain("Succeeded");
+  const { build: newer } = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("b") } });
+  const link = row.getByRole("link", { name: /Queued/ });
+  await link.waitFor();
+  expect(await link.getAttribute("href")).toContain(newer.id);
+  await expectAccessible(page);
+});
+
+test("ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the selected one is shown", async () => {
+  const many = await seededMember(site.url, site.db);
+  const names = Array.from({ length: 500 }, (_, at) => `server-${String(at).padStart(3, "0")}`);
+  for (const name of names)
+    await seedProject(site.db, many.organization, { name: `${name}-${many.organization.slug}`.slice(0, 32) });
+  const theirs = await browser.signedInPage(site.url, many);
+  await theirs.goto(`${site.url}/${many.organization.slug}/servers`);
+  const rows = theirs.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
+  await expect.poll(() => rows.count()).toBe(60);
+  await theirs.getByRole("searchbox").press("ArrowDown");
+  await theirs.keyboard.press("ArrowDown");
+  const focused = () => theirs.evaluate(() => document.activeElement?.textContent);
+  expect(await focused()).toContain("server-001");
+  await theirs.keyboard.press("End");
+  expect(await focused()).toContain("server-059");
+  await theirs.getByRole("button", { name: "Show 60 more of 500" }).click();
+  await expect.poll(() => rows.count()).toBe(120);
+  const selected = `server-130-${many.organization.slug}`.slice(0, 32);
+  await theirs.goto(`${site.url}/${many.organization.slug}/servers?selected=${selected}`);
+  await expect.poll(() => rows.filter({ hasText: selected }).getAttribute("aria-current")).toBe("true");
+  await theirs.context().close();
+});

@@ -1,0 +1,116 @@
+import type { Database, Transaction } from "@towpath/db";
+import { branch, build, deployment, instance, route } from "@towpath/db/schema";
+import { and, desc, eq, gte, type SQL, sql } from "drizzle-orm";
+
+type Queryable = Database | Transaction;
+
+/** The default branch of a project, or the one with an id; none for a branch of another project. */
+export async function findBranch(db: Queryable, projectId: string, branchId: string | null) {
+  const which = branchId === null ? eq(branch.isDefault, true) : eq(branch.id, branchId);
+  const [row] = await db
+    .select()
+    .from(branch)
+    .where(and(eq(branch.projectId, projectId), which));
+  return row;
+}
+
+/** How many tools a stored manifest names; null without a manifest. */
+export const toolCount = sql<
+  number | null
+>`CASE WHEN json_typeof(${build.manifest} -> 'tools') = 'array' THEN json_array_length(${build.manifest} -> 'tools') END`;
+
+/** What a branch's route leads to, and since when. */
+export async function findLive(db: Queryable, branchId: string) {
+  const [row] = await db
+    .select({
+      deploymentId: deployment.id,
+      slug: deployment.slug,
+      buildId: build.id,
+      commitSha: build.commitSha,
+      commitMessage: build.commitMessage,
+      commitAuthor: build.commitAuthor,
+      trigger: build.trigger,
+      tools: toolCount,
+      since: route.updatedAt,
+    })
+    .from(route)
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .innerJoin(build, eq(build.id, deployment.buildId))
+    .where(eq(route.branchId, branchId));
+  return row;
+}
+
+/** The newest build of a branch, without its large columns. */
+export async function findLatestBuild(db: Queryable, branchId: string) {
+  const [row] = await db
+    .select({
+      id: build.id,
+      status: build.status,
+      commitSha: build.commitSha,
+      commitMessage: build.commitMessage,
+      diagnosis: build.diagnosis,
+      createdAt: build.createdAt,
+    })
+    .from(build)
+    .where(eq(build.branchId, branchId))
+    .orderBy(desc(build.sequence))
+    .limit(1);
+  return row;
+}
+
+/** The newest instance of the deployment that `condition` names. */
+export function newestInstance(db: Queryable, condition: SQL) {
+  return db
+    .select({
+      state: instance.state,
+      startedAt: instance.startedAt,
+      endedAt: instance.endedAt,
+      endReason: instance.endReason,
+      memoryBytes: instance.memoryBytes,
+    })
+    .from(instance)
+    .where(condition)
+    .orderBy(desc(instance.startedAt))
+    .limit(1);
+}
+
+/** Ids of a branch's newest deployments, at most `limit`; none for a branch of another project. */
+export async function newestDeploymentIds(
+  db: Queryable,
+  scope: { readonly projectId: string; readonly branchId: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await db
+    .select({ id: deployment.id })
+    .from(deployment)
+    .where(and(eq(deployment.projectId, scope.projectId), eq(deployment.branchId, scope.branchId)))
+    .orderBy(desc(deployment.createdAt), desc(deployment.id))
+    .limit(scope.limit);
+  return rows.map(({ id }) => id);
+}
+
+/** Deployments of a project, or of one of its branches, since a time; newest first, at most `limit`. */
+export function deploymentsSince(
+  db: Queryable,
+  scope: { readonly projectId: string; readonly branchId: string | null; readonly since: Date; readonly limit: number },
+) {
+  return db
+    .select({
+      id: deployment.id,
+      buildId: deployment.buildId,
+      commitSha: build.commitSha,
+      branch: branch.name,
+      createdAt: deployment.createdAt,
+    })
+    .from(deployment)
+    .innerJoin(build, eq(build.id, deployment.buildId))
+    .innerJoin(branch, eq(branch.id, deployment.branchId))
+    .where(
+      and(
+        eq(deployment.projectId, scope.projectId),
+        scope.branchId === null ? undefined : eq(deployment.branchId, scope.branchId),
+        gte(deployment.createdAt, scope.since),
+      ),
+    )
+    .orderBy(desc(deployment.createdAt), desc(deployment.id))
+    .limit(scope.limit);
+}
