@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { oidcProviderId } from "@towpath/auth";
 import { newId } from "@towpath/core/ids";
+import { inviteMembers } from "@towpath/core/invitation";
 import { seedExternalRoute, seedOrganization, seedProject } from "@towpath/core/testing";
 import { account, member, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
@@ -319,4 +320,25 @@ test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to con
   const fields = { grant_type: "authorization_code", client_id: clientId, code, code_verifier: codeVerifier };
   const issued = await fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) });
   expect(await issued.json()).toMatchObject({ token_type: "Bearer", scope: "mcp" });
+});
+
+test("ORG-6 with an issuer an invitation's link survives the round trip, and only the account with its address joins", async () => {
+  const team = await seedOrganization(site.db);
+  const email = `${newId()}@example.com`;
+  const ctx = testContext(site.db, team.owner, { dashboardUrl: site.url, mail: null });
+  const { invited } = await inviteMembers({ ctx, input: { orgSlug: team.slug, emails: [email], role: "member" } });
+  const link = new URL(invited[0]?.link ?? "");
+  const path = `${link.pathname}${link.search}`;
+  const data = { invitationId: link.pathname.split("/").at(-1), token: link.searchParams.get("token") };
+  const accept = (visitor: Visitor) => callServerFunction(visitor, "invitation.acceptInvitation", "POST", data);
+  const stranger = newVisitor(site.url);
+  await roundTrip(stranger, `${newId()}~other-${email}`, path);
+  expect((await accept(stranger)).status).toBe(403);
+  const visitor = newVisitor(site.url);
+  expect(await (await visitor.get(path)).text()).toContain(`/login?returnTo=${encodeURIComponent(path)}`);
+  const back = await roundTrip(visitor, `${newId()}~${email}`, path);
+  expect(back.headers.get("location")).toBe(link.href);
+  expect((await accept(visitor)).status).toBe(200);
+  const roles = await site.db.select({ role: member.role }).from(member).where(eq(member.organizationId, team.id));
+  expect(roles.map(({ role }) => role).toSorted()).toEqual(["member", "owner"]);
 });

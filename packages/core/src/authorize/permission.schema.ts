@@ -20,7 +20,7 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "build.start": "build again, deploy a commit",
   "server.call": "call servers that have no access policy of their own, also from the inspector",
   "access.read": "see who may call a server, and which of its tools",
-  "access.manage": "change that",
+  "access.manage": "change who may call a server, and which of its tools",
   "limit.manage": "set how many calls a server takes, below the limits of the instance",
   "secret.read": "see the names of environment variables",
   "secret.manage": "set and delete environment variables",

@@ -26,7 +26,7 @@ export function AuditTable({
               <RelativeTime time={entry.at} />
             </Td>
             <Td label="Who" className="align-top">
-              <span className="font-medium" title={entry.actor.email ?? undefined}>
+              <span className="block max-w-48 truncate font-medium" title={entry.actor.email ?? entry.actor.name}>
                 {entry.actor.name}
               </span>
             </Td>
@@ -47,7 +47,7 @@ export function AuditTable({
 function What({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug: string }) {
   return (
     <div className="min-w-0">
-      <span className="break-words">{entry.text}</span> <AboutLink entry={entry} orgSlug={orgSlug} />
+      <Sentence entry={entry} orgSlug={orgSlug} />
       <details className="mt-0.5 text-xs text-muted">
         <summary className="w-fit cursor-pointer rounded-sm select-none hover:text-ink">Details</summary>
         <dl className="mt-1.5 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1">
@@ -72,33 +72,48 @@ function What({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug
 
 const look = "text-accent-text underline-offset-3 hover:underline";
 
-function AboutLink({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug: string }) {
-  const { project, group, subject, action } = entry;
-  if (project?.name) {
-    const params = { orgSlug, projectName: project.name };
-    if (action.startsWith("build.") && subject)
-      return (
-        <Link to="/$orgSlug/$projectName/build-logs/$buildId" params={{ ...params, buildId: subject }} className={look}>
-          Build of {project.name}
-        </Link>
-      );
+/** The entry's words, in which the server's name is a link; a link after them to anything else that it is about. */
+function Sentence({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug: string }) {
+  const { project, subject, action, text } = entry;
+  if (!project?.name) {
     return (
-      <Link to="/$orgSlug/$projectName" params={params} className={look}>
-        {project.name}
-      </Link>
+      <span className="break-words">
+        {text} <SettingsLink entry={entry} orgSlug={orgSlug} />
+      </span>
     );
   }
-  if (group === "people")
+  const params = { orgSlug, projectName: project.name };
+  const [before = "", ...after] = text.split(project.name);
+  const isNamed = after.length > 0;
+  return (
+    <span className="break-words">
+      {isNamed ? before : `${text} · `}
+      {action.startsWith("build.") && subject ? (
+        <Link to="/$orgSlug/$projectName/build-logs/$buildId" params={{ ...params, buildId: subject }} className={look}>
+          {project.name}
+        </Link>
+      ) : (
+        <Link to="/$orgSlug/$projectName" params={params} className={look}>
+          {project.name}
+        </Link>
+      )}
+      {isNamed ? after.join(project.name) : null}
+    </span>
+  );
+}
+
+function SettingsLink({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug: string }) {
+  if (entry.group === "people") {
     return (
       <Link to="/$orgSlug/settings/members" params={{ orgSlug }} className={look}>
         Members
       </Link>
     );
-  if (group === "keys")
-    return (
-      <Link to="/$orgSlug/settings/api-keys" params={{ orgSlug }} className={look}>
-        API keys
-      </Link>
-    );
-  return null;
+  }
+  if (entry.group !== "keys") return null;
+  return (
+    <Link to="/$orgSlug/settings/api-keys" params={{ orgSlug }} className={look}>
+      API keys
+    </Link>
+  );
 }

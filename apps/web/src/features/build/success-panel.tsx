@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import { CircleCheck, SquareTerminal, TriangleAlert } from "lucide-react";
+import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
@@ -9,6 +9,7 @@ import { CodeSteps } from "../project-screen/code-steps.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { useMay } from "../session/guards.ts";
 import { AuthModeButton } from "./auth-mode-button.tsx";
 import { BuildWarnings } from "./build-problems.tsx";
 import { buildDuration, withWarnings } from "./build-status.tsx";
@@ -68,6 +69,9 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             >
               <SquareTerminal aria-hidden /> Open inspector
             </Link>
+            {build.trigger === "quickstart" || build.trigger === "import" ? (
+              <InviteLink orgSlug={project.orgSlug} />
+            ) : null}
           </div>
         )}
       </div>
@@ -106,6 +110,16 @@ function NextChange({ project, branch }: { project: ProjectKey; branch: string }
         />
       </div>
     </details>
+  );
+}
+
+/** After the first build of a server, for whoever may invite: the next step of the welcome flow (ONB-7). */
+function InviteLink({ orgSlug }: { orgSlug: string }) {
+  if (!useMay("member.manage")) return null;
+  return (
+    <Link to="/$orgSlug/welcome/invite-teammates" params={{ orgSlug }} className={buttonLook()}>
+      <UserPlus aria-hidden /> Invite teammates
+    </Link>
   );
 }
 

@@ -19,7 +19,8 @@ export function RoleMatrix() {
         <summary className="cursor-pointer px-4 py-2.5 text-sm font-medium text-muted select-none hover:text-ink">
           All permissions
         </summary>
-        <Table label="What each role may do" className="border-t">
+        <div className="border-t" />
+        <Table label="What each role may do">
           <TableHead>
             <Th>May</Th>
             {roleNames.map((role) => (
