@@ -41,6 +41,7 @@ const words: Readonly<Record<string, Words>> = {
   "invitation.createLink": ["people", ({ detail }) => `copied an invitation link for ${said(detail.email)}`],
   "invitation.revoke": ["people", ({ detail }) => `revoked the invitation of ${said(detail.email)}`],
   "invitation.accept": ["people", ({ detail }) => `joined the team as ${said(detail.role)}`],
+  "account.update": ["people", () => "changed their profile"],
   "project.create": ["servers", ({ subject }) => `created the server ${said(subject)}`],
   "project.update": [
     "servers",
@@ -56,6 +57,10 @@ const words: Readonly<Record<string, Words>> = {
     "builds",
     (entry) => `put commit ${short(entry.detail.commit)}${ofBranch(entry)} live as ${said(entry.detail.label)}`,
   ],
+  "deployment.make-live": ["builds", ({ detail }) => `made commit ${short(detail.commit)} live again`],
+  "externalServer.create": ["servers", ({ subject }) => `added the external server ${said(subject)}`],
+  "externalServer.update": ["servers", ({ subject }) => `changed the external server ${said(subject)}`],
+  "externalServer.decrypt": ["servers", () => "used the credential of an external server"],
   "secret.create": ["variables", ({ subject }) => `created the variable ${said(subject)}`],
   "secret.update": ["variables", ({ subject }) => `changed the variable ${said(subject)}`],
   "secret.delete": ["variables", ({ subject }) => `deleted the variable ${said(subject)}`],
