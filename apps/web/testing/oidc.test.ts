@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { oidcProviderId } from "@towpath/auth";
 import { newId } from "@towpath/core/ids";
 import { inviteMembers } from "@towpath/core/invitation";
-import { seedExternalRoute, seedOrganization, seedProject } from "@towpath/core/testing";
+import { seedExternalRoute, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
 import { account, member, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { decodeJwt, generateKeyPair, SignJWT } from "jose";
