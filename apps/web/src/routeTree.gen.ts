@@ -2722,7 +2722,6 @@ const rootRouteChildren: RootRouteChildren = {
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)
   ._addFileTypes<FileRouteTypes>();
-
 import type { getRouter } from "./router.tsx";
 import type { startInstance } from "./start.ts";
 declare module "@tanstack/react-start" {

@@ -88,7 +88,7 @@ test("ORG-10 members neither find the audit log in the navigation nor open it", 
 
 test("ORG-4 an admin changes the team's name and address, and old links lead to the new one", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.goto(screen("preferences"));
+  await page.goto(screen("general"));
   const form = page.getByRole("form", { name: "Name and address" });
   await form.getByLabel("Address").fill("login");
   await form.getByRole("button", { name: "Save changes" }).click();
@@ -101,7 +101,7 @@ test("ORG-4 an admin changes the team's name and address, and old links lead to 
   await form.getByLabel("Name").fill("Canal Works");
   await form.getByLabel("Address").fill(slug);
   await form.getByRole("button", { name: "Save changes" }).click();
-  await page.waitForURL(`${site.url}/${slug}/settings/preferences`);
+  await page.waitForURL(`${site.url}/${slug}/settings/general`);
   await page.getByText("Canal Works").first().waitFor();
   await page.goto(screen("members"));
   await page.waitForURL(`${site.url}/${slug}/settings/members`);
