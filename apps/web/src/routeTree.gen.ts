@@ -2722,6 +2722,7 @@ const rootRouteChildren: RootRouteChildren = {
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)
   ._addFileTypes<FileRouteTypes>();
+
 import type { getRouter } from "./router.tsx";
 import type { startInstance } from "./start.ts";
 declare module "@tanstack/react-start" {
