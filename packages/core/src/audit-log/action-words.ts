@@ -41,7 +41,6 @@ const words: Readonly<Record<string, Words>> = {
   "invitation.createLink": ["people", ({ detail }) => `copied an invitation link for ${said(detail.email)}`],
   "invitation.revoke": ["people", ({ detail }) => `revoked the invitation of ${said(detail.email)}`],
   "invitation.accept": ["people", ({ detail }) => `joined the team as ${said(detail.role)}`],
-  "account.update": ["people", () => "changed their profile"],
   "project.create": ["servers", ({ subject }) => `created the server ${said(subject)}`],
   "project.update": [
     "servers",

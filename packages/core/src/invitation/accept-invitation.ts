@@ -40,7 +40,7 @@ export async function getInvitationOffer(call: { ctx: Context; input: LinkInput 
 
 /**
  * Makes the signed-in user a member (ORG-6). A link works once, and for an account with the invited address only
- * (decision 037). Somebody who is a member already keeps their role.
+ * (decision 034). Somebody who is a member already keeps their role.
  *
  * @throws TowpathError `not_found` as `getInvitationOffer`; `forbidden` for another account; `conflict` when it has
  * expired, was revoked or used
