@@ -51,10 +51,11 @@ export function pageHeaders(config: ForgeConfig): MiddlewareHandler[] {
     strictTransportSecurity: false,
   });
   return [
-    headers,
     async (c, next) => {
-      await next();
+      await headers(c, next);
       c.header("cache-control", "no-store");
+      // The dashboard, which has an origin of its own, shows the pictures of accounts.
+      if (c.req.path.endsWith("/avatar.svg")) c.header("cross-origin-resource-policy", "cross-origin");
     },
   ];
 }
