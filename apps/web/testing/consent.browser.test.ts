@@ -227,7 +227,7 @@ test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the s
   expect(await refreshStatus(second.refresh_token)).toBe(400);
 });
 
-test("PRJ-8 viewers are told that they can't see the clients, and an empty list says how clients get there", async () => {
+test("PRJ-8 viewers see how to connect but not who is connected; an empty list says how clients get there", async () => {
   const viewer = await seededMember(site.url, site.db);
   const mine = eq(member.userId, viewer.userId);
   await site.db.update(member).set({ organizationId: owner.organization.id, role: "viewer" }).where(mine);
@@ -235,9 +235,12 @@ test("PRJ-8 viewers are told that they can't see the clients, and an empty list 
   const { name } = await seedProject(site.db, owner.organization);
   const address = `${site.url}/${owner.organization.slug}/${name}/clients`;
   await page.goto(address);
-  await page.getByRole("heading", { name: "Access Denied" }).waitFor();
+  const connected = page.getByRole("heading", { name: "Connected by signing in" });
+  await page.getByRole("tab", { name: "Claude Code" }).waitFor();
+  expect(await connected.count()).toBe(0);
   await site.db.update(member).set({ role: "member" }).where(mine);
   await page.goto(address);
-  await page.getByText("No clients yet").waitFor();
+  await connected.waitFor();
+  await page.getByText("Nobody has connected a client yet").waitFor();
   await expectAccessible(page);
 });

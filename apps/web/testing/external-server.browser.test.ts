@@ -73,9 +73,20 @@ test("ORG-9 it is listed beside hosted servers with a mark, and has the screens 
   await row.getByText("Live").waitFor();
   await expectGood();
   await row.getByRole("link", { name: "weather-elsewhere" }).click();
-  await page.waitForURL(/\/inspector/);
+  await page.waitForURL(/\/weather-elsewhere$/);
   const sidebar = page.getByRole("navigation", { name: "Screens of weather-elsewhere" });
-  for (const name of ["Inspector", "Logs", "Access", "Limits", "Settings", "Sessions", "Users", "Tools", "Clients"])
+  for (const name of [
+    "Overview",
+    "Inspector",
+    "Logs",
+    "Access",
+    "Limits",
+    "Settings",
+    "Sessions",
+    "Users",
+    "Tools",
+    "Clients",
+  ])
     await sidebar.getByRole("link", { name, exact: true }).waitFor({ state: "attached" });
   expect(await sidebar.getByRole("link", { name: "Deployments" }).count()).toBe(0);
   await page.goto(`${orgUrl()}/weather-elsewhere/deployments`);

@@ -78,6 +78,9 @@ export function Field({
 export const controlLook =
   "rounded-md border border-line-strong/70 bg-surface text-sm text-ink transition-[border-color,box-shadow] duration-100 placeholder:text-faint hover:border-line-strong focus-visible:border-focus focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-focus/60 disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad";
 
+/** A value as a one-line field shows it: without line breaks, which the state that it comes from keeps. */
+const asShown = (value: string) => value.replaceAll(/[\r\n]/g, "");
+
 /**
  * A one-line text field. `Field` gives it a label, hint and error. What was typed or filled in before the page's script
  * ran is told to `onChange`.
@@ -95,7 +98,7 @@ export function Input({
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the script takes over the field
   useLayoutEffect(() => {
     const target = element.current;
-    if (!target || typeof rest.value !== "string" || target.value === rest.value) return;
+    if (!target || typeof rest.value !== "string" || target.value === asShown(rest.value)) return;
     rest.onChange?.({ target, currentTarget: target } as ChangeEvent<HTMLInputElement>);
   }, []);
   const input = (

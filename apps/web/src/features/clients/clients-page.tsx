@@ -10,6 +10,7 @@ import { ConnectedClients } from "../oauth/connected-clients.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { useMay } from "../session/guards.ts";
 import { placeholderKey } from "./client-guide.ts";
 import { accessOf, clientGuides } from "./client-guides.ts";
 import { GuideTabs } from "./guide-tabs.tsx";
@@ -17,12 +18,13 @@ import { GuideTabs } from "./guide-tabs.tsx";
 /** How to connect each client, and which are connected (PRJ-8, PRJ-15). */
 export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const maySeeClients = useMay("client.read");
   return (
     <>
       <PageHeader title="Clients" description="Connect an app to this server, and see which are connected." />
       <div className="flex max-w-4xl flex-col gap-5">
         <ConnectCard project={project} projectKey={projectKey} />
-        {project.authMode === "towpath-cloud" && <ConnectedClients projectKey={projectKey} />}
+        {project.authMode === "towpath-cloud" && maySeeClients && <ConnectedClients projectKey={projectKey} />}
       </div>
     </>
   );

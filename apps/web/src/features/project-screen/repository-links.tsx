@@ -11,7 +11,8 @@ function useRepositoryUrl(): string | null {
   return data?.repositoryUrl ?? null;
 }
 
-const look = "relative z-10 underline-offset-2 hover:text-ink hover:underline";
+/** Large enough to hit (WCAG 2.5.8). */
+const look = "relative z-10 inline-flex min-h-6 items-center underline-offset-2 hover:text-ink hover:underline";
 
 function CodeLink({
   href,

@@ -11,7 +11,8 @@ export const Route = createFileRoute("/$orgSlug/$projectName/clients")({
     try {
       await Promise.all([
         queryClient.ensureQueryData(projectQuery(params)),
-        queryClient.ensureQueryData(connectedClientsQuery(params)),
+        // Viewers may not see them; the page leaves them out.
+        queryClient.prefetchQuery(connectedClientsQuery(params)),
       ]);
     } catch (error) {
       // The project was deleted while one of its pages was open.
