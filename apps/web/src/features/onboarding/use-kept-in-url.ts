@@ -11,7 +11,10 @@ export function useKeptInUrl<Fields extends object>(fields: Fields, keep: (field
   latest.current = { fields, keep };
   useEffect(() => {
     if (written === last.current) return;
+    const { pathname } = window.location;
     const timer = setTimeout(() => {
+      // The form was sent and the next page loads: keeping its fields now would navigate back here.
+      if (window.location.pathname !== pathname) return;
       last.current = written;
       latest.current.keep(latest.current.fields);
     }, settledMs);
