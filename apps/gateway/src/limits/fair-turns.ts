@@ -1,5 +1,5 @@
 /** Requests of one organization that begin within one turn of the event loop, and of all that wait together. */
-const perTurn = 16;
+const perTurn = 8;
 
 /**
  * Shares the event loop between organizations (GW-8). A burst within somebody's limits, or many calls that waited for
