@@ -1,4 +1,4 @@
-import { installLinks } from "~/features/clients/install-links.ts";
+import { clientGuides } from "~/features/clients/client-guides.ts";
 import { Copyable } from "~/features/public-site/copyable.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -13,7 +13,9 @@ const notes = {
 /** How to connect a client: the URL, a link for each client that has one, a command. */
 export function ConnectCard({ entry }: { readonly entry: RegistryData }) {
   const { url, authMode } = entry;
-  const name = entry.projectName.toLowerCase();
+  // Visitors have no keys: clients sign in or ask.
+  const guides = clientGuides({ name: entry.projectName.toLowerCase(), url }, { way: "open" });
+  const claudeCode = guides.find(({ id }) => id === "claude-code")?.snippet;
   return (
     <Card className="sticky top-24">
       <CardHeader title="Connect" description={notes[authMode]} />
@@ -22,19 +24,24 @@ export function ConnectCard({ entry }: { readonly entry: RegistryData }) {
         <div>
           <h3 className="mb-1.5 text-sm font-medium">Add it to your client</h3>
           <ul className="flex flex-wrap gap-2">
-            {installLinks({ name, url }).map(({ id, client, href }) => (
-              <li key={id}>
-                <a href={href} className={buttonLook()}>
-                  Add to {client}
-                </a>
-              </li>
-            ))}
+            {guides.map(({ id, link, snippet }) =>
+              // Links without a snippet lead to a site's settings.
+              link && snippet ? (
+                <li key={id}>
+                  <a href={link.href} className={buttonLook()}>
+                    {link.label}
+                  </a>
+                </li>
+              ) : null,
+            )}
           </ul>
         </div>
-        <div>
-          <h3 className="mb-1.5 text-sm font-medium">Claude Code</h3>
-          <Copyable text={`claude mcp add --transport http ${name} ${url}`} label="Copy command" />
-        </div>
+        {claudeCode && (
+          <div>
+            <h3 className="mb-1.5 text-sm font-medium">Claude Code</h3>
+            <Copyable text={claudeCode.code} label="Copy command" />
+          </div>
+        )}
       </CardBody>
     </Card>
   );
