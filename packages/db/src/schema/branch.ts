@@ -22,6 +22,10 @@ export const branch = pgTable(
     observation: bigint({ mode: "number" }).notNull().default(0),
     /** When GitHub last reported a change of the branch; null once a later response of GitHub was applied. */
     hintedAt: instant(),
+    /** The newest head, if it built nothing because it changes no watched path (BLD-15); null once a later one builds. */
+    skippedCommitSha: text(),
+    skippedCommitMessage: text(),
+    skippedAt: instant(),
   },
   (table) => [
     uniqueIndex().on(table.projectId, table.name),

@@ -32,6 +32,8 @@ export const build = pgTable(
     /** Entrypoint and requirements as they were when the build was created. */
     entrypoint: text().notNull(),
     requirements: text(),
+    /** As it was then, like these; null is the repository's root. */
+    rootDirectory: text(),
     /** `Diagnosis` of core's build contract, like the other JSON columns; null unless failed. */
     diagnosis: jsonb(),
     /** `BuildWarning[]`; null = none. */

@@ -27,7 +27,10 @@ export const project = pgTable(
     /** Empty unless hosted. */
     entrypoint: text().notNull(),
     requirements: text(),
+    /** Relative to the repository's root, which null means. */
     rootDirectory: text(),
+    /** Patterns of paths (BLD-15); a push that changes none of them builds nothing. Empty: every push builds. */
+    watchPaths: text().array().notNull().default(sql`'{}'::text[]`),
     /** passthrough | towpath-cloud | towpath-public */
     authMode: text().notNull().default("towpath-cloud"),
     /** Whether the project has a public registry page. */

@@ -9,6 +9,7 @@ import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
 import { deploymentRetention } from "./deployment.ts";
 import { erasureRetention } from "./erasure.ts";
 import { externalServerRetention } from "./external-server.ts";
+import { formerNameRetention } from "./former-name.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
@@ -40,6 +41,7 @@ import {
   userRetention,
   verificationRetention,
 } from "./user.ts";
+import { userPictureRetention } from "./user-picture.ts";
 import { webhookDeliveryRetention } from "./webhook-delivery.ts";
 
 /** The rule of every table in the schema `public`, by its name. Partitions follow their parent. */
@@ -59,6 +61,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   deployment: deploymentRetention,
   erasure: erasureRetention,
   external_server: externalServerRetention,
+  former_name: formerNameRetention,
   github_installation: githubInstallationRetention,
   host_isolation: hostIsolationRetention,
   host_storage: hostStorageRetention,
@@ -91,6 +94,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   two_factor: twoFactorRetention,
   suggested_questions: suggestedQuestionsRetention,
   user: userRetention,
+  user_picture: userPictureRetention,
   verification: verificationRetention,
   webhook_delivery: webhookDeliveryRetention,
 };

@@ -21,6 +21,10 @@ export const user = pgTable("user", {
   githubUserId: bigint({ mode: "number" }),
   /** Sign-in asks for a second factor. */
   twoFactorEnabled: boolean().notNull().default(false),
+  /** ours: the IANA time zone in which times are shown; null is UTC. */
+  timeZone: text(),
+  /** ours: h12 | h23; null is h23. */
+  hourCycle: text(),
 });
 
 export const session = pgTable(

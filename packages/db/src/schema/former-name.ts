@@ -1,0 +1,28 @@
+import { sql } from "drizzle-orm";
+import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { project } from "./project.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+
+/**
+ * What a renamed project was called. Until it expires, the name leads to the project's pages and its label to the
+ * server, and no other project can have it: a client that still calls the old address must not reach somebody else.
+ */
+export const formerName = pgTable(
+  "former_name",
+  {
+    /** Lower case: the project's name then, and the host label of its server. */
+    name: text().primaryKey(),
+    projectId: uuid()
+      .notNull()
+      .references(() => project.id, { onDelete: "cascade" }),
+    createdAt: instant().notNull().defaultNow(),
+    expiresAt: instant().notNull(),
+  },
+  (table) => [index().on(table.projectId), index().on(table.expiresAt)],
+);
+
+export const formerNameRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${formerName.expiresAt} < ${daysBefore(moment, 0)}`,
+};
