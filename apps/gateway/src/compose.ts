@@ -188,6 +188,7 @@ export async function startGateway(
   const server = createHttpServer(
     createGateway({
       serverAddress,
+      dashboard: issuer,
       authorizationServer,
       allowedOrigins: config.allowedOrigins,
       holdMs: config.holdMs,

@@ -214,6 +214,7 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     adminJwtGeneration: 0,
     identityAssertion: true,
     limits: null,
+    listing: null,
     answersAsleep: false,
   });
   const [one, two] = [route("one"), route("two")];

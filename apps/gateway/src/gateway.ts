@@ -24,6 +24,7 @@ import type { PaceRefusals } from "./limits/pace-refusals.ts";
 import type { AuthorizationServer } from "./oauth/authorization-server.ts";
 import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoints.ts";
 import { askToContinue } from "./platform/continue-page.ts";
+import { isForPeople, showEndpoint } from "./platform/endpoint-page.ts";
 import { checkCaller } from "./policy/access.ts";
 import { callsOf, discardBody, readBody } from "./policy/body.ts";
 import { answerPreflight, checkOrigin, corsHeaders, isNavigation, isPreflight } from "./policy/browsers.ts";
@@ -48,6 +49,8 @@ import { checkRequest } from "./wire/check-request.ts";
 
 export type GatewayParts = TargetParts & {
   serverAddress: ServerAddress;
+  /** Origin of the dashboard. */
+  dashboard: string;
   allowedOrigins: readonly string[];
   proxies: BlockList;
   routes: RouteTable;
@@ -77,7 +80,7 @@ export function createGateway(parts: GatewayParts): (request: IncomingMessage, r
     const begun = { id: newRequestId(time), time };
     handle(parts, { request, response, begun }).catch(async (error: unknown) => {
       const refusal = gatewayErrorFor(parts, error, begun.id);
-      await parts.paceRefusals(request, refusal);
+      await parts.paceRefusals(request, refusal.status);
       refuse(parts, { request, response, requestId: begun.id }, refusal, undefined);
     });
   };
@@ -94,6 +97,7 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
   const oauth = findOAuthEndpoint(parts, destination, request);
   if (oauth) return answerSignIn(parts, { endpoint: oauth, request, response });
   const target = findTarget(parts, destination);
+  if (target.isMcp && isForPeople(request)) return showEndpoint(parts, { request, response, target });
   const exchange = target.found && beginExchange(target.found, request, { ...begun, isMcp: target.isMcp });
   if (exchange?.isMcp) exchange.trace = parts.tracer?.begin(exchange.traceparent) ?? null;
 
@@ -118,7 +122,7 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
     const rpcId = isLogged(exchange, refusal) && exchange.body ? answeredIds(exchange, refusal) : undefined;
     exchange.refusal = refusal;
     exchange.status = refusal.status;
-    await parts.paceRefusals(request, refusal);
+    await parts.paceRefusals(request, refusal.status);
     exchange.responseBytes = refuse(parts, { request, response, requestId: begun.id }, refusal, rpcId);
   }
 

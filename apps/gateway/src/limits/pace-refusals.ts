@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Rate } from "@towpath/limits";
-import type { GatewayError } from "../gateway-error.ts";
 import { clientAddress } from "../policy/client-address.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import type { Limits } from "./limits.ts";
@@ -13,8 +12,8 @@ const prompt: Rate = { perMinute: 3000, burst: 200 };
 const minHoldMs = 500;
 const maxHoldMs = 1500;
 
-/** Resolves when a refusal may be sent; undefined: at once. */
-export type PaceRefusals = (request: IncomingMessage, refusal: GatewayError) => Promise<void> | undefined;
+/** Resolves when a refusal with that HTTP status may be sent; undefined: at once. */
+export type PaceRefusals = (request: IncomingMessage, status: number) => Promise<void> | undefined;
 
 /**
  * Holds refusals of a network that causes many: they cost nearly as much as calls, so a flood of calls beyond a limit,
@@ -26,7 +25,7 @@ export function createPaceRefusals(parts: {
   serverAddress: ServerAddress;
   proxies: BlockList;
 }): PaceRefusals {
-  return (request, { status }) => {
+  return (request, status) => {
     // A server that is away is not its callers' fault.
     if (status < 400 || status >= 500) return undefined;
     const address = clientAddress(parts.serverAddress, request, parts.proxies);

@@ -63,6 +63,8 @@ export const routeSchema = z.object({
   identityAssertion: z.boolean().default(false),
   /** How many calls the server takes, where its team wants fewer than the instance allows (GW-8). */
   limits: z.object({ caller: rateSchema.nullable(), server: rateSchema.nullable() }).nullable().default(null),
+  /** What the registry shows of the server to everybody; null for previews, and where it shows nothing. */
+  listing: z.object({ name: z.string(), description: z.string().nullable() }).nullable().default(null),
   /** Whether recorded answers may be given while the server is asleep (GW-12). */
   answersAsleep: z.boolean().default(false),
 });
@@ -100,10 +102,13 @@ export function createReadModel(pool: Pool): ReadModel {
             'server', CASE WHEN call_limit.server_per_minute IS NOT NULL THEN
               json_build_object('perMinute', call_limit.server_per_minute, 'burst', call_limit.server_burst) END)
           END AS limits,
+          CASE WHEN project.is_public AND branch.is_default IS NOT FALSE THEN
+            json_build_object('name', project.name, 'description', project.description) END AS listing,
           recorded.build_id IS NOT NULL AND project.auth_mode <> 'passthrough'
             AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL)
             AS "answersAsleep"
         FROM route JOIN project ON project.id = route.project_id
+          LEFT JOIN branch ON branch.id = route.branch_id
           LEFT JOIN deployment ON deployment.id = route.deployment_id
           LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
           LEFT JOIN external_server external ON external.id = route.external_server_id

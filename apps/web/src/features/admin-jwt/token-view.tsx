@@ -1,10 +1,10 @@
 import type { AdminJwtView } from "@towpath/core/admin-jwt";
+import { clientGuides } from "@towpath/mcp/connect";
 import { useEffect, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
-import { clientGuides } from "../clients/client-guides.ts";
 import { GuideTabs } from "../clients/guide-tabs.tsx";
 import { decodeToken } from "./decode-token.ts";
 

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { NewApiKeyView } from "@towpath/core/api-key";
+import { clientGuides } from "@towpath/mcp/connect";
 import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { clientGuides } from "../clients/client-guides.ts";
 import { GuideTabs } from "../clients/guide-tabs.tsx";
 import { serversQuery } from "../servers/servers.functions.ts";
 

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ProjectDetailView } from "@towpath/core/project";
+import { accessOf, clientGuides, placeholderKey } from "@towpath/mcp/connect";
 import { useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -11,8 +12,6 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
-import { placeholderKey } from "./client-guide.ts";
-import { accessOf, clientGuides } from "./client-guides.ts";
 import { GuideTabs } from "./guide-tabs.tsx";
 
 /** How to connect each client, and which are connected (PRJ-8, PRJ-15). */

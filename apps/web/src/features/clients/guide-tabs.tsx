@@ -1,9 +1,9 @@
+import type { ClientGuide } from "@towpath/mcp/connect";
 import { ArrowUpRight } from "lucide-react";
 import { useState } from "react";
 import { buttonLook } from "~/ui/button.tsx";
 import { CodeBlock, InlineCode } from "~/ui/code-block.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
-import type { ClientGuide } from "./client-guide.ts";
 
 /** How to connect each client, a tab for each. The first is open. */
 export function GuideTabs({ guides, wrap = false }: { guides: readonly ClientGuide[]; wrap?: boolean }) {

@@ -1,8 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectDetailView } from "@towpath/core/project";
+import { accessOf, clientGuides, placeholderKey } from "@towpath/mcp/connect";
 import { Callout } from "~/ui/callout.tsx";
-import { placeholderKey } from "../clients/client-guide.ts";
-import { accessOf, clientGuides } from "../clients/client-guides.ts";
 import { GuideTabs } from "../clients/guide-tabs.tsx";
 import { ServerUrl } from "./project-labels.tsx";
 

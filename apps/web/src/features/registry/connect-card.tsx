@@ -1,4 +1,4 @@
-import { clientGuides } from "~/features/clients/client-guides.ts";
+import { clientGuides } from "@towpath/mcp/connect";
 import { Copyable } from "~/features/public-site/copyable.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { LogSearch } from "@towpath/logs/schema";
+import { accessOf, clientGuides } from "@towpath/mcp/connect";
 import { Activity, CloudOff, SearchX } from "lucide-react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
@@ -9,7 +10,6 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { accessOf, clientGuides } from "../clients/client-guides.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { isFiltered, limitedSearch, timeRangeLabels } from "./log-filters.ts";

@@ -1,6 +1,7 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AuthMode } from "@towpath/core/project/schema";
+import { clientGuides } from "@towpath/mcp/connect";
 import { Stethoscope } from "lucide-react";
 import type { SignInAttemptView } from "~/http/sign-in-attempts.server.ts";
 import { Badge } from "~/ui/badge.tsx";
@@ -9,7 +10,6 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { clientGuides } from "../clients/client-guides.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useLogChanges } from "../request-log/use-log-changes.ts";

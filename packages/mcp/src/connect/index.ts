@@ -1,0 +1,2 @@
+export { type ClientGuide, placeholderKey } from "./client-guide.ts";
+export { accessOf, clientGuides } from "./client-guides.ts";
