@@ -115,7 +115,8 @@ function sumsStatement(
     scopeCondition(query, conditions, ofSeries(alias)),
   );
   const matches = methodCondition(query, conditions, ofSeries("sums"));
-  const text = `WITH cells AS (SELECT *, (${matches}) IS TRUE AS matches FROM (${sums}) AS sums) ${figures}`;
+  // Materialized: PostgreSQL takes a pattern for so rare that it would scan the sums again for each series that fits.
+  const text = `WITH cells AS MATERIALIZED (SELECT *, (${matches}) IS TRUE AS matches FROM (${sums}) AS sums) ${figures}`;
   return [text, conditions.values];
 }
 

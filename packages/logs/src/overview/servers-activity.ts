@@ -22,17 +22,15 @@ export async function serversActivity(
   const cut = floorToMinute(now - dayMs);
   const values: unknown[] = [projectIds];
   const time = (ms: number) => `$${values.push(new Date(ms))}::timestamptz`;
-  // Summed up per table first: the tables have a row for each tool.
-  const summed = "sum(r.calls) AS calls, coalesce(sum(r.calls) FILTER (WHERE s.class = 1), 0) AS errors";
   const rolled = Map.groupBy(spansOf(cut, openEnd(now), hourly), ({ level }) => level);
   const selects = [...rolled].map(([level, spans]) => {
     const periods = spans.map(({ from, to }) => `(r.time >= ${time(from)} AND r.time < ${time(to)})`);
-    return `SELECT r.project_id, r.time, ${summed}
-      FROM ${rollupLevels[level].table} r JOIN request_log_series s ON s.project_id = r.project_id AND s.id = r.series_id
-      WHERE r.project_id = ANY($1::uuid[]) AND (${periods.join(" OR ")}) AND ${isUse("s")} GROUP BY 1, 2`;
+    return `SELECT r.project_id, r.time, r.calls, s.is_error
+      FROM ${rollupLevels[level].table} r JOIN series s ON s.project_id = r.project_id AND s.id = r.series_id
+      WHERE r.project_id = ANY($1::uuid[]) AND (${periods.join(" OR ")})`;
   });
   // Sums that are not folded yet. Folding deletes them in its own transaction, so one statement counts each call once.
-  const fresh = `SELECT f.project_id, f.time, f.calls, CASE WHEN f.class = 1 THEN f.calls ELSE 0 END AS errors FROM (
+  const fresh = `SELECT f.project_id, f.time, f.calls, f.class = 1 FROM (
       SELECT d.project_id, to_timestamp((item->>0)::float8) AS time, item->>3 AS method, (item->>5)::smallint AS class,
         false AS is_overflow, (item->>6)::bigint AS calls
       FROM request_log_delta d, jsonb_array_elements(d.series) AS item WHERE d.project_id = ANY($1::uuid[])) AS f
@@ -42,15 +40,16 @@ export async function serversActivity(
     lastCall: Date | null;
     hours: { hour: number; calls: number; errors: number }[] | null;
   }>(
-    `WITH cells AS (${[...selects, fresh].join(" UNION ALL ")}),
-     hours AS (SELECT project_id, floor(date_part('epoch', time) / 3600) AS hour, sum(calls)::float8 AS calls,
-         sum(errors)::float8 AS errors, max(time) AS latest
+    `WITH series AS MATERIALIZED (SELECT project_id, id, class = 1 AS is_error, last_seen FROM request_log_series s
+       WHERE project_id = ANY($1::uuid[]) AND ${isUse("s")}),
+     cells AS (${[...selects, fresh].join(" UNION ALL ")}),
+     hours AS (SELECT project_id, date_bin('1 hour', time, 'epoch') AS hour, sum(calls::float8) AS calls,
+         coalesce(sum(calls::float8) FILTER (WHERE is_error), 0) AS errors, max(time) AS latest
        FROM cells GROUP BY 1, 2),
-     latest AS (SELECT project_id, max(last_seen) AS at FROM request_log_series s
-       WHERE project_id = ANY($1::uuid[]) AND ${isUse("s")} GROUP BY 1)
-     SELECT p.id AS "projectId", greatest((SELECT at FROM latest WHERE project_id = p.id), h.latest) AS "lastCall", h.hours
-     FROM unnest($1::uuid[]) AS p (id) LEFT JOIN (
-       SELECT project_id, max(latest) AS latest, json_agg(json_build_object('hour', hour, 'calls', calls, 'errors', errors)) AS hours
+     latest AS (SELECT project_id, max(last_seen) AS at FROM series GROUP BY 1)
+     SELECT p.id AS "projectId", greatest(l.at, h.latest) AS "lastCall", h.hours
+     FROM unnest($1::uuid[]) AS p (id) LEFT JOIN latest l ON l.project_id = p.id LEFT JOIN (
+       SELECT project_id, max(latest) AS latest, json_agg(json_build_object('hour', floor(date_part('epoch', hour) / 3600), 'calls', calls, 'errors', errors)) AS hours
        FROM hours GROUP BY 1) AS h ON h.project_id = p.id`,
     values,
   );
