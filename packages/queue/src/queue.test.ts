@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { Transaction } from "@towpath/db";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openJobQueue, openWorkerQueue, type WorkerOptions } from "./queue.ts";
@@ -183,6 +184,49 @@ test("RUN-8 the job of a worker killed with -9 is taken over within 90 s", { tim
   });
   await until(() => takenAt > 0, 90_000);
   expect(takenAt - killedAt).toBeLessThan(90_000);
+  await workers.stop(1000);
+  await queue.close();
+});
+
+test("BLD-13 BLD-12 a job begins when the transactions that found it waiting have ended, so it sees what they wrote", async () => {
+  const queue = await openJobQueue(settings());
+  const organizationId = "0192a000-0000-7000-8000-000000000003";
+  const enqueue = (transaction?: Transaction) =>
+    queue.enqueue("build.run", { organizationId }, { key: organizationId, ...(transaction && { transaction }) });
+  const states = async () => {
+    const { rows } = await database.pool.query("SELECT state FROM pgboss.job WHERE singleton_key = $1", [
+      organizationId,
+    ]);
+    return rows.map((row) => row.state);
+  };
+  await enqueue();
+  const written = Promise.withResolvers<void>();
+  const relying = Promise.withResolvers<void>();
+  let hasEnded = false;
+  const writing = database.db
+    .transaction(async (tx) => {
+      await enqueue(tx);
+      relying.resolve();
+      await written.promise;
+    })
+    .then(() => {
+      hasEnded = true;
+    });
+  await relying.promise;
+  const begunAfterEnd: boolean[] = [];
+  const workers = await startWorkers({
+    concurrency: oneAtATime,
+    handlers: { ...idle, "build.run": async () => void begunAfterEnd.push(hasEnded) },
+  });
+  // Taken from the queue: a transaction that begins now adds another one.
+  await until(async () => (await states()).includes("active"));
+  await enqueue();
+  expect(await states()).toHaveLength(2);
+  expect(begunAfterEnd).toEqual([]);
+  written.resolve();
+  await writing;
+  await until(() => begunAfterEnd.length === 2);
+  expect(begunAfterEnd).toEqual([true, true]);
   await workers.stop(1000);
   await queue.close();
 });

@@ -87,8 +87,9 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
       pollingIntervalSeconds: 1,
       notifyPollingIntervalSeconds: 1,
     };
-    await boss.work(name, settings, async ([job]) => {
+    await boss.work(name, { ...settings, includeMetadata: true }, async ([job]) => {
       if (!job) return;
+      await awaitEnqueuers(boss, name, job.singletonKey);
       const payload = jobPayloadSchemas[name].parse(job.data) as JobPayloads[Name];
       await options.handlers[name](payload, AbortSignal.any([stopping.signal, job.signal]));
     });
@@ -131,9 +132,28 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
   return boss;
 }
 
+const lockSpace = "towpath_job";
+
+/**
+ * Waits for the transactions that found this job waiting and therefore added none: only when they have ended can its
+ * handler see what they wrote. Throws after 10 s, and the queue retries the job.
+ */
+async function awaitEnqueuers(boss: PgBoss, name: JobName, key: string | null): Promise<void> {
+  await boss
+    .getDb()
+    .executeSql("SELECT set_config('lock_timeout', '10s', true), pg_advisory_xact_lock(hashtext($1), hashtext($2))", [
+      lockSpace,
+      `${name} ${key}`,
+    ]);
+}
+
 function queueOn(boss: PgBoss): JobQueue {
   return {
     async enqueue(name, payload, { key, group, transaction }) {
+      // Held until the transaction ends: `awaitEnqueuers`.
+      await transaction?.execute(
+        sql`SELECT pg_advisory_xact_lock_shared(hashtext(${lockSpace}), hashtext(${`${name} ${key}`}))`,
+      );
       const connection = transaction && { db: fromDrizzle(transaction, sql) };
       // The policy `short` rejects a second job that waits for its first run, but not one beside a job that waits for a
       // retry: while GitHub is unavailable, every sweep would add one.

@@ -71,8 +71,7 @@ export async function enqueueBuild(tx: Transaction, ctx: Context, buildId: strin
 
 /**
  * Builds wait in the database; the queue contains one turn per organization with waiting builds. So organizations take
- * turns, however many builds one of them has (BLD-13). A build that is queued just as its organization's turn begins
- * may have to wait for the next sweep.
+ * turns, however many builds one of them has (BLD-13).
  */
 export function enqueueTurn(tx: Transaction, ctx: Context, organizationId: string): Promise<void> {
   const key = organizationId;
