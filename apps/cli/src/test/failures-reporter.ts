@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { relative } from "node:path";
 import type { Reporter, TestModule, Vitest } from "vitest/node";
 import type { Failure, Totals } from "./totals.ts";
 
@@ -10,17 +11,31 @@ export default class FailuresReporter implements Reporter {
     this.#vitest = vitest;
   }
 
-  async onTestRunEnd(
-    modules: readonly TestModule[],
-    unhandled: readonly { readonly message: string }[],
-  ): Promise<void> {
+  async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Unhandled[]): Promise<void> {
     const tests = modules.flatMap((module) => [...module.children.allTests("passed")]);
     const failures = modules.flatMap(failuresOf);
-    for (const { message } of unhandled) failures.push({ name: "an unhandled error", message });
+    failures.push(...unhandled.map((error) => this.#failureOf(error)));
     const totals: Totals = { passed: tests.length, failures };
     await writeFile(String(this.#vitest?.config.outputFile), JSON.stringify(totals));
   }
+
+  #failureOf({ message, stack, VITEST_TEST_PATH: path, VITEST_TEST_NAME: test }: Unhandled): Failure {
+    const root = this.#vitest?.config.root ?? "";
+    const during = [path && relative(root, path), test].filter(Boolean).join(" > ");
+    // Where it was thrown, as far as that is our code.
+    const place = stack?.split("\n").find((line) => line.includes(root) && !line.includes("node_modules"));
+    const name = during === "" ? "an unhandled error" : `${during}: an unhandled error`;
+    return { name, message: place ? `${message}\n${place.trim()}` : message };
+  }
 }
+
+/** An error that no test waited for, with what ran when it came: the file, and the test if one was running. */
+type Unhandled = {
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly VITEST_TEST_PATH?: string;
+  readonly VITEST_TEST_NAME?: string;
+};
 
 /** Failed tests, and what failed without being a test: a file that doesn't load or never ends, and hooks. */
 function failuresOf(module: TestModule): Failure[] {

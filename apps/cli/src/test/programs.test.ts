@@ -25,10 +25,10 @@ test("OPS-1 vitest's totals name failed tests, hooks, files that don't load and 
   expect([result.passed, found.toSorted()]).toEqual([
     2,
     [
-      ["an unhandled error", "nobody waited for this"],
       ["hook.fixture.ts > a group", "the hook failed"],
       ["load.fixture.ts", "the file does not load"],
       ["tests.fixture.ts > one that fails", "expected 'this' to be 'that' // Object.is equality"],
+      ["tests.fixture.ts: an unhandled error", "nobody waited for this"],
     ],
   ]);
 });
