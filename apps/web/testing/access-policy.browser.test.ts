@@ -6,10 +6,10 @@ import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 let owner: Member;
@@ -71,7 +71,7 @@ test("GW-15 without a deployment the page shows the defaults, and says that ther
   await page.getByRole("radio", { name: /^Only chosen tools/ }).click();
   await page.getByText("Nothing is live yet.").waitFor();
   await expectAccessible(page);
-  expect(await stored()).toBeNull();
+  await expect.poll(() => stored()).toBeNull();
 });
 
 test("GW-15 by keyboard: roles, keys and the live version's tools are chosen, saved and shown again", async () => {
@@ -91,11 +91,11 @@ test("GW-15 by keyboard: roles, keys and the live version's tools are chosen, sa
   await page.getByRole("button", { name: "Save access" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("Saved. It applies within seconds.").waitFor();
-  expect(await stored()).toMatchObject({ roles: ["owner", "admin"], apiKeyIds: [keyId], tools: ["echo"] });
+  await expect.poll(() => stored()).toMatchObject({ roles: ["owner", "admin"], apiKeyIds: [keyId], tools: ["echo"] });
   await goTo();
   await expect.poll(() => box(/^drop_table/).getAttribute("aria-checked"), { timeout: 15_000 }).toBe("false");
-  expect(await box(/^echo/).getAttribute("aria-checked")).toBe("true");
-  expect(await box(/^Deploy bot/).getAttribute("aria-checked")).toBe("true");
+  await expect.poll(() => box(/^echo/).getAttribute("aria-checked")).toBe("true");
+  await expect.poll(() => box(/^Deploy bot/).getAttribute("aria-checked")).toBe("true");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await expectAccessible(page);
@@ -108,13 +108,13 @@ test("GW-15 a tool that is new since then is marked and not allowed; saving agai
   await goTo();
   const added = page.getByRole("listitem").filter({ hasText: "purge" });
   await added.getByText("New", { exact: true }).waitFor();
-  expect(await box(/^purge/).getAttribute("aria-checked")).toBe("false");
+  await expect.poll(() => box(/^purge/).getAttribute("aria-checked")).toBe("false");
   await goLive("drop_table", "purge");
   await goTo();
   await page.getByRole("listitem").filter({ hasText: "echo" }).getByText("Not in the live version").waitFor();
   await save();
   await added.getByText("New", { exact: true }).waitFor({ state: "detached" });
-  expect((await stored())?.knownTools).toEqual(["drop_table", "purge"]);
+  await expect.poll(async () => (await stored())?.knownTools).toEqual(["drop_table", "purge"]);
 });
 
 test("GW-15 nobody at all is refused with what to do, and a change by somebody else meanwhile is not overwritten", async () => {
@@ -137,7 +137,7 @@ test("GW-15 nobody at all is refused with what to do, and a change by somebody e
   expect((await callServerFunction(owner.visitor, "access.saveAccess", "POST", data)).status).toBe(200);
   await page.getByRole("button", { name: "Save access" }).click();
   await page.getByRole("alert").getByText("Somebody else has changed").waitFor();
-  expect(await stored()).toMatchObject({ roles: ["owner"], apiKeyIds: null, tools: null });
+  await expect.poll(() => stored()).toMatchObject({ roles: ["owner"], apiKeyIds: null, tools: null });
 });
 
 test("GW-15 an open server says that roles and keys don't apply to it", async () => {
@@ -152,8 +152,8 @@ test("GW-15 members see the page without being able to change it, viewers don't 
   await site.db.update(member).set({ role: "member" }).where(where);
   await goTo();
   await page.getByText("Only owners and admins of this team can change who may call its servers.").waitFor();
-  expect(await box(/^Owners/).getAttribute("aria-disabled")).toBe("true");
-  expect(await page.getByRole("button", { name: "Save access" }).count()).toBe(0);
+  await expect.poll(() => box(/^Owners/).getAttribute("aria-disabled")).toBe("true");
+  await expect.poll(() => page.getByRole("button", { name: "Save access" }).count()).toBe(0);
   await expectAccessible(page);
   await site.db.update(member).set({ role: "viewer" }).where(where);
   await goTo();

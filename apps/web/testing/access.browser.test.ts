@@ -5,10 +5,10 @@ import { eq } from "drizzle-orm";
 import type { BrowserContext, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn as signInBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let context: BrowserContext;
 let page: Page;
@@ -86,11 +86,11 @@ test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled
   await page.goto(address("inspector"));
   const call = page.getByRole("button", { name: "Call tool" });
   await call.waitFor();
-  expect(await call.isDisabled()).toBe(true);
+  await expect.poll(() => call.isDisabled()).toBe(true);
   const reason = await call.getAttribute("aria-describedby");
-  expect(await page.locator(`[id="${reason}"]`).textContent()).toContain(
-    "Ask an owner or admin of this team to allow your role",
-  );
+  await expect
+    .poll(() => page.locator(`[id="${reason}"]`).textContent())
+    .toContain("Ask an owner or admin of this team to allow your role");
   await expectAccessibleInBothThemes();
 });
 
@@ -98,20 +98,20 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   await signIn(viewer);
   await page.goto(address("deployments"));
   await page.getByText("Production is live").waitFor();
-  expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
   await page.getByRole("button", { name: /^Actions for build/ }).click();
   await expect.poll(() => page.getByRole("menuitem").allTextContents()).toEqual(["Build log", "Server log"]);
   await page.keyboard.press("Escape");
   await page.goto(address(`build-logs/${project.buildId}`));
   await page.getByText("Build log", { exact: true }).first().waitFor();
-  expect(await page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
   await page.goto(`${site.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: project.name }).waitFor();
-  expect(await page.getByRole("link", { name: "New server" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("link", { name: "New server" }).count()).toBe(0);
   const navigation = page.getByRole("navigation", { name: "Organization" });
   await navigation.getByRole("link", { name: "Servers" }).waitFor();
   for (const name of ["API keys", "Instance", "General"])
-    expect([name, await navigation.getByRole("link", { name }).count()]).toEqual([name, 0]);
+    await expect.poll(async () => [name, await navigation.getByRole("link", { name }).count()]).toEqual([name, 0]);
   await expectAccessibleInBothThemes();
 });
 
@@ -132,8 +132,8 @@ test("PRJ-4 an owner's Call tool button is enabled", async () => {
   await page.goto(address("inspector"));
   const call = page.getByRole("button", { name: "Call tool" });
   await call.waitFor();
-  expect(await call.isEnabled()).toBe(true);
-  expect(await page.getByText("Your role can't call this server").count()).toBe(0);
+  await expect.poll(() => call.isEnabled()).toBe(true);
+  await expect.poll(() => page.getByText("Your role can't call this server").count()).toBe(0);
 });
 
 test("PRJ-3 a log page that is refused for too many streams says so and continues when one is closed", {
@@ -152,7 +152,7 @@ test("PRJ-3 a log page that is refused for too many streams says so and continue
   await expectAccessibleInBothThemes();
   hangUp.abort();
   await page.getByRole("status").getByText("Live", { exact: true }).waitFor({ timeout: 30_000 });
-  expect(await page.getByText("You have 20 logs open").count()).toBe(0);
+  await expect.poll(() => page.getByText("You have 20 logs open").count()).toBe(0);
 });
 
 test("PRJ-3 a removed member's open log page says that the log has stopped", { timeout: 60_000 }, async () => {
@@ -186,7 +186,7 @@ test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sig
     await page.getByText(/No account matches|Too many attempts/).waitFor();
     if ((await page.getByText("Too many attempts").count()) > 0) break;
   }
-  expect(await page.getByText(/Too many attempts. Try again in \d+ seconds?\./).count()).toBe(1);
+  await expect.poll(() => page.getByText(/Too many attempts. Try again in \d+ seconds?\./).count()).toBe(1);
   await expectAccessibleInBothThemes();
 });
 
@@ -197,7 +197,9 @@ test("AUTH-2 a cookie planted by another site on the domain causes no redirect l
   await context.addCookies([{ name, value, domain: hostname, path: "/account" }]);
   await page.goto(`${site.url}/account`);
   await page.getByText("Your browser sent two sign-in cookies").waitFor();
-  expect((await context.cookies(`${site.url}/account`)).filter((cookie) => cookie.name === name)).toEqual([]);
+  await expect
+    .poll(async () => (await context.cookies(`${site.url}/account`)).filter((cookie) => cookie.name === name))
+    .toEqual([]);
   await page.getByRole("link", { name: "Try again" }).click();
   await page.getByRole("button", { name: "Sign in" }).waitFor();
 });
@@ -225,7 +227,7 @@ test("PRJ-14 an owner makes an earlier version live: it asks, says what happens,
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Make live" }).click();
   await row(shaOf("a")).getByText("Live", { exact: true }).waitFor();
-  expect(await row(shaOf("b")).getByText("Live", { exact: true }).count()).toBe(0);
+  await expect.poll(() => row(shaOf("b")).getByText("Live", { exact: true }).count()).toBe(0);
   await page.goto(address(`build-logs/${newer.id}`));
   await page.getByRole("button", { name: "Make live" }).click();
   await dialog.getByRole("button", { name: "Make live" }).click();

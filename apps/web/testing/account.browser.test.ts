@@ -4,10 +4,10 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, samplePassword, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let owner: Member;
 let address: string;
@@ -51,7 +51,7 @@ test("ORG-4 UI-2 the theme is chosen under Preferences, with the arrow keys", as
   await page.getByRole("radio", { name: "Light" }).check();
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
-  expect(await page.evaluate("localStorage.getItem('theme')")).toBe("dark");
+  await expect.poll(() => page.evaluate("localStorage.getItem('theme')")).toBe("dark");
   await expectAccessible(page);
   for (const screen of ["profile", "security", "sessions"]) {
     await open(screen);
@@ -70,7 +70,7 @@ test("ORG-4 ORG-7 sessions show their device and address; others are ended one b
   await open("sessions");
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
   await row("This browser").waitFor();
-  expect(await row("Firefox on Windows").textContent()).toContain("203.0.113.77");
+  await expect.poll(() => row("Firefox on Windows").textContent()).toContain("203.0.113.77");
   await expectAccessible(page);
   await page.getByRole("button", { name: "End the session of curl" }).press("Enter");
   await row("curl").waitFor({ state: "detached" });
@@ -103,7 +103,7 @@ test("ORG-4 ORG-7 two-factor sign-in: turned on with an app, asked for at sign-i
   await dialog.getByLabel("Code", { exact: true }).press("Enter");
   const codes = dialog.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
   await codes.first().waitFor();
-  expect(await codes.count()).toBe(10);
+  await expect.poll(() => codes.count()).toBe(10);
   const recoveryCode = (await codes.first().textContent()) ?? "";
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "I've saved them" }).click();

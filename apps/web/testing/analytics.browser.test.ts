@@ -6,10 +6,10 @@ import { requestLogRow } from "@towpath/logs/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 let owner: Member;
@@ -101,7 +101,7 @@ test("PRJ-6 LOG-2 sessions: figures, chart and a list of both eras, 100 per page
   await page.locator("[data-bucket] rect").first().waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Show older sessions" }).click();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(113);
-  expect(await page.getByRole("button", { name: "Show older sessions" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Show older sessions" }).count()).toBe(0);
   await page.getByLabel("Time range").click();
   await page.getByRole("option", { name: "Last 15 minutes" }).click();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(2);
@@ -147,8 +147,8 @@ test("PRJ-6 users: members by name, anonymous callers as one; a user's sessions 
   await page.getByRole("link", { name: /Ada Lovelace/ }).click();
   await page.getByRole("heading", { name: "Ada Lovelace", level: 1 }).waitFor();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(3);
-  expect(await figure("Calls").textContent()).toBe("9");
-  expect(await rowsOf("Usage").filter({ hasText: "echo" }).textContent()).toContain("6");
+  await expect.poll(() => figure("Calls").textContent()).toBe("9");
+  await expect.poll(() => rowsOf("Usage").filter({ hasText: "echo" }).textContent()).toContain("6");
   await expectAccessible(page);
 });
 
@@ -157,17 +157,17 @@ test("PRJ-7 tools: the first is shown, with schema, figures, chart, who called i
   await page.goto(`${base()}/tools`);
   await page.waitForURL(`${base()}/tools/echo`);
   await expect.poll(() => figure("Calls").textContent()).toBe("6");
-  expect(await figure("Errors").textContent()).toBe("1");
+  await expect.poll(() => figure("Errors").textContent()).toBe("1");
   await page.getByText("99th percentile").waitFor();
   await page.getByText("What echo does").waitFor();
   await page.getByText("Schema").click();
   await page.getByText("properties").waitFor();
-  expect(await rowsOf("Who used it").first().textContent()).toContain("Ada Lovelace");
+  await expect.poll(() => rowsOf("Who used it").first().textContent()).toContain("Ada Lovelace");
   await expectAccessible(page);
   await page.setViewportSize({ width: 1280, height: 800 });
-  expect(await page.getByRole("main").getByRole("link", { name: "Inspector" }).getAttribute("href")).toContain(
-    "tool=echo",
-  );
+  await expect
+    .poll(() => page.getByRole("main").getByRole("link", { name: "Inspector" }).getAttribute("href"))
+    .toContain("tool=echo");
   const log = await page.getByRole("main").getByRole("link", { name: "Log", exact: true }).getAttribute("href");
   expect(decodeURIComponent(log ?? "")).toContain("methodType=tool:echo");
   await page.getByRole("link", { name: /team\/add/ }).click();

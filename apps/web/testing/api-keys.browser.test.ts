@@ -7,10 +7,10 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let owner: Member;
 let colleague: Member;
@@ -60,23 +60,23 @@ test("KEY-3 an owner creates a key of the organization for one server, is shown 
   await expectAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const key = await newKey();
-  expect(await verifyApiKey(site.pool, key)).toMatchObject({ userId: null, projectIds: [servers[0]?.id] });
+  await expect.poll(() => verifyApiKey(site.pool, key)).toMatchObject({ userId: null, projectIds: [servers[0]?.id] });
   for (const client of ["Claude Code", "Cursor", "VS Code", "curl"]) {
     await page.getByRole("tab", { name: client }).click();
     const snippet = page.getByRole("group", { name: `${client} snippet` });
     await snippet.waitFor();
     // VS Code asks for the key: its file is a workspace's, which is committed.
-    expect((await snippet.textContent())?.includes(key)).toBe(client !== "VS Code");
-    expect(await snippet.textContent()).toContain("/quick-red-heron/mcp");
+    await expect.poll(async () => (await snippet.textContent())?.includes(key)).toBe(client !== "VS Code");
+    await expect.poll(() => snippet.textContent()).toContain("/quick-red-heron/mcp");
   }
   await expectAccessible(page);
   const row = section("Organization keys").getByRole("row").filter({ hasText: "CI" });
-  expect(await row.textContent()).toMatch(/quick-red-heron.*Active.*in 7 days|quick-red-heron.*Active/);
+  await expect.poll(() => row.textContent()).toMatch(/quick-red-heron.*Active.*in 7 days|quick-red-heron.*Active/);
   await page.getByRole("button", { name: "I've copied it" }).click();
-  expect(await page.content()).not.toContain(key);
+  await expect.poll(() => page.content()).not.toContain(key);
   await page.reload();
   await row.waitFor();
-  expect(await page.content()).not.toContain(key);
+  await expect.poll(() => page.content()).not.toContain(key);
 });
 
 test("KEY-3 a key is revoked and deleted by keyboard, after a confirmation, and Escape changes nothing", async () => {
@@ -93,7 +93,7 @@ test("KEY-3 a key is revoked and deleted by keyboard, after a confirmation, and 
   await page.getByText("their open connections end").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "hidden" });
-  expect(await row.textContent()).toContain("Active");
+  await expect.poll(() => row.textContent()).toContain("Active");
   await openMenu("Revoke");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Revoke key" }).press("Enter");
@@ -109,11 +109,11 @@ test("KEY-3 a member creates keys of their own only, and an admin sees and revok
   await theirs.getByText("Owners and admins can create them.").waitFor();
   await theirs.getByRole("button", { name: "Create key" }).click();
   await theirs.getByRole("dialog").getByLabel("Name").fill("Laptop");
-  expect(await theirs.getByLabel("Acts as").count()).toBe(0);
+  await expect.poll(() => theirs.getByLabel("Acts as").count()).toBe(0);
   await theirs.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const key = (await theirs.getByTestId("new-api-key").textContent()) ?? "";
-  expect(await verifyApiKey(site.pool, key)).toMatchObject({ userId: colleague.userId, projectIds: null });
-  expect(await theirs.getByRole("region", { name: "Other members' keys" }).count()).toBe(0);
+  await expect.poll(() => verifyApiKey(site.pool, key)).toMatchObject({ userId: colleague.userId, projectIds: null });
+  await expect.poll(() => theirs.getByRole("region", { name: "Other members' keys" }).count()).toBe(0);
 
   await page.goto(screen());
   const row = section("Other members' keys").getByRole("row").filter({ hasText: "Laptop" });
@@ -123,7 +123,7 @@ test("KEY-3 a member creates keys of their own only, and an admin sees and revok
   await page.getByRole("menuitem", { name: "Revoke" }).click();
   await page.getByRole("button", { name: "Revoke key" }).click();
   await row.getByText("Revoked").waitFor();
-  expect(await verifyApiKey(site.pool, key)).toBeNull();
+  await expect.poll(() => verifyApiKey(site.pool, key)).toBeNull();
 });
 
 test("KEY-3 a viewer reads why their keys don't work, and can still revoke them", async () => {
@@ -135,11 +135,11 @@ test("KEY-3 a viewer reads why their keys don't work, and can still revoke them"
   await theirs.goto(screen());
   await theirs.getByText("Your role can't call servers").waitFor();
   await expectAccessible(theirs);
-  expect(await theirs.getByRole("button", { name: "Create key" }).count()).toBe(0);
-  expect(await theirs.getByText("Organization keys").count()).toBe(0);
+  await expect.poll(() => theirs.getByRole("button", { name: "Create key" }).count()).toBe(0);
+  await expect.poll(() => theirs.getByText("Organization keys").count()).toBe(0);
   await theirs.getByRole("button", { name: "Actions for Old phone" }).click();
   await theirs.getByRole("menuitem", { name: "Revoke" }).click();
   await theirs.getByRole("button", { name: "Revoke key" }).click();
   await theirs.getByRole("row").filter({ hasText: "Old phone" }).getByText("Revoked").waitFor();
-  expect(await verifyApiKey(site.pool, made.key)).toBeNull();
+  await expect.poll(() => verifyApiKey(site.pool, made.key)).toBeNull();
 });

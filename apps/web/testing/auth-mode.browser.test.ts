@@ -5,10 +5,10 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 let person: Member;
@@ -42,7 +42,7 @@ test("PRJ-12 GW-4 a warning about a server's own sign-in has a button that ends 
   await page.keyboard.press("Enter");
   await warning("Nobody can call this server yet").waitFor({ state: "detached" });
   await page.getByText("Production is live", { exact: true }).waitFor();
-  expect(await authMode()).toBe("passthrough");
+  await expect.poll(() => authMode()).toBe("passthrough");
 
   await site.db.update(build).set({ ownSignIn: false }).where(eq(build.id, buildId));
   await goTo(`build-logs/${buildId}`);
@@ -50,7 +50,7 @@ test("PRJ-12 GW-4 a warning about a server's own sign-in has a button that ends 
   await expectAccessible(page);
   await page.getByRole("button", { name: "Allow members only" }).click();
   await warning("Anyone can call this server").waitFor({ state: "detached" });
-  expect(await authMode()).toBe("towpath-cloud");
+  await expect.poll(() => authMode()).toBe("towpath-cloud");
 });
 
 test("PRJ-11 PRJ-12 the settings say at once what a mode would mean for the live server, before it is saved", async () => {
@@ -66,14 +66,14 @@ test("PRJ-11 PRJ-12 the settings say at once what a mode would mean for the live
   await form.getByText("Nobody can call this server yet", { exact: true }).waitFor();
   await form.getByRole("radio", { name: /^Open to anyone/ }).click();
   await form.getByText("Clients can't find this server's sign-in", { exact: true }).waitFor();
-  expect(await authMode()).toBe("towpath-cloud");
+  await expect.poll(() => authMode()).toBe("towpath-cloud");
 });
 
 test("PRJ-12 a viewer sees the warning and no button", async () => {
   await site.db.update(member).set({ role: "viewer" }).where(eq(member.userId, person.userId));
   await goTo("deployments");
   await warning("Nobody can call this server yet").waitFor();
-  expect(await page.getByRole("button", { name: "Let the server decide" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Let the server decide" }).count()).toBe(0);
 });
 
 const asOperator = (method: string, path: string, body?: unknown) =>

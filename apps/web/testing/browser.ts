@@ -3,7 +3,10 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import type { Member } from "./visitor.ts";
 
-/** Debian's chromium, for all tests of a file. Call it at the top of the file. */
+// Files of a worker share their modules (vitest's `isolate: false`). The browser ends with the worker.
+let shared: Promise<Browser> | undefined;
+
+/** Debian's chromium, with contexts that are closed after the tests of a file. Call it at the top of the file. */
 export function openBrowser(): {
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A page that the member is signed in on, of the site at `url`. */
@@ -12,12 +15,21 @@ export function openBrowser(): {
   // Many tests check several screens in two themes and widths: half a minute is too short on a busy machine.
   vi.setConfig({ testTimeout: 90_000 });
   let browser: Browser;
+  const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+    shared ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+    browser = await shared;
   });
-  afterAll(() => browser?.close());
-  const newContext = (options: BrowserContextOptions = {}) =>
-    browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  afterAll(() => Promise.all(contexts.map((context) => context.close())));
+  const newContext = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      reducedMotion: "reduce",
+      ...options,
+    });
+    contexts.push(context);
+    return context;
+  };
   return {
     newContext,
     signedInPage: async (url, member) => {

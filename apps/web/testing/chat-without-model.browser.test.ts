@@ -6,10 +6,10 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let member: Member;
 let page: Page;
@@ -46,7 +46,7 @@ test("CHAT-1 CHAT-2 without a model the page says how to configure one and sugge
   await goTo();
   await page.getByText("TOWPATH_CHAT_MODELS", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Show me an example of add: does add." }).waitFor();
-  expect(await page.getByLabel("Your question").isDisabled()).toBe(true);
+  await expect.poll(() => page.getByLabel("Your question").isDisabled()).toBe(true);
   await expectAccessible(page);
   const body = JSON.stringify({ chatId: null, question: "Hello", model: "any", deploymentId });
   const path = `/api/projects/${member.organization.slug}/${own.name}/chat`;
@@ -59,6 +59,8 @@ test("CHAT-1 who may neither configure a model nor call the server is told whom 
   await site.db.update(membership).set({ role: "viewer" }).where(eq(membership.organizationId, member.organization.id));
   await goTo();
   await page.getByText(/Ask an owner or admin of your team/).waitFor();
-  expect(await page.getByLabel("Your question").getAttribute("placeholder")).toMatch(/Your role in this team/);
+  await expect
+    .poll(() => page.getByLabel("Your question").getAttribute("placeholder"))
+    .toMatch(/Your role in this team/);
   await expectAccessible(page);
 });

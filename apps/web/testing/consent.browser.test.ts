@@ -8,10 +8,10 @@ import { decodeJwt } from "jose";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, samplePassword, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let context: BrowserContext;
 let page: Page;
@@ -99,7 +99,7 @@ test("GW-5 a client that opened a window of its own still knows it when it comes
   const popup = await opened;
   await popup.getByRole("button", { name: "Allow" }).click();
   await popup.getByText("back at the client").waitFor();
-  expect(await popup.evaluate(() => window.opener !== null)).toBe(true);
+  await expect.poll(() => popup.evaluate(() => window.opener !== null)).toBe(true);
   const response = await owner.visitor.get(`/${owner.organization.slug}/servers`);
   expect(response.headers.get("cross-origin-opener-policy")).toBe("same-origin");
 });
@@ -116,8 +116,8 @@ test("GW-5 an app that can't say which server it wants: the person chooses, and 
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Which server did you give to Older app?" }).waitFor();
   const servers = page.getByRole("list", { name: "Your servers" });
-  expect(await servers.textContent()).toContain(server.resource);
-  expect(await servers.textContent()).not.toContain(name);
+  await expect.poll(() => servers.textContent()).toContain(server.resource);
+  await expect.poll(() => servers.textContent()).not.toContain(name);
   await expectAccessibleInBothThemes();
   await servers.getByRole("link", { name: server.name }).focus();
   await page.keyboard.press("Enter");
@@ -138,7 +138,7 @@ test("GW-5 who may call no server learns that there is none to choose", async ()
   address.searchParams.delete("resource");
   await page.goto(address.href);
   await page.getByRole("heading", { name: "There is no server to connect" }).waitFor();
-  expect(await page.getByRole("main").textContent()).not.toContain(server.name);
+  await expect.poll(() => page.getByRole("main").textContent()).not.toContain(server.name);
   await expectAccessible(page);
 });
 
@@ -160,7 +160,9 @@ test("GW-5 a refused request of an app that nobody has connected stays on a page
   const { url } = await connectingClient("Broken app");
   await page.goto(url.replace("code_challenge_method=S256", "code_challenge_method=plain"));
   await page.getByRole("heading", { name: "This app can't be connected" }).waitFor();
-  expect(await page.getByRole("main").textContent()).toContain(`The app is at ${new URL(redirectUri).host}.`);
+  await expect
+    .poll(() => page.getByRole("main").textContent())
+    .toContain(`The app is at ${new URL(redirectUri).host}.`);
   await expectAccessibleInBothThemes();
   await page.getByRole("link", { name: "Back to the App" }).focus();
   await page.keyboard.press("Enter");
@@ -176,8 +178,8 @@ test("GW-5 a client's name is shown as text, however it reads", async () => {
   await page.goto(url);
   await page.getByRole("heading", { name: "Connect <img" }).waitFor();
   await page.getByText("Towpath can't check who made this app").waitFor();
-  expect(await page.locator("main img").count()).toBe(0);
-  expect(await page.title()).not.toBe("run");
+  await expect.poll(() => page.locator("main img").count()).toBe(0);
+  await expect.poll(() => page.title()).not.toBe("run");
   await expectAccessible(page);
 });
 
@@ -187,7 +189,7 @@ test("GW-5 who isn't a member learns what to do, and can go back to the client",
   const { url } = await connectingClient("Stranger's app");
   await page.goto(url);
   await page.getByRole("heading", { name: "You can't connect this server" }).waitFor();
-  expect(await page.getByRole("button", { name: "Allow" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Allow" }).count()).toBe(0);
   await expectAccessibleInBothThemes();
   await page.getByRole("button", { name: "Back to the app" }).click();
   await page.getByText("back at the client").waitFor();
@@ -237,7 +239,7 @@ test("PRJ-8 viewers see how to connect but not who is connected; an empty list s
   await page.goto(address);
   const connected = page.getByRole("heading", { name: "Connected by signing in" });
   await page.getByRole("tab", { name: "Claude Code" }).waitFor();
-  expect(await connected.count()).toBe(0);
+  await expect.poll(() => connected.count()).toBe(0);
   await site.db.update(member).set({ role: "member" }).where(mine);
   await page.goto(address);
   await connected.waitFor();

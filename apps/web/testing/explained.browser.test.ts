@@ -7,10 +7,10 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 let member: Member;
@@ -95,7 +95,7 @@ test("PRJ-20 a link to a request that is not there says so, also for one of anot
   const stranger = await browser.signedInPage(site.url, await seededMember(site.url, site.db));
   await stranger.goto(at(`logs?request=${requestId}`));
   await stranger.waitForLoadState("networkidle");
-  expect(await stranger.content()).not.toContain("weather");
+  await expect.poll(() => stranger.content()).not.toContain("weather");
   await page.goto(at(`logs?request=${newId()}`));
   await page.getByText("This request is not in the log").waitFor();
   await expectAccessible(page);
@@ -140,7 +140,7 @@ test("PRJ-20 a captured call is replayed in the inspector: its tool and argument
   expect(page.url()).not.toContain("Delft");
   const city = page.getByRole("textbox", { name: "city" });
   await city.waitFor();
-  expect(await city.inputValue()).toBe("Delft");
+  await expect.poll(() => city.inputValue()).toBe("Delft");
   await page.getByText("The log has replaced secrets by names in brackets").waitFor();
   await expectAccessible(page);
   // Another tool begins empty.
@@ -151,7 +151,7 @@ test("PRJ-20 a captured call is replayed in the inspector: its tool and argument
   await page.getByText("This server has no tool forecast any more.").waitFor();
   await page.goto(at(`logs?request=${cut}`));
   await page.getByText("Request payload").waitFor();
-  expect(await page.getByRole("link", { name: "Replay in the inspector" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("link", { name: "Replay in the inspector" }).count()).toBe(0);
   await page.goto(at(`inspector?request=${newId()}`));
   await page.getByText("The call can't be replayed").waitFor();
 });

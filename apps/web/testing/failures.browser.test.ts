@@ -5,12 +5,12 @@ import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { newPage, openBrowser, signIn } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
 // Answers that the site gets from proxies or half-dead servers, put between the browser and the site.
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let owner: Member;
 let page: Page;
@@ -95,7 +95,7 @@ test("ERR-1 ERR-2 ERR-3 a page whose data can't be loaded shows the screen for i
     await page.getByRole("link", { name: "Servers", exact: true }).first().click();
     await page.getByText(text).waitFor({ timeout: 30_000 });
     const home = page.getByRole("link", { name: "Return Home" });
-    expect([text, await home.getAttribute("href")]).toEqual([text, "/"]);
+    await expect.poll(async () => [text, await home.getAttribute("href")]).toEqual([text, "/"]);
     await page.unroute(/servers\.getServers/);
   }
 });
@@ -109,7 +109,7 @@ test("ERR-4 what a page can't render shows Something went wrong!, and its error 
   await answer("build.getBuildById", { status: 500, contentType: "text/plain", body: "the weir broke" });
   await page.locator('a[href*="/build-logs/"]').first().click();
   await page.getByRole("heading", { name: "Something went wrong!" }).waitFor({ timeout: 40_000 });
-  expect(await page.getByText("the weir broke").count()).toBe(0);
+  await expect.poll(() => page.getByText("the weir broke").count()).toBe(0);
   await page.getByRole("button", { name: "Show Error" }).click();
   await page.getByText("the weir broke").waitFor();
   await page.getByRole("button", { name: "Hide Error" }).click();
@@ -151,14 +151,14 @@ test("UI-3 the pending view comes after 1000 ms and stays for 500", async () => 
   const pending = page.getByRole("status", { name: "Loading servers" });
   await expect.poll(held.asked).toBe(1);
   await page.clock.runFor(900);
-  expect(await pending.count()).toBe(0);
+  await expect.poll(() => pending.count()).toBe(0);
   await page.clock.runFor(200);
   await pending.waitFor();
   const answered = page.waitForResponse(/servers\.getServers/);
   held.release();
   await (await answered).finished();
   await page.clock.runFor(300);
-  expect(await pending.count()).toBe(1);
+  await expect.poll(() => pending.count()).toBe(1);
   await page.clock.runFor(600);
   await pending.waitFor({ state: "detached" });
 });

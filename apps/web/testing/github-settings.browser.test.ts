@@ -39,9 +39,9 @@ test("ONB-2 the settings tell an account that GitHub no longer knows from one th
   await press(/^Authorize/);
   await page.waitForURL(to("settings/github"));
   await card("ada-codes").getByText("Connected", { exact: true }).waitFor();
-  expect(await card("ada-codes").getByRole("link", { name: "Manage on GitHub" }).getAttribute("href")).toContain(
-    forge.url,
-  );
+  await expect
+    .poll(() => card("ada-codes").getByRole("link", { name: "Manage on GitHub" }).getAttribute("href"))
+    .toContain(forge.url);
   await card("ada-codes")
     .getByRole("button", { name: /repositories/ })
     .click();
@@ -71,9 +71,9 @@ test("ONB-6 ONB-10 choosing among several accounts; one that isn't connected and
   await page.goto(to(`welcome/server-deploy?installationId=${own?.installationId}&owner=ada-codes&repo=not-there`));
   await page.getByText("Towpath can't see this repository").waitFor();
   await expectAccessible(page);
-  expect(await page.getByRole("link", { name: "Choose another repository" }).getAttribute("href")).toBe(
-    `/${owner.organization.slug}/welcome/choose-repo`,
-  );
+  await expect
+    .poll(() => page.getByRole("link", { name: "Choose another repository" }).getAttribute("href"))
+    .toBe(`/${owner.organization.slug}/welcome/choose-repo`);
 });
 
 test("ONB-6 while the repositories load the page says so", async () => {
@@ -146,11 +146,13 @@ test("ONB-2 a suspended account says what that means, and disconnecting asks, en
   await dialog.getByRole("textbox").fill("ada-codes");
   await dialog.getByRole("button", { name: "Disconnect" }).click();
   await dialog.waitFor({ state: "detached" });
-  expect(await card("ada-codes").count()).toBe(0);
-  expect((await installations()).map(({ accountLogin }) => accountLogin)).toEqual([`acme-${owner.organization.slug}`]);
+  await expect.poll(() => card("ada-codes").count()).toBe(0);
+  await expect
+    .poll(async () => (await installations()).map(({ accountLogin }) => accountLogin))
+    .toEqual([`acme-${owner.organization.slug}`]);
   const entries = await site.db.select().from(auditLog).where(eq(auditLog.action, "installation.disconnect"));
   expect(entries).toMatchObject([{ organizationId: owner.organization.id, subject: String(installationId) }]);
-  expect(await site.db.$count(project)).toBe(0);
+  await expect.poll(() => site.db.$count(project)).toBe(0);
 });
 
 test("ONB-8 ONB-9 /new leads on by what is connected: install, the only account, or a choice of several", async () => {

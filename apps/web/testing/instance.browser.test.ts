@@ -57,7 +57,7 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
   await page.getByText("Not known yet").waitFor();
   await report(healthy);
   await open("servers");
-  expect(await page.getByText("not fully isolated").count()).toBe(0);
+  await expect.poll(() => page.getByText("not fully isolated").count()).toBe(0);
 
   await report(weak);
   await open("servers");
@@ -65,16 +65,18 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
   await page.getByText("They lack a CPU limit.").waitFor();
   await page.getByRole("link", { name: "See the details" }).click();
   await page.getByRole("list", { name: "Protections" }).waitFor();
-  expect(await states()).toEqual([
-    "Files: In force",
-    "Users: In force",
-    "Network: In force",
-    "Memory: In force",
-    "CPU: Missing",
-    "Processes: In force",
-    "Disk: In force",
-    "System calls: In force",
-  ]);
+  await expect
+    .poll(() => states())
+    .toEqual([
+      "Files: In force",
+      "Users: In force",
+      "Network: In force",
+      "Memory: In force",
+      "CPU: Missing",
+      "Processes: In force",
+      "Disk: In force",
+      "System calls: In force",
+    ]);
   await page.getByText("cpu limit: no control group enforces it").waitFor();
   await page.getByText("TOWPATH_ALLOW_WEAK_LIMITS=yes").waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
@@ -90,15 +92,17 @@ test("RUN-1 without a runner the panel says since when the state is unknown", as
   await report(weak, new Date(Date.now() - 10 * 60_000));
   await open("settings/instance");
   await page.getByText("Unknown since 10m ago").waitFor();
-  expect(new Set((await states()).map((state) => state.split(": ")[1]))).toEqual(new Set(["Unknown"]));
+  await expect
+    .poll(async () => new Set((await states()).map((state) => state.split(": ")[1])))
+    .toEqual(new Set(["Unknown"]));
   await expectAccessible(page);
   await page.setViewportSize({ width: 360, height: 800 });
   await open("servers");
   await page.getByRole("button", { name: "Menu" }).click();
-  expect(await page.getByRole("dialog").getByRole("link", { name: "Instance" }).getAttribute("href")).toMatch(
-    /\/settings\/instance$/,
-  );
-  expect(await page.getByText("not fully isolated").count()).toBe(0);
+  await expect
+    .poll(() => page.getByRole("dialog").getByRole("link", { name: "Instance" }).getAttribute("href"))
+    .toMatch(/\/settings\/instance$/);
+  await expect.poll(() => page.getByText("not fully isolated").count()).toBe(0);
 });
 
 test("LOG-6 while the disk is almost full the dashboard says so, and admins see what takes the space", async () => {
@@ -115,7 +119,7 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
     });
   await reportDisk(false);
   await open("servers");
-  expect(await page.getByText("disk is almost full").count()).toBe(0);
+  await expect.poll(() => page.getByText("disk is almost full").count()).toBe(0);
   await reportDisk(true);
   await open("servers");
   await page.getByText("disk is almost full, so no new builds start").waitFor();

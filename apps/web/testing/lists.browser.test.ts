@@ -5,10 +5,10 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 let owner: Member;
@@ -54,7 +54,7 @@ test("ORG-2 servers are filtered by type and text, and the selected one is marke
   await page.goto(`${servers}?type=nonsense&selected=${secret.name}`);
   await expect.poll(() => rowsOf("Servers").count()).toBe(2);
   const marked = (name: string) => rowsOf("Servers").filter({ hasText: name }).getAttribute("aria-current");
-  expect([await marked(secret.name), await marked(open.name)]).toEqual(["true", null]);
+  await expect.poll(async () => [await marked(secret.name), await marked(open.name)]).toEqual(["true", null]);
   await expectAccessible(page);
 });
 
@@ -117,23 +117,25 @@ test("PRJ-2 builds show status, commit, message, branch, pull request and whethe
   for (const text of ["Failed", "Try something", "feature/faster", shaOf("c101").slice(0, 7), "#7", "ago"]) {
     expect(first).toContain(text);
   }
-  expect(await rows.nth(0).getByRole("link", { name: "#7" }).getAttribute("href")).toBe(
-    "https://github.com/acme/echo/pull/7",
-  );
+  await expect
+    .poll(() => rows.nth(0).getByRole("link", { name: "#7" }).getAttribute("href"))
+    .toBe("https://github.com/acme/echo/pull/7");
   for (const text of ["Succeeded", "Answer faster", "main", shaOf("c100").slice(0, 7)]) expect(second).toContain(text);
   expect(second).not.toContain("More text");
   await rows.getByText("Live", { exact: true }).waitFor();
-  expect(await rows.filter({ has: page.getByText("Live", { exact: true }) }).allTextContents()).toEqual([second]);
+  await expect
+    .poll(() => rows.filter({ has: page.getByText("Live", { exact: true }) }).allTextContents())
+    .toEqual([second]);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Show older builds" }).click();
   await expect.poll(() => rows.count()).toBe(101);
-  expect(await page.getByRole("button", { name: "Show older builds" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Show older builds" }).count()).toBe(0);
 }, 120_000);
 
 test("PRJ-2 a branch with a pull request is among the previews", async () => {
   await see("Previews");
   const preview = page.getByRole("listitem").filter({ hasText: "feature/faster" });
-  expect(await preview.first().textContent()).toContain("Try something");
+  await expect.poll(() => preview.first().textContent()).toContain("Try something");
 });
 
 test("PRJ-2 the screen has its own error view, with a retry", async () => {

@@ -99,7 +99,9 @@ test("ONB-3 ONB-11 server setup shows a random name, a button for another, the c
   const first = await name.inputValue();
   expect(first).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
   await see(`${first.length}/32 characters`);
-  expect(await page.getByTestId("server-url-preview").textContent()).toBe(`http://localhost:8080/${first}/mcp`);
+  await expect
+    .poll(() => page.getByTestId("server-url-preview").textContent())
+    .toBe(`http://localhost:8080/${first}/mcp`);
   await press("Suggest another name");
   await expect.poll(() => name.inputValue()).not.toBe(first);
   await see("This name is available.");
@@ -127,17 +129,17 @@ test("VAL-1 an invalid name shows the specification's message while typing", asy
 test("ONB-3 the URL carries the name and the error of a quickstart", async () => {
   const setup = `${site.url}/${orgSlug}/welcome/server-setup`;
   await page.goto(`${setup}?serverName=calm-blue-crane&isCreating=false&error=GitHub+is+away.`);
-  expect(await page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane");
+  await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane");
   await see("The server was not created");
   await see("GitHub is away.");
   await page.getByLabel("Server name").fill("calm-blue-crane-2");
   // Typing takes the error away, and a reload keeps the name.
   await expect.poll(() => new URL(page.url()).search).toBe("?serverName=calm-blue-crane-2&isCreating=false");
   await page.reload();
-  expect(await page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane-2");
-  expect(await page.getByText("GitHub is away.").count()).toBe(0);
+  await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane-2");
+  await expect.poll(() => page.getByText("GitHub is away.").count()).toBe(0);
   await page.goto(`${setup}?serverName=brave-teal-otter&isCreating=perhaps`);
-  expect(await page.getByLabel("Server name").inputValue()).toBe("brave-teal-otter");
+  await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe("brave-teal-otter");
   await see("This name is available.");
 });
 
@@ -189,8 +191,8 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).click();
   const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
   await entrypoint.waitFor();
-  expect(await entrypoint.inputValue()).toBe("echo.py");
-  expect(await page.getByLabel("Server name").inputValue()).toBe(proposed);
+  await expect.poll(() => entrypoint.inputValue()).toBe("echo.py");
+  await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe(proposed);
   await expectAccessible(page);
   await see("This name is available.");
   // Files are looked up while the form is filled in, and what is typed survives a reload.
@@ -198,8 +200,8 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await see("There is no `nope.py` in ada-codes/brave-teal-otter at main (");
   await expect.poll(() => new URL(page.url()).searchParams.get("entrypoint")).toBe("nope.py:app");
   await page.reload();
-  expect(await entrypoint.inputValue()).toBe("nope.py:app");
-  expect(await page.getByLabel("Server name").inputValue()).toBe(proposed);
+  await expect.poll(() => entrypoint.inputValue()).toBe("nope.py:app");
+  await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe(proposed);
   for (const [value, text] of [
     ["../echo.py", "Entrypoint cannot reference parent directories"],
     ["echo.py:", "Identifier cannot be empty after colon"],
@@ -242,13 +244,17 @@ test("ONB-5 the form starts with every field in the URL", async () => {
   await see("ada-codes/brave-teal-otter");
   await see("You are not a member of this link's team");
   await see(/This link names trunk, but the default branch is main/);
-  expect(await filled("Server name")).toBe("third-server-here");
-  expect(await filled("Entrypoint")).toBe("other.py:app");
-  expect(await page.getByRole("textbox", { name: /^Requirements file/ }).inputValue()).toBe("requirements.txt");
-  expect(await filled("Name of variable 1")).toBe("API_KEY");
+  await expect.poll(() => filled("Server name")).toBe("third-server-here");
+  await expect.poll(() => filled("Entrypoint")).toBe("other.py:app");
+  await expect
+    .poll(() => page.getByRole("textbox", { name: /^Requirements file/ }).inputValue())
+    .toBe("requirements.txt");
+  await expect.poll(() => filled("Name of variable 1")).toBe("API_KEY");
   // A value in the URL is ignored: values must not be in URLs.
-  expect(await filled("Name of variable 2")).toBe("REGION");
-  expect(await page.getByRole("radio", { name: /Open to anyone/ }).getAttribute("aria-checked")).toBe("true");
+  await expect.poll(() => filled("Name of variable 2")).toBe("REGION");
+  await expect
+    .poll(() => page.getByRole("radio", { name: /Open to anyone/ }).getAttribute("aria-checked"))
+    .toBe("true");
   await expectAccessible(page);
 });
 
@@ -260,8 +266,8 @@ test("ONB-5 invalid fields count as missing, and without a repository the user m
     `${deploy}?installationId=${installation?.installationId}&repoName=ada-codes/brave-teal-otter&${faulty}`,
   );
   const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
-  expect(await entrypoint.inputValue()).toBe("echo.py");
-  expect(await page.getByRole("radio", { name: /Members only/ }).getAttribute("aria-checked")).toBe("true");
+  await expect.poll(() => entrypoint.inputValue()).toBe("echo.py");
+  await expect.poll(() => page.getByRole("radio", { name: /Members only/ }).getAttribute("aria-checked")).toBe("true");
   await page.goto(deploy);
   await page.waitForURL(`**/${orgSlug}/welcome/choose-repo`);
 });
@@ -275,7 +281,7 @@ test("KEY-3 a key is shown once, listed without its value, and revoked", async (
   expect(key).toMatch(/^tp_\w{49}$/);
   await page.reload();
   await see("Laptop");
-  expect(await page.content()).not.toContain(key);
+  await expect.poll(() => page.content()).not.toContain(key);
   await expectAccessible(page);
   await press("Actions for Laptop");
   await page.getByRole("menuitem", { name: "Revoke" }).click();
@@ -292,10 +298,9 @@ test("ORG-8 the account page shows every field, and UI-2 the stored theme is set
   await page.getByRole("menuitemradio", { name: "Dark" }).click();
   await page.reload({ waitUntil: "commit" });
   await page.waitForSelector("body", { state: "attached" });
-  expect(await page.evaluate(() => [document.documentElement.dataset.theme, localStorage.getItem("theme")])).toEqual([
-    "dark",
-    "dark",
-  ]);
+  await expect
+    .poll(() => page.evaluate(() => [document.documentElement.dataset.theme, localStorage.getItem("theme")]))
+    .toEqual(["dark", "dark"]);
   await page.waitForLoadState();
   await expectAccessible(page);
 });

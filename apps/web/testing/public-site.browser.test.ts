@@ -2,10 +2,10 @@ import { sampleManifest, seedLiveProject, seedOrganization } from "@towpath/core
 import type { Page } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 
@@ -29,9 +29,11 @@ test("PUB-2 on a phone a drawer has the same entries, with sign-up labelled Get 
   const drawer = page.getByRole("dialog");
   await drawer.waitFor();
   for (const name of ["17k+ stars on GitHub", "Blog", "Docs", "Pricing", "Sign in", "Get started for free"]) {
-    expect([name, await drawer.getByRole("link", { name }).isVisible()]).toEqual([name, true]);
+    await expect.poll(async () => [name, await drawer.getByRole("link", { name }).isVisible()]).toEqual([name, true]);
   }
-  expect(await drawer.getByRole("link", { name: "Get started for free" }).getAttribute("href")).toBe("/signup");
+  await expect
+    .poll(() => drawer.getByRole("link", { name: "Get started for free" }).getAttribute("href"))
+    .toBe("/signup");
   await page.keyboard.press("Escape");
   await drawer.waitFor({ state: "hidden" });
 });
@@ -59,9 +61,11 @@ test("UI-2 the public site's theme switch works without the app, and keeps the c
   await page.goto(`${site.url}/pricing`);
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   await page.getByRole("radio", { name: "Dark" }).check();
-  expect(await theme()).toBe("dark");
+  await expect.poll(() => theme()).toBe("dark");
   await page.goto(`${site.url}/blog`);
-  expect([await theme(), await page.getByRole("radio", { name: "Dark" }).isChecked()]).toEqual(["dark", true]);
+  await expect
+    .poll(async () => [await theme(), await page.getByRole("radio", { name: "Dark" }).isChecked()])
+    .toEqual(["dark", true]);
 });
 
 test("PUB-4 the landing page takes at most 150 kB in at most 25 requests", async () => {
@@ -84,13 +88,15 @@ test("PUB-10 a public project's page shows arguments on demand, copies the URL, 
   await seedLiveProject(site.db, await seedOrganization(site.db), project, { manifest: sampleManifest() });
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto(`${site.url}/app/lock-keeper`);
-  expect(await page.getByText("required", { exact: true }).isVisible()).toBe(false);
+  await expect.poll(() => page.getByText("required", { exact: true }).isVisible()).toBe(false);
   await page.getByText("1 argument").focus();
   await page.keyboard.press("Enter");
-  expect(await page.getByText("required", { exact: true }).isVisible()).toBe(true);
+  await expect.poll(() => page.getByText("required", { exact: true }).isVisible()).toBe(true);
   await page.getByRole("button", { name: "Copy URL" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("http://localhost:8080/lock-keeper/mcp");
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toBe("http://localhost:8080/lock-keeper/mcp");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await expectAccessible(page);
@@ -116,7 +122,7 @@ test("UI-2 without a stored choice the page follows the system's theme", async (
   await page.emulateMedia({ colorScheme: "dark" });
   await page.goto(site.url);
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-  expect(await theme()).toBe("dark");
+  await expect.poll(() => theme()).toBe("dark");
   await page.emulateMedia({ colorScheme: "light" });
   await expect.poll(theme).toBe("light");
 });
@@ -128,7 +134,7 @@ test("AUTH-2 sign-up works without scripts", async () => {
   await plain.getByLabel("First name").fill("Ada");
   await plain.getByRole("button", { name: "Create account" }).click();
   await plain.getByText("Last name is required").waitFor();
-  expect(await plain.getByLabel("First name").inputValue()).toBe("Ada");
+  await expect.poll(() => plain.getByLabel("First name").inputValue()).toBe("Ada");
   await plain.getByLabel("Last name").fill("Lovelace");
   await plain.getByLabel("Email").fill("noscript@example.com");
   await plain.getByLabel("Password").fill("long enough for this");

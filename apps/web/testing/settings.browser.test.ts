@@ -7,10 +7,10 @@ import { eq } from "drizzle-orm";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 let member: Member;
@@ -106,7 +106,7 @@ test("KEY-1 KEY-5 description, environments and sensitivity are edited without t
   // Nothing changed: no new version.
   await change(async () => {});
   await closed();
-  expect((await one())?.version).toBe(before?.version);
+  await expect.poll(async () => (await one())?.version).toBe(before?.version);
   await change(async (dialog) => {
     await dialog.getByRole("textbox", { name: /^Description/ }).fill("For the weather service");
     await dialog.getByRole("checkbox", { name: "Production" }).press("Space");
@@ -115,9 +115,11 @@ test("KEY-1 KEY-5 description, environments and sensitivity are edited without t
   });
   await closed();
   await page.getByText("For the weather service").waitFor();
-  expect(await one()).toMatchObject({
-    ...{ description: "For the weather service", environments: ["production", "preview"], sensitive: true },
-  });
+  await expect
+    .poll(() => one())
+    .toMatchObject({
+      ...{ description: "For the weather service", environments: ["production", "preview"], sensitive: true },
+    });
   // Its value can't come back by a change of mind.
   await change((dialog) => dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space"));
   await page.getByText("A sensitive value can't be made visible. Enter a new value to change this.").waitFor();
@@ -165,7 +167,7 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   await goTo("settings");
   await page.getByText("Changed since the live deployment of main: redeploy to apply").waitFor();
   await page.getByRole("button", { name: "Redeploy main" }).waitFor();
-  expect(await page.content()).not.toContain("north by northwest");
+  await expect.poll(() => page.content()).not.toContain("north by northwest");
 });
 
 test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, and what the live build has recorded", async () => {
@@ -182,9 +184,9 @@ test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, 
   await page.getByText("Takes effect with the first deployment.").waitFor();
   // It is saved before the page knows, and takes no input until then; the focus stays where it is.
   await expect.poll(() => choice.getAttribute("aria-readonly")).not.toBe("true");
-  expect(await radio(/^Answer if all callers see the same/).evaluate((one) => one === document.activeElement)).toBe(
-    true,
-  );
+  await expect
+    .poll(() => radio(/^Answer if all callers see the same/).evaluate((one) => one === document.activeElement))
+    .toBe(true);
   await page.keyboard.press("ArrowRight");
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("always");
   await page.reload();

@@ -4,10 +4,10 @@ import { branch, member } from "@towpath/db/schema";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 const desktop = { width: 1280, height: 800 };
 let owner: Member;
@@ -52,8 +52,8 @@ const choose = async (dialog: Locator, text: string) => {
 test("UI-4 one bar of 64 px: organization, server and branch, search and Connect; the sidebar's left edge is the logo's", async () => {
   await open(`${org}/weather-service/logs`);
   const bar = page.getByRole("banner");
-  expect((await bar.boundingBox())?.height).toBeGreaterThanOrEqual(64);
-  expect((await bar.boundingBox())?.height).toBeLessThanOrEqual(65);
+  await expect.poll(async () => (await bar.boundingBox())?.height).toBeGreaterThanOrEqual(64);
+  await expect.poll(async () => (await bar.boundingBox())?.height).toBeLessThanOrEqual(65);
   for (const name of ["Switch organization", "Switch server", "Switch branch", "Search or jump to", "Connect"])
     await bar.getByRole("button", { name }).waitFor();
   const logo = await bar.getByRole("link", { name: "Towpath, your servers" }).boundingBox();
@@ -70,7 +70,7 @@ test("UI-4 one heading of 24 px at the same left edge on the pages of a project 
     const heading = page.getByRole("heading", { level: 1 });
     const left = Math.round((await heading.boundingBox())?.x ?? -1);
     seen.push([each, left, await heading.evaluate((element) => getComputedStyle(element).fontSize)]);
-    expect(await page.locator("main").count()).toBe(1);
+    await expect.poll(() => page.locator("main").count()).toBe(1);
   }
   const [[, left] = []] = seen as [string, number, string][];
   expect(seen).toEqual(seen.map((row) => [(row as string[])[0], left, "24px"]));
@@ -84,7 +84,7 @@ test("UI-4 by keyboard alone: the server switcher finds another server and opens
   await chooser().waitFor();
   await page.keyboard.press("Escape");
   await chooser().waitFor({ state: "detached" });
-  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+  await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.press("Enter");
   await choose(chooser(), "invo");
   await page.waitForURL(`**${org}/invoice-search/logs`);
@@ -147,8 +147,8 @@ test("UI-4 / focuses the page's search, ? shows the shortcuts, and both are text
   const field = page.getByRole("searchbox");
   await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.type("a/b?");
-  expect(await field.inputValue()).toBe("a/b?");
-  expect(await page.getByRole("dialog").count()).toBe(0);
+  await expect.poll(() => field.inputValue()).toBe("a/b?");
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   await field.blur();
   await page.keyboard.press("?");
   const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -161,7 +161,7 @@ test("UI-4 / focuses the page's search, ? shows the shortcuts, and both are text
   await page.keyboard.press("?");
   await page.keyboard.press("Control+k");
   await palette().waitFor();
-  expect(await dialog.count()).toBe(0);
+  await expect.poll(() => dialog.count()).toBe(0);
   await page.keyboard.press("Escape");
   await page.evaluate("localStorage.removeItem('shortcuts')");
 });
@@ -199,7 +199,9 @@ test("PRJ-11 unsaved settings are asked for before the page is left: kept or dis
   await page.setViewportSize(desktop);
   await dialog.getByRole("button", { name: "Keep editing" }).click();
   await dialog.waitFor({ state: "detached" });
-  expect([path(), await entrypoint.inputValue()]).toEqual([`${org}/weather-service/settings`, "other.py"]);
+  await expect
+    .poll(async () => [path(), await entrypoint.inputValue()])
+    .toEqual([`${org}/weather-service/settings`, "other.py"]);
   await page.getByRole("link", { name: "Deployments" }).click();
   await dialog.getByRole("button", { name: "Discard changes" }).click();
   await page.waitForURL(`**${org}/weather-service/deployments`);

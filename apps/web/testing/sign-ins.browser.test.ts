@@ -6,12 +6,12 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember, type Visitor } from "./visitor.ts";
 
 // Steps at the gateway are recorded here as it records them; its own are in gateway.sign-ins.test.ts, and both together in
 // the end-to-end tests.
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 const redirectUri = "https://app.example/callback";
 const codeVerifier = randomBytes(32).toString("base64url");
@@ -92,7 +92,7 @@ test("GW-5 the empty page says how to try, and an attempt appears on it while it
   const page = await browser.signedInPage(site.url, owner);
   await page.goto(address());
   await page.getByRole("heading", { name: "No client has tried to connect yet" }).waitFor();
-  expect(await page.getByRole("main").textContent()).toContain(server.resource);
+  await expect.poll(() => page.getByRole("main").textContent()).toContain(server.resource);
   await expectAccessibleInBothThemes(page);
 
   await callGateway("test-sdk/1.0");
@@ -146,17 +146,16 @@ test("GW-5 attempts open and close by keyboard, and a hostile name is text", asy
   const page = await browser.signedInPage(site.url, owner);
   await page.goto(address());
   await page.getByText("Failed: The client does not use PKCE").waitFor();
-  expect([await page.locator("main img").count(), await page.title()]).toEqual([
-    0,
-    `Sign-ins · ${server.name} · Towpath`,
-  ]);
+  await expect
+    .poll(async () => [await page.locator("main img").count(), await page.title()])
+    .toEqual([0, `Sign-ins · ${server.name} · Towpath`]);
   const steps = page.getByRole("list", { name: "Steps" });
-  expect(await steps.isVisible()).toBe(true);
+  await expect.poll(() => steps.isVisible()).toBe(true);
   await page.locator("summary").focus();
   await page.keyboard.press("Enter");
-  expect(await steps.isVisible()).toBe(false);
+  await expect.poll(() => steps.isVisible()).toBe(false);
   await page.keyboard.press("Space");
-  expect(await steps.isVisible()).toBe(true);
+  await expect.poll(() => steps.isVisible()).toBe(true);
 });
 
 test("GW-5 AUTH-4 viewers are refused, members see no network, and other teams find nothing", async () => {

@@ -13,11 +13,11 @@ export type Site = Omit<WebProcess, "stop"> & {
 type Environment = Readonly<Record<string, string>>;
 
 /**
- * The site for all tests of a file. Call it at the top of the file: it opens the site before the hooks that follow and
+ * A site for the tests of one file. Call it at the top of the file: it opens the site before the hooks that follow and
  * closes it after them. `environment` adds settings, given the site's own URL.
  */
 export function openSite(environment?: (url: string) => Environment | Promise<Environment>): Site {
-  let opened: { readonly database: TestDatabase; readonly web: WebProcess } | undefined;
+  let opened: Opened | undefined;
   let database: TestDatabase | undefined;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -28,7 +28,38 @@ export function openSite(environment?: (url: string) => Environment | Promise<En
     await opened?.web.stop();
     await database?.close();
   });
+  return siteOf(() => opened);
+}
+
+// Files of a worker share their modules (vitest's `isolate: false`).
+let shared: Promise<Opened> | undefined;
+
+/**
+ * The site that all files of a worker share, for tests that need no settings of their own and touch nothing but their own
+ * organizations. It starts with the first file and ends with the worker: a start costs seconds, and pages are slow until
+ * the process has warmed up.
+ */
+export function sharedSite(): Site {
+  let opened: Opened | undefined;
+  beforeAll(async () => {
+    shared ??= openShared();
+    opened = await shared;
+    // Attempts and requests are limited by address, and all files come from the same.
+    await opened.database.pool.query("TRUNCATE rate_limit, sign_in_attempt");
+  }, 120_000);
+  return siteOf(() => opened);
+}
+
+async function openShared(): Promise<Opened> {
+  const database = await createTestDatabase();
+  return { database, web: await startWeb({ databaseUrl: database.url, endsWithParent: true }) };
+}
+
+type Opened = { readonly database: TestDatabase; readonly web: WebProcess };
+
+function siteOf(find: () => Opened | undefined): Site {
   const current = () => {
+    const opened = find();
     if (!opened) throw new Error("The site is open in hooks and tests only.");
     return opened;
   };

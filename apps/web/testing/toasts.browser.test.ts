@@ -103,18 +103,18 @@ test("UI-1 toasts of every kind: default, success, info, warning, error and load
     void toast.promise(new Promise(() => {}), { loading: "Still going", success: "Done" });
   });
   await pass(100);
-  expect(await toasts().filter({ hasText: "Still going" }).getAttribute("data-type")).toBe("loading");
+  await expect.poll(() => toasts().filter({ hasText: "Still going" }).getAttribute("data-type")).toBe("loading");
 });
 
 test("UI-1 a toast goes after 4000 ms, an error stays until it is dismissed", async () => {
   await shown("success", "Saved");
   await shown("error", "Not saved");
   await pass(2800);
-  expect(await tab.getByText("Saved", { exact: true }).count()).toBe(1);
+  await expect.poll(() => tab.getByText("Saved", { exact: true }).count()).toBe(1);
   await pass(1000);
   await tab.getByText("Saved", { exact: true }).waitFor({ state: "detached" });
   await pass(60_000);
-  expect(await tab.getByText("Not saved").count()).toBe(1);
+  await expect.poll(() => tab.getByText("Not saved").count()).toBe(1);
   await toasts().filter({ hasText: "Not saved" }).getByRole("button", { name: "Close toast" }).click();
   await pass(500);
   await tab.getByText("Not saved").waitFor({ state: "detached" });
@@ -124,7 +124,7 @@ test("UI-1 the time stands still while the pointer is over a toast, the list has
   await shown("info", "Over it");
   await tab.getByText("Over it").hover();
   await pass(20_000);
-  expect(await tab.getByText("Over it").count()).toBe(1);
+  await expect.poll(() => tab.getByText("Over it").count()).toBe(1);
   await tab.mouse.move(5, 5);
   await pass(5000);
   await tab.getByText("Over it").waitFor({ state: "detached" });
@@ -132,7 +132,7 @@ test("UI-1 the time stands still while the pointer is over a toast, the list has
   await shown("info", "Focused");
   await tab.keyboard.press("Alt+KeyT");
   await pass(20_000);
-  expect(await tab.getByText("Focused").count()).toBe(1);
+  await expect.poll(() => tab.getByText("Focused").count()).toBe(1);
   await tab.keyboard.press("Escape");
   await tab.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   await pass(5000);
@@ -146,7 +146,7 @@ test("UI-1 the time stands still while the pointer is over a toast, the list has
     }, hidden);
   await hide(true);
   await pass(20_000);
-  expect(await tab.getByText("Hidden tab").count()).toBe(1);
+  await expect.poll(() => tab.getByText("Hidden tab").count()).toBe(1);
   await hide(false);
   await pass(5000);
   await tab.getByText("Hidden tab").waitFor({ state: "detached" });
@@ -154,10 +154,10 @@ test("UI-1 the time stands still while the pointer is over a toast, the list has
 
 test("UI-1 three are visible, 356 px wide and 14 px apart when the list is open, which alt+T does", async () => {
   for (const text of ["One", "Two", "Three", "Four", "Five"]) await shown("error", text);
-  expect(await tab.locator("[data-sonner-toast][data-visible=true]").count()).toBe(3);
+  await expect.poll(() => tab.locator("[data-sonner-toast][data-visible=true]").count()).toBe(3);
   await tab.keyboard.press("Alt+KeyT");
   await pass(1000);
-  expect(await tab.locator("[data-sonner-toast][data-expanded=true]").count()).toBe(5);
+  await expect.poll(() => tab.locator("[data-sonner-toast][data-expanded=true]").count()).toBe(5);
   const boxes = await Promise.all(
     ["Three", "Four", "Five"].map((text) => toasts().filter({ hasText: text }).boundingBox()),
   );
@@ -185,7 +185,7 @@ test("UI-1 a swipe of 45 px dismisses, a shorter and slow one doesn't, a quick o
   };
   await shown("error", "Short and slow");
   await swipe("Short and slow", 40, 2000);
-  expect(await tab.getByText("Short and slow").count()).toBe(1);
+  await expect.poll(() => tab.getByText("Short and slow").count()).toBe(1);
   await swipe("Short and slow", 46, 2000);
   await tab.getByText("Short and slow").waitFor({ state: "detached" });
   await shown("error", "Quick");
@@ -211,7 +211,7 @@ test("UI-1 the promise helper tells loading, then success; an HTTP failure becom
   expect(await settle("fails")).toBe(503);
   await pass(100);
   const failed = toasts().filter({ hasText: "Lock Closed" });
-  expect(await failed.getAttribute("data-type")).toBe("error");
+  await expect.poll(() => failed.getAttribute("data-type")).toBe("error");
   await pass(20_000);
-  expect([await tab.getByText("All saved").count(), await failed.count()]).toEqual([0, 1]);
+  await expect.poll(async () => [await tab.getByText("All saved").count(), await failed.count()]).toEqual([0, 1]);
 });

@@ -30,6 +30,8 @@ export async function freePort(): Promise<number> {
 export async function startWeb(options: {
   readonly databaseUrl: string;
   readonly environment?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** For a process that nobody stops: vitest ends its workers by a signal. */
+  readonly endsWithParent?: boolean;
 }): Promise<WebProcess> {
   const dist = await builtWeb();
   const port = await freePort();
@@ -37,7 +39,8 @@ export async function startWeb(options: {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-web-"));
   const operatorToken = randomBytes(32).toString("base64url");
   await writeFile(join(dataDirectory, "operator-token"), `${operatorToken}\n`, { mode: 0o600 });
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../serve.ts"), dist], {
+  const hook = options.endsWithParent ? ["--import", join(import.meta.dirname, "end-with-parent.ts")] : [];
+  const child = spawn(process.execPath, [...hook, join(import.meta.dirname, "../serve.ts"), dist], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

@@ -1,7 +1,7 @@
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ChatTurnView, ChatView } from "@towpath/core/chat";
 import { type AskInput, type ChatEvent, withEvent } from "@towpath/core/chat/schema";
-import { useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ask } from "./ask.ts";
@@ -12,7 +12,8 @@ export type NewQuestion = Pick<AskInput, "question" | "attachments" | "model" | 
   readonly replacesLast: boolean;
 };
 
-type Asked = { readonly question: NewQuestion; readonly turn: ChatTurnView; readonly chatId: string | null };
+/** The question asked last on this page, with its answer as far as it has come. Aborting `stop` ends that. */
+type Asked = { readonly stop: AbortController; readonly turn: ChatTurnView; readonly chatId: string | null };
 
 const firstTurn = (question: NewQuestion, number: number): ChatTurnView => ({
   ...{ id: "", number, question: question.question, attachments: question.attachments ?? [], model: question.model },
@@ -29,71 +30,145 @@ const firstTurn = (question: NewQuestion, number: number): ChatTurnView => ({
 
 /**
  * The open chat and the answer under way. `onStarted` gets the id of a chat that the question began. Only one answer at a
- * time; leaving the page stops it.
+ * time; leaving the page or opening another chat stops it.
  */
 export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chatId: string) => void) {
   const queryClient = useQueryClient();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [failure, setFailure] = useState<{ readonly message: string; readonly question: NewQuestion } | null>(null);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
-  const isAnswering = asked !== null;
-  const stored = useQuery({ ...chatQuery(key, chatId ?? ""), enabled: chatId !== null && !isAnswering });
-  const chat: ChatView | null = chatId === null ? null : (stored.data ?? null);
+  const answering = useRef<AbortController | null>(null);
+  /** The server takes a question once it has stored the answer before, which is a moment after a stop. */
+  const stored = useRef(Promise.resolve());
+  const begun = useRef<string | null>(null);
+  useEffect(() => () => answering.current?.abort(), []);
+  const isAnswering = asked?.turn.status === "running";
+  const query = useQuery({ ...chatQuery(key, chatId ?? ""), enabled: chatId !== null && !isAnswering });
+  const chat: ChatView | null = chatId === null ? null : (query.data ?? null);
+  const turns = turnsOf(chat, asked);
 
-  const send = async (question: NewQuestion) => {
-    if (running.current) return;
-    const stop = new AbortController();
-    running.current = stop;
-    setFailure(null);
-    const before = chat?.turns.length ?? 0;
-    setAsked({ question, chatId, turn: firstTurn(question, question.replacesLast ? before : before + 1) });
-    const events = inFrames((some) => setAsked((now) => now && some.reduce(applyEvent, now)));
-    let openId = chatId;
-    let hasStarted = false;
-    try {
-      await ask(
-        key,
-        { ...question, chatId },
-        {
-          signal: stop.signal,
-          onEvent: (event) => {
-            events.push(event);
-            hasStarted = true;
-            if (event.type !== "started" || openId !== null) return;
-            openId = event.chatId;
-            onStarted(event.chatId);
-          },
-        },
-      );
-    } catch (error) {
-      // A question that was taken is in the chat, with its own way to ask again.
-      if (hasStarted && !stop.signal.aborted) toast.error(failureText(error));
-      else if (!stop.signal.aborted) setFailure({ message: failureText(error), question });
-    }
-    events.flush();
-    running.current = null;
-    // The stored answer takes the place of the streamed one, without a moment in which there is none.
-    if (openId !== null) await fetchEnded(queryClient, key, openId);
+  useOtherChat(chatId, begun, () => {
+    answering.current?.abort();
+    answering.current = null;
     setAsked(null);
+    setFailure(null);
+  });
+
+  const answer = async (question: NewQuestion, openId: string | null, stop: AbortController) => {
+    const change: Change = (next) => setAsked((now) => (now?.stop === stop ? next(now) : now));
+    const onEnded = () => {
+      if (answering.current === stop) answering.current = null;
+    };
+    const onBegun = (id: string) => {
+      begun.current = id;
+      onStarted(id);
+    };
+    const came = await follow({ key, question, openId, stop, change, onBegun, onEnded });
+    if (came.failure && came.turn.id === "") setFailure({ message: came.failure, question });
+    // A question that was taken is in the chat, with its own way to ask again.
+    else if (came.failure) toast.error(came.failure);
+    onEnded();
+    if (came.chatId !== null) await fetchEnded(queryClient, key, came.chatId);
+    // What broke off is shown as the server has stored it.
+    change((now) => (now.turn.status === "running" ? null : now));
     await queryClient.invalidateQueries({ queryKey: chatsQuery(key).queryKey });
   };
 
-  const kept = chat?.turns ?? [];
-  const turns = asked === null ? kept : [...kept.slice(0, asked.turn.number - 1), asked.turn];
+  const send = (question: NewQuestion) => {
+    if (answering.current) return;
+    const stop = new AbortController();
+    answering.current = stop;
+    begun.current = null;
+    setFailure(null);
+    if (asked?.chatId != null) keepTurns(queryClient, key, asked.chatId, turns);
+    const openId = asked?.chatId ?? chatId;
+    const turn = firstTurn(question, turns.length + (question.replacesLast ? 0 : 1));
+    setAsked({ stop, chatId: openId, turn });
+    stored.current = stored.current.then(() => answer(question, openId, stop));
+  };
+  const stop = () => {
+    answering.current?.abort();
+    answering.current = null;
+    setAsked((now) => now && (now.turn.id === "" ? null : { ...now, turn: { ...now.turn, status: "stopped" } }));
+  };
+
   return {
     turns,
     chat,
     isAnswering,
-    isMissing: stored.isError,
+    isMissing: query.isError,
     /** Of a question that could not be asked. */
     failure,
-    send: (question: NewQuestion) => void send(question),
-    stop: () => running.current?.abort(),
+    send,
+    stop,
     /** Ids for replies to the answer under way. */
     current: asked?.chatId != null && asked.turn.id !== "" ? { chatId: asked.chatId, turnId: asked.turn.id } : null,
     refresh: () => queryClient.invalidateQueries({ queryKey: chatQuery(key, chatId ?? "").queryKey }),
   };
+}
+
+type Change = (next: (asked: Asked) => Asked | null) => void;
+type Following = {
+  readonly key: ProjectKey;
+  readonly question: NewQuestion;
+  /** The chat to ask in; null begins one, whose id `onBegun` gets. */
+  readonly openId: string | null;
+  readonly stop: AbortController;
+  readonly change: Change;
+  readonly onBegun: (chatId: string) => void;
+  readonly onEnded: () => void;
+};
+
+/** Asks, and shows the answer as it comes. `failure`: why it could not be asked, or broke off without being stopped. */
+async function follow(following: Following): Promise<Asked & { readonly failure: string | null }> {
+  const { key, question, openId, stop, change, onBegun, onEnded } = following;
+  let came: Asked = { stop, chatId: openId, turn: firstTurn(question, 0) };
+  const events = inFrames((some) => change((now) => some.reduce(applyEvent, now)));
+  const onEvent = (event: ChatEvent) => {
+    events.push(event);
+    came = applyEvent(came, event);
+    if (event.type === "started" && openId === null) onBegun(event.chatId);
+    // The field takes the next question as soon as the end is shown: the stream closes only later.
+    if (event.type === "ended") {
+      onEnded();
+      events.flush();
+    }
+  };
+  try {
+    await ask(key, { ...question, chatId: openId }, { signal: stop.signal, onEvent });
+    return { ...came, failure: null };
+  } catch (error) {
+    return { ...came, failure: stop.signal.aborted ? null : failureText(error) };
+  } finally {
+    events.flush();
+  }
+}
+
+/** Calls `onOther` when another chat is opened than the one that was open, or that its first question has begun. */
+function useOtherChat(chatId: string | null, begun: RefObject<string | null>, onOther: () => void): void {
+  const open = useRef(chatId);
+  useLayoutEffect(() => {
+    if (open.current === chatId) return;
+    const isSame = open.current === null && chatId === begun.current;
+    open.current = chatId;
+    if (!isSame) onOther();
+  });
+}
+
+/** The stored turns, and in place of its own the one of this page until the server has stored its end. */
+function turnsOf(chat: ChatView | null, asked: Asked | null): readonly ChatTurnView[] {
+  const kept = chat?.turns ?? [];
+  if (asked === null) return kept;
+  const own = kept.find(({ id }) => id === asked.turn.id);
+  if (own && own.status !== "running" && asked.turn.status !== "running") return kept;
+  return [...kept.slice(0, asked.turn.number - 1), asked.turn];
+}
+
+/** Shows turns as the chat's until it is read again. */
+function keepTurns(queryClient: QueryClient, key: ProjectKey, chatId: string, turns: readonly ChatTurnView[]): void {
+  queryClient.setQueryData<ChatView>(chatQuery(key, chatId).queryKey, (now) => ({
+    ...(now ?? { id: chatId, title: turns[0]?.question ?? "", updatedAt: new Date().toISOString() }),
+    turns,
+  }));
 }
 
 /** Reads the chat until its last answer is stored, which takes a moment after a stop. */
