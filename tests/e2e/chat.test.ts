@@ -35,7 +35,7 @@ afterAll(() => browser?.close());
 test("CHAT-1 CHAT-2 PRJ-9 a person asks a deployed server of members, allows its tool, and finds the call in the log", async () => {
   await page.goto(chatUrl);
   await page.getByRole("button", { name: "Say good morning" }).click();
-  expect(await page.getByLabel("Your question").inputValue()).toBe("Say good morning");
+  await expect.poll(() => page.getByLabel("Your question").inputValue()).toBe("Say good morning");
   await page.getByLabel("Your question").press("Enter");
   await page.getByRole("button", { name: "Allow once" }).click();
   await page.getByText("The server said: good morning").waitFor();

@@ -72,7 +72,7 @@ test("GW-5 somebody who is not in the server's team gets no further than the con
   await stranger.page.waitForURL(/\/welcome\/create-organization/);
   await stranger.page.goto(authProvider.kept.asked?.href ?? "");
   await stranger.page.getByRole("heading", { name: "You can't connect this server" }).waitFor();
-  expect(await stranger.page.getByRole("button", { name: "Allow" }).count()).toBe(0);
+  await expect.poll(() => stranger.page.getByRole("button", { name: "Allow" }).count()).toBe(0);
   await stranger.context.close();
 });
 

@@ -93,7 +93,7 @@ describe("own code from a push to previews", () => {
     await page.getByLabel("Server name").fill(server);
     await page.getByText("This name is available").waitFor();
     const entrypoint = page.getByLabel(/^Entrypoint/);
-    expect(await entrypoint.inputValue()).toBe("server.py");
+    await expect.poll(() => entrypoint.inputValue()).toBe("server.py");
     await entrypoint.fill("../server.py");
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
     await page.getByText("Entrypoint cannot reference parent directories").first().waitFor();
@@ -234,6 +234,6 @@ describe("own code from a push to previews", () => {
     await log.getByText("word was asked").first().waitFor();
     await log.locator(`a[href*="${requestId}"]`).first().click();
     await drawer.getByText("word was asked").waitFor();
-    expect(page.url()).toContain(requestId);
+    await expect.poll(() => page.url()).toContain(requestId);
   });
 });

@@ -88,9 +88,9 @@ test("ONB-5 VAL-4 names come from the address, and errors are shown beside each 
   const target = new URL((await link.getAttribute("href")) ?? "", url);
   target.searchParams.set("envVariables", JSON.stringify(["GREETING", "LEAKED=hunter2"]));
   await page.goto(target.href);
-  expect(await name(1).inputValue()).toBe("GREETING");
-  expect(await name(2).inputValue()).toBe("LEAKED");
-  expect(page.url()).not.toContain("hunter2");
+  await expect.poll(() => name(1).inputValue()).toBe("GREETING");
+  await expect.poll(() => name(2).inputValue()).toBe("LEAKED");
+  await expect.poll(() => page.url()).not.toContain("hunter2");
   await page.getByRole("button", { name: "Remove LEAKED" }).click();
   await page.getByLabel("Server name").fill(server);
   await page.getByText("This name is available").waitFor();
@@ -108,21 +108,20 @@ test("ONB-5 VAL-4 names come from the address, and errors are shown beside each 
   }
   await expectAccessible(page);
   await page.getByRole("button", { name: "Remove variable 1" }).click();
-  expect(await name(1).inputValue()).toBe("");
+  await expect.poll(() => name(1).inputValue()).toBe("");
 });
 
 test("ONB-12 a pasted .env block fills the rows, hidden until revealed, out of the address", async () => {
   await paste(1, `# for the greeting\nexport GREETING="good morning"\nPRIVATE_KEY="${privateKey}"\nUNUSED=1 # no\n`);
   await expect.poll(() => name(3).inputValue()).toBe("UNUSED");
-  expect(await name(1).inputValue()).toBe("GREETING");
-  expect(await value("GREETING").getAttribute("type")).toBe("password");
+  await expect.poll(() => name(1).inputValue()).toBe("GREETING");
+  await expect.poll(() => value("GREETING").getAttribute("type")).toBe("password");
   await page.getByRole("button", { name: "Show value of GREETING" }).click();
-  expect([await value("GREETING").getAttribute("type"), await value("GREETING").inputValue()]).toEqual([
-    "text",
-    "good morning",
-  ]);
+  await expect
+    .poll(async () => [await value("GREETING").getAttribute("type"), await value("GREETING").inputValue()])
+    .toEqual(["text", "good morning"]);
   await page.getByRole("button", { name: "Show value of PRIVATE_KEY" }).click();
-  expect(await value("PRIVATE_KEY").inputValue()).toBe(privateKey);
+  await expect.poll(() => value("PRIVATE_KEY").inputValue()).toBe(privateKey);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Remove UNUSED" }).focus();
   await page.keyboard.press("Enter");
@@ -135,12 +134,12 @@ test("ONB-5 RUN-4 a server that needs its variables goes live with them, and the
   await page.getByRole("radio", { name: /Open to anyone/ }).click();
   await deploy();
   await page.waitForURL(/\/build-logs\//);
-  expect(page.url()).not.toContain("GREETING");
+  await expect.poll(() => page.url()).not.toContain("GREETING");
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
   expect(await toolAnswer(server)).toMatchObject([{ type: "text", text: `good morning|${privateKey}` }]);
   await page.reload();
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor();
-  expect(await page.content()).not.toContain("good morning");
+  await expect.poll(() => page.content()).not.toContain("good morning");
   expect(complaints).toEqual([]);
 });
 
@@ -176,7 +175,7 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: "light" });
-  expect(await page.content()).not.toContain("good evening");
+  await expect.poll(() => page.content()).not.toContain("good evening");
   await page.getByRole("button", { name: "Build again" }).click();
   await page.waitForURL(/\/build-logs\//);
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
@@ -197,7 +196,7 @@ test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown beside its field, and the n
   await page.getByText("The entrypoint absent.py doesn't exist").first().waitFor({ timeout: 90_000 });
   await page.getByRole("link", { name: "Open settings" }).click();
   await page.waitForURL(/\/settings#build$/);
-  expect(await entrypoint.inputValue()).toBe("absent.py");
+  await expect.poll(() => entrypoint.inputValue()).toBe("absent.py");
   await entrypoint.fill("server.py:mcp");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Build again" }).click();
@@ -233,8 +232,8 @@ test("GW-7 PRJ-11 KEY-4 payloads are in the log's drawer while the project keeps
   await newestCallShows(false);
   await switchTo(true);
   await newestCallShows(true);
-  expect(await page.getByText("[GREETING]|[PRIVATE_KEY]").count()).toBeGreaterThan(0);
-  expect(await page.content()).not.toContain("good morning");
+  await expect.poll(() => page.getByText("[GREETING]|[PRIVATE_KEY]").count()).toBeGreaterThan(0);
+  await expect.poll(() => page.content()).not.toContain("good morning");
   await switchTo(false);
   await newestCallShows(false);
   expect(complaints).toEqual([]);

@@ -267,7 +267,7 @@ test("GW-4 by path, a neighbour's page can neither send a server's forms nor rea
   await page.getByRole("button", { name: "Win" }).click();
   // Nothing is sent to the victim before the person has agreed.
   await page.getByRole("heading", { name: "Continue to the-victim?" }).waitFor();
-  expect(await page.locator("input[name=to]").getAttribute("value")).toBe("<me>&");
+  await expect.poll(() => page.locator("input[name=to]").getAttribute("value")).toBe("<me>&");
   expect(asked.filter((each) => each.startsWith("POST"))).toHaveLength(1);
   await page.context().close();
 });

@@ -105,7 +105,7 @@ test("PRJ-6 LOG-2 sessions: figures, chart and a list of both eras, 100 per page
   await page.getByLabel("Time range").click();
   await page.getByRole("option", { name: "Last 15 minutes" }).click();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(2);
-  expect(new URL(page.url()).search).toBe("?timeRange=15m");
+  await expect.poll(() => new URL(page.url()).search).toBe("?timeRange=15m");
   await expectAccessible(page);
 });
 

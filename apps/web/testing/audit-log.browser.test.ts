@@ -18,7 +18,7 @@ let server: { readonly name: string };
 beforeAll(async () => {
   owner = await seededMember(site.url, site.db);
   page = await browser.signedInPage(site.url, owner);
-  server = await seedProject(site.db, owner.organization, { name: "quick-red-heron" });
+  server = await seedProject(site.db, owner.organization, { name: "slow-grey-heron" });
 });
 
 const screen = (path: string) => `${site.url}/${owner.organization.slug}/settings/${path}`;
@@ -49,7 +49,7 @@ test("ORG-10 the audit log shows who did what, when and from where, narrows it, 
   await page.getByLabel("Kind of change").click();
   await page.getByRole("option", { name: "API keys and tokens" }).click();
   await expect.poll(() => rows().count()).toBe(2);
-  expect(page.url()).toContain("group=keys");
+  await expect.poll(() => page.url()).toContain("group=keys");
   await page.getByLabel("Person").click();
   await page.getByRole("option", { name: "Operator" }).click();
   await page.getByText("No matching entries").waitFor();

@@ -140,7 +140,7 @@ test("CHAT-1 PRJ-9 a question is answered with the server's tools, shown with ar
     authorization: expect.stringMatching(/^Bearer ey/),
   });
   await expectAccessible(page);
-  expect(new URL(page.url()).searchParams.get("chat")).toMatch(/^[0-9a-f-]{36}$/);
+  await expect.poll(() => new URL(page.url()).searchParams.get("chat")).toMatch(/^[0-9a-f-]{36}$/);
   await page.reload();
   await page.getByText("five").waitFor();
   await expect.poll(() => turns()).toMatchObject([{ question: "Please add 2 and 3", status: "done" }]);

@@ -150,7 +150,7 @@ test("GW-5 canceling tells the client, and the same request can't be answered ag
   const consent = page.url();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText("back at the client").waitFor();
-  expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied");
+  await expect.poll(() => new URL(page.url()).searchParams.get("error")).toBe("access_denied");
   await page.goto(consent);
   await page.getByRole("heading", { name: "This request has ended" }).waitFor();
   await expectAccessibleInBothThemes();
@@ -193,7 +193,7 @@ test("GW-5 who isn't a member learns what to do, and can go back to the client",
   await expectAccessibleInBothThemes();
   await page.getByRole("button", { name: "Back to the app" }).click();
   await page.getByText("back at the client").waitFor();
-  expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied");
+  await expect.poll(() => new URL(page.url()).searchParams.get("error")).toBe("access_denied");
 });
 
 test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the server's page of clients", async () => {

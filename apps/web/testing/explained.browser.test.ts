@@ -88,7 +88,7 @@ test("LOG-4 from a request to its place in the server's log, and from a line bac
   await log.getByText("other line 299", { exact: true }).waitFor();
   await log.getByRole("link", { name: "Show the request of this line" }).first().click();
   await page.getByRole("dialog").getByText("asked the weather service").waitFor();
-  expect(page.url()).toContain(`request=${requestId}`);
+  await expect.poll(() => page.url()).toContain(`request=${requestId}`);
 });
 
 test("PRJ-20 a link to a request that is not there says so, also for one of another project", async () => {
@@ -136,8 +136,8 @@ test("PRJ-20 a captured call is replayed in the inspector: its tool and argument
   await page.goto(at(`logs?request=${kept}`));
   await page.getByRole("link", { name: "Replay in the inspector" }).click();
   await page.waitForURL(/\/inspector\?/);
-  expect(new URL(page.url()).searchParams.get("tool")).toBe("weather");
-  expect(page.url()).not.toContain("Delft");
+  await expect.poll(() => new URL(page.url()).searchParams.get("tool")).toBe("weather");
+  await expect.poll(() => page.url()).not.toContain("Delft");
   const city = page.getByRole("textbox", { name: "city" });
   await city.waitFor();
   await expect.poll(() => city.inputValue()).toBe("Delft");
