@@ -69,8 +69,8 @@ test("GW-5 a client that gets in: every step of it is green on the page", async 
   await server.owner.page.goto(`${issuer}/${orgSlug}/${name}/sign-ins`);
   const card = server.owner.page.getByRole("region", { name: "Right app" });
   await card.getByText("Connected").waitFor();
-  const steps = card.getByRole("list", { name: "Steps" }).getByRole("listitem");
-  await expect.poll(() => steps.filter({ hasText: ", done" }).count()).toBe(9);
+  const listed = card.getByRole("list", { name: "Steps" }).getByRole("listitem");
+  await expect.poll(() => listed.filter({ hasText: ", done" }).count()).toBe(9);
 });
 
 test("GW-5 a client with a wrong return address, and one at a private address, are refused with the reason", async () => {
