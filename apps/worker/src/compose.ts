@@ -72,6 +72,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     isolation: () => driver.selfTest(),
     allowUnsandboxed: config.isolation.allowUnsandboxed,
     serverUrlTemplate: config.serverUrl,
+    dashboardUrl: config.dashboardUrl,
     secrets,
     externalServers: {
       reach: (url) => reachExternal(url, { policy }),

@@ -34,6 +34,8 @@ const environmentSchema = z.object({
   TOWPATH_DATA_DIR: absolutePath,
   TOWPATH_RUN_DIR: absolutePath,
   ...secretSettings,
+  /** The dashboard. */
+  TOWPATH_URL: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).default("http://localhost:3000"),
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Private networks in which external servers may be, as CIDR, separated by commas; else only public addresses. */
@@ -58,6 +60,8 @@ export type WorkerConfig = {
   /** From which the keys of stored secrets are derived. */
   readonly secrets: RootSecrets;
   readonly serverUrl: string;
+  /** Origin of the dashboard. */
+  readonly dashboardUrl: string;
   readonly logLevel: string;
   readonly builds: BuildConcurrency;
   readonly isolation: IsolationConfig;
@@ -91,6 +95,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     runner: runnerAddressFrom(values),
     secrets: rootSecretsFrom(values),
     serverUrl: values.TOWPATH_SERVER_URL,
+    dashboardUrl: new URL(values.TOWPATH_URL).origin,
     logLevel: values.TOWPATH_LOG_LEVEL,
     builds: { maxBuilds, maxBuildsPerOrganization: Math.max(1, maxBuilds - 1) },
     isolation: isolationConfigFrom(values),

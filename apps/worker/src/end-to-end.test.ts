@@ -110,7 +110,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, and its log explains every step", {
+test("ONB-4 BLD-6 RUN-4 GH-3 a repository becomes a live server with its variables, and its log explains every step", {
   timeout: 180_000,
 }, async () => {
   await instance.forge.ensureAccount({ login: "ada" });
@@ -145,6 +145,11 @@ test("ONB-4 BLD-6 RUN-4 a repository becomes a live server with its variables, a
   expect(text).toContain("requirements.txt");
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${name}/mcp`)).toBe(true);
   expect(await runner.ensure(built.deployment?.id ?? "")).toMatchObject({ state: "ready" });
+  const link = `http://localhost:3000/${team.slug}/${name}/build-logs/${built.id}`;
+  await until(async () => {
+    const page = await (await fetch(`${instance.github.config.url}/ada/weather/commit/${sha}`)).text();
+    return page.includes("Deployed") && page.includes(`<a href="${link}">`);
+  });
 });
 
 test("BLD-7 a push to the default branch is live by webhook alone", { timeout: 120_000 }, async () => {

@@ -14,13 +14,18 @@ import type { Disk } from "./retention/disk.ts";
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
-  readonly github: Pick<GitHub, "branch" | "installation" | "pullRequestsFrom" | "repositoryById" | "tarball">;
+  readonly github: Pick<
+    GitHub,
+    "branch" | "installation" | "pullRequestsFrom" | "repositoryById" | "setCommitStatus" | "tarball"
+  >;
   readonly builder: Builder;
   readonly runner: RunnerClient;
   /** Result of the driver's self-test, and whether the operator allowed builds without it. */
   readonly isolation: () => Promise<Isolation>;
   readonly allowUnsandboxed: boolean;
   readonly serverUrlTemplate: string;
+  /** Origin of the dashboard. */
+  readonly dashboardUrl: string;
   readonly secrets: SecretBox;
   readonly externalServers: ExternalServers;
   readonly log: Logger;

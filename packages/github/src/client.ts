@@ -39,6 +39,14 @@ export function createGitHub(config: GitHubConfig): GitHub {
     async installation(installationId) {
       return (await asApp("GET", apiPath("app", "installations", installationId), gitHubInstallationSchema)).value;
     },
+    async setCommitStatus({ installationId, owner, name }, sha, { state, context, description, targetUrl }) {
+      const scope = { installationId, repository: { name }, permissions: { statuses: "write" } } as const;
+      const path = apiPath("repos", owner, name, "statuses", sha);
+      const body = { state, context, description, target_url: targetUrl };
+      await credentials.withInstallationToken(scope, (authorization) =>
+        requestJson({ method: "POST", url: apiUrl + path, authorization, body }, z.unknown()),
+      );
+    },
     async webhookDeliveries({ cursor } = {}) {
       const query = new URLSearchParams({ per_page: "100", ...(cursor && { cursor }) });
       const { value, link } = await asApp("GET", `/app/hook/deliveries?${query}`, z.array(gitHubDeliverySchema));

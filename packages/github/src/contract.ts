@@ -144,12 +144,26 @@ export type GitHub = {
    */
   tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 
+  /** Adds a status to a commit; the newest of each `context` counts. Needs the permission to write commit statuses. */
+  setCommitStatus(address: RepositoryAddress, sha: string, status: CommitStatus): Promise<void>;
+
   // Webhooks
   /** Newest first. */
   webhookDeliveries(page?: {
     cursor?: string;
   }): Promise<{ deliveries: readonly GitHubDelivery[]; nextCursor: string | null }>;
   redeliver(deliveryId: number): Promise<void>;
+};
+
+/** What an App says of a commit. */
+export type CommitStatus = {
+  readonly state: "pending" | "success" | "failure" | "error";
+  /** Who says it. */
+  readonly context: string;
+  /** At most 140 characters. */
+  readonly description: string;
+  /** Where to read more. */
+  readonly targetUrl: string;
 };
 
 type TarballInput = RepositoryAddress & {

@@ -1,5 +1,6 @@
 export { createGitHub } from "./client.ts";
 export type {
+  CommitStatus,
   GitHub,
   GitHubConfig,
   RepositoryAddress,

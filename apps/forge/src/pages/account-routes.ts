@@ -12,7 +12,7 @@ import { type Html, page, problemNote, time } from "./layout.ts";
 const formSchema = z.object({
   name: repositoryNameSchema,
   description: z.string().trim().max(350, "A description has up to 350 characters.").default(""),
-  visibility: z.enum(["public", "private"], "Choose who may see it."),
+  visibility: z.enum(["public", "private"], "Choose a visibility."),
   readme: z.string().optional(),
 });
 
@@ -23,19 +23,19 @@ function repositoryItem(repository: Repository): Html {
     ${repository.description ? html`<p class="soft">${repository.description}</p>` : ""}</li>`;
 }
 
-function appNote(viewer: Account, slug: string, installation: Installation | null): Html {
+function appNote(slug: string, installation: Installation | null): Html {
   const url = installation ? `/settings/installations/${installation.id}` : `/apps/${slug}/installations/new`;
   const text = installation
     ? installation.selection === "all"
       ? "sees all repositories of this account."
-      : "sees the repositories that you selected."
-    : "is not installed on this account, so pushes are not built.";
-  return html`<div class="card row"><span>${appName} ${text}</span><a class="end" href="${url}">${installation ? "Configure" : `Install on ${viewer.login}`}</a></div>`;
+      : "sees the repositories that you chose."
+    : "can't see this account, so it builds no pushes.";
+  return html`<div class="card row"><span>${appName} ${text}</span><a class="end" href="${url}">${installation ? "Configure" : "Give access"}</a></div>`;
 }
 
 function welcomePage(accounts: readonly Account[]): Html {
-  const body = html`<h1>Git hosting on this machine</h1>
-    <p class="soft">Towpath Forge takes GitHub's place where no GitHub App is configured: accounts, repositories that you push to with git, and webhooks that start builds.</p>
+  const body = html`<h1>Git on this machine</h1>
+    <p class="soft">Push a repository here and Towpath builds it. To deploy from GitHub instead, an operator configures a GitHub App.</p>
     <p><a class="button primary" href="/login">${accounts.length > 0 ? "Sign in" : "Create a local account"}</a></p>
     ${accounts.length > 0 ? html`<h2>Accounts</h2><ul class="list tight">${accounts.map(({ login }) => html`<li><a href="/${login}">${login}</a></li>`)}</ul>` : ""}`;
   return page({ title: "Welcome", viewer: null, body });
@@ -44,18 +44,18 @@ function welcomePage(accounts: readonly Account[]): Html {
 function newRepositoryPage(viewer: Account, problem: string | null, attempt: Record<string, unknown>): Html {
   const text = (name: string) => String(attempt[name] ?? "");
   const isPrivate = attempt.visibility === "private";
-  const body = html`<h1>New repository</h1><p class="soft">It will be at /${viewer.login}/…</p>
+  const body = html`<h1>New repository</h1><p class="soft">You push to it with git.</p>
     ${problemNote(problem)}
     <section class="card"><form method="post" action="/new">
       <div class="field"><label for="name">Repository name</label>
         <input id="name" name="name" type="text" required maxlength="100" autocapitalize="none" autocomplete="off" spellcheck="false" value="${text("name")}"></div>
       <div class="field"><label for="description">Description <span class="soft">(optional)</span></label>
         <input id="description" name="description" type="text" maxlength="350" autocomplete="off" value="${text("description")}"></div>
-      <fieldset><legend>Who may see it</legend>
-        <label class="choice"><input type="radio" name="visibility" value="public" ${isPrivate ? "" : "checked"}><span><strong>Public</strong><br><span class="soft small">Anybody on this machine may clone it.</span></span></label>
-        <label class="choice"><input type="radio" name="visibility" value="private" ${isPrivate ? "checked" : ""}><span><strong>Private</strong><br><span class="soft small">Needs your push token.</span></span></label>
+      <fieldset><legend>Visibility</legend>
+        <label class="choice"><input type="radio" name="visibility" value="public" ${isPrivate ? "" : "checked"}><span><strong>Public</strong><br><span class="soft small">Anyone on this machine can clone it.</span></span></label>
+        <label class="choice"><input type="radio" name="visibility" value="private" ${isPrivate ? "checked" : ""}><span><strong>Private</strong><br><span class="soft small">Only you can clone it, with your push token.</span></span></label>
       </fieldset>
-      <label class="choice"><input type="checkbox" name="readme" value="yes"><span>Begin with a README. <span class="soft">Leave it off to push a directory that you have.</span></span></label>
+      <label class="choice"><input type="checkbox" name="readme" value="yes"><span>Add a README <span class="soft">Leave this off to push an existing directory.</span></span></label>
       <div class="actions"><button class="primary" type="submit">Create repository</button></div>
     </form></section>`;
   return page({ title: "New repository", viewer, width: "narrow", body });
@@ -80,9 +80,9 @@ export function accountRoutes(context: ForgeContext): Hono<PageEnvironment> {
     const body = html`
       <div class="row"><img class="avatar" src="/${account.login}/avatar.svg" alt=""><h1>${account.login}</h1><span class="soft">${account.name ?? ""}</span>
         ${isOwn ? html`<a class="button primary end" href="/new">New repository</a>` : ""}</div>
-      ${isOwn ? appNote(account, config.app.slug, installationOfAccount(database, account.id)) : ""}
+      ${isOwn ? appNote(config.app.slug, installationOfAccount(database, account.id)) : ""}
       <h2>Repositories</h2>
-      ${repositories.length > 0 ? html`<ul class="list">${repositories.map(repositoryItem)}</ul>` : html`<p class="soft">None yet.${isOwn ? " Create one, then push a directory to it." : ""}</p>`}`;
+      ${repositories.length > 0 ? html`<ul class="list">${repositories.map(repositoryItem)}</ul>` : html`<p class="soft">No repositories yet.${isOwn ? " Create one, then push a directory to it." : ""}</p>`}`;
     return c.html(page({ title: account.login, viewer, body }));
   }
 
@@ -90,6 +90,9 @@ export function accountRoutes(context: ForgeContext): Hono<PageEnvironment> {
     const viewer = c.get("viewer");
     return viewer ? showAccount(c, viewer) : c.html(welcomePage(listAccounts(database)));
   });
+
+  // No account's name begins with a hyphen.
+  routes.get("/-/dashboard", (c) => c.redirect(new URL(config.setupUrl).origin));
 
   routes.get("/new", (c) => {
     const viewer = c.get("viewer");
@@ -113,7 +116,7 @@ export function accountRoutes(context: ForgeContext): Hono<PageEnvironment> {
       withReadme: readme === "yes",
       byApp: false,
     });
-    if (repository === null) return refuse("You have a repository of this name already.");
+    if (repository === null) return refuse("You already have a repository with this name.");
     return c.redirect(`/${repository.owner}/${repository.name}`, 303);
   });
 

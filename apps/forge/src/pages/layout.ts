@@ -14,7 +14,12 @@ export type PageInput = {
   readonly body: Html;
 };
 
-const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 20c4-1 4-5 8-6s4-5 8-6" /><path d="M4 14c4-1 4-5 8-6s4-3 8-4" class="faint" /></svg>`;
+const mark = html`<svg class="mark" viewBox="0 0 24 24" fill="none" aria-hidden="true"><rect width="24" height="24" rx="6" fill="var(--accent)" /><g stroke="var(--on-accent)" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"><path d="M6.5 5v14M17.5 5v14" /><path d="m6.5 12.2 5.5-3.7 5.5 3.7" /><path d="m6.5 18 5.5-3.7 5.5 3.7" opacity=".5" /></g></svg>`;
+
+const themes = ["Light", "Dark", "System"];
+
+const themeSwitch = html`<fieldset class="themes" data-theme-switch hidden><legend class="hidden">Theme</legend>
+    ${themes.map((theme) => html`<label><input type="radio" name="theme" value="${theme.toLowerCase()}">${theme}</label>`)}</fieldset>`;
 
 function account(viewer: Account | null): Html {
   if (viewer === null) return html`<a href="/login">Sign in</a>`;
@@ -30,20 +35,20 @@ export function page(input: PageInput): Html {
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
-  <title>${input.title} · Towpath Forge (local stand-in for GitHub)</title>
+  <title>${input.title} · Towpath Forge</title>
   <link rel="icon" href="/assets/mark.svg" type="image/svg+xml">
   <link rel="stylesheet" href="/assets/forge.css">
+  <script src="/assets/theme.js"></script>
   <script src="/assets/forge.js" defer></script>
 </head>
 <body>
   <a class="skip" href="#main">Skip to content</a>
-  <header class="top">
-    <a class="brand" href="/">${mark}<span>Towpath Forge</span></a>
-    <span class="badge stand-in">local stand-in for GitHub</span>
-    <nav aria-label="Account">${account(input.viewer)}</nav>
-  </header>
+  <header class="top"><div class="bar">
+    <a class="brand" href="/">${mark}<span>towpath</span><span class="place">Forge</span></a>
+    <nav aria-label="Account"><a href="/-/dashboard">Dashboard</a>${account(input.viewer)}</nav>
+  </div></header>
   <main id="main" class="${input.width ?? "wide"}">${input.body}</main>
-  <footer>This server runs on your machine and serves nobody else. Repositories are real git repositories.</footer>
+  <footer><span>Towpath's Git server. It runs on this machine and serves nobody else.</span>${themeSwitch}</footer>
 </body>
 </html>`;
 }
@@ -73,19 +78,30 @@ export function time(iso: string): Html {
   return html`<time datetime="${iso}" title="${iso}">${text}</time>`;
 }
 
-const asset = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8");
+const own = (name: string) => new URL(`assets/${name}`, import.meta.url);
+const sans = import.meta.resolve("@fontsource-variable/geist/files/geist-latin-wght-normal.woff2");
+const mono = import.meta.resolve("@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2");
 
-/** The style sheet, the script of the copy buttons, and the icon. */
+const assets = [
+  ["forge.css", own("forge.css"), "text/css; charset=utf-8"],
+  ["forge.js", own("forge.js"), "text/javascript; charset=utf-8"],
+  ["theme.js", own("theme.js"), "text/javascript; charset=utf-8"],
+  ["mark.svg", own("mark.svg"), "image/svg+xml"],
+  ["geist.woff2", new URL(sans), "font/woff2"],
+  ["geist-mono.woff2", new URL(mono), "font/woff2"],
+] as const;
+
+/** Style sheet, scripts, icon and fonts. */
 export function assetRoutes(): Hono {
   const routes = new Hono();
-  const files = [
-    ["forge.css", "text/css; charset=utf-8"],
-    ["forge.js", "text/javascript; charset=utf-8"],
-    ["mark.svg", "image/svg+xml"],
-  ] as const;
-  for (const [name, type] of files) {
-    const content = asset(name);
-    routes.get(`/${name}`, (c) => c.body(content, 200, { "content-type": type, "cache-control": "no-cache" }));
+  for (const [name, file, type] of assets) {
+    const content = readFileSync(file);
+    routes.get(`/${name}`, (c) =>
+      c.body(content, 200, {
+        "content-type": type,
+        "cache-control": type === "font/woff2" ? "max-age=86400" : "no-cache",
+      }),
+    );
   }
   return routes;
 }

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseWebhook } from "@towpath/github";
+import { type CommitStatus, parseWebhook } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Browser, git, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
@@ -79,4 +79,60 @@ test("GH-3 a commit's page has its message, author, statuses and changes; a bran
   const bob = await as("bob");
   for (const path of [`commit/${sha}`, "tree/feature/one"])
     expect((await bob.get(`/ada/secret/${path}`)).status).toBe(404);
+});
+
+test("GH-3 commit, branch and pull request show the newest status of each server with its link; other links stay out", async () => {
+  const { pushUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "reported" });
+  const { installationId } = await forge.admin.ensureInstallation({ login: "ada" });
+  const directory = await mkdtemp(join(tmpdir(), "towpath-work-"));
+  await git(directory, "init", "-q", "-b", "main", ".");
+  await git(directory, "commit", "-q", "--allow-empty", "-m", "First");
+  await git(directory, "push", "-q", pushUrl, "main", "main:topic");
+  const sha = (await git(directory, "rev-parse", "HEAD")).trim();
+  await rm(directory, { recursive: true });
+  const ada = await as("ada");
+  const pull = await ada.submit("/ada/reported/pulls", { head: "topic", base: "main", title: "Try it" });
+  const paths = ["/ada/reported", `/ada/reported/commit/${sha}`, pull.headers.get("location") ?? ""];
+  expect(await (await ada.get(paths[1] ?? "")).text()).toContain("No server builds this commit yet.");
+
+  const targetUrl = "http://localhost:3000/acme/echo/build-logs/1";
+  const report = (status: Partial<CommitStatus>) =>
+    forge.gitHub.setCommitStatus({ installationId, owner: "ada", name: "reported" }, sha, {
+      ...{ state: "pending", context: "towpath/echo", description: "Building", targetUrl },
+      ...status,
+    });
+  await report({});
+  await report({ state: "success", description: "Deployed" });
+  await report({
+    state: "failure",
+    context: "towpath/other",
+    description: "No <entrypoint>",
+    targetUrl: "javascript:1",
+  });
+  for (const path of paths) {
+    const text = await (await ada.get(path)).text();
+    expect(text).toContain(`<a href="${targetUrl}"><span class="status success">Deployed</span></a>`);
+    expect(text).toContain('<span class="status failure">No &lt;entrypoint&gt;</span>');
+    expect(text).not.toMatch(/Building|javascript:/);
+  }
+});
+
+test("UI-2 GH-3 the forge's pages have the product's colors, fonts and theme, and lead back to it", async () => {
+  const asset = async (name: string) => (await fetch(`${forge.url}/assets/${name}`)).text();
+  const product = await readFile(new URL("../../../web/src/styles.css", import.meta.url), "utf8");
+  const [light = "", dark = ""] = product.split('[data-theme="dark"] {');
+  const colorOf = (name: string, css: string) => new RegExp(`^  --${name}: (oklch\\(.*\\));$`, "m").exec(css)?.[1];
+  const colors = [...(await asset("forge.css")).matchAll(/^ {2}--([\w-]+): light-dark\((.*)\);$/gm)];
+  expect(colors.length).toBeGreaterThan(15);
+  for (const [, name = "", pair] of colors) {
+    expect([name, pair]).toEqual([name, `${colorOf(name, light)}, ${colorOf(name, dark)}`]);
+  }
+  expect(await asset("mark.svg")).toBe(
+    await readFile(new URL("../../../web/public/favicon.svg", import.meta.url), "utf8"),
+  );
+  expect(await asset("theme.js")).toContain('localStorage.getItem("theme")');
+  for (const font of ["geist.woff2", "geist-mono.woff2"]) expect(await asset(font)).toMatch(/^wOF2/);
+  const ada = await as("ada");
+  expect((await ada.get("/-/dashboard")).headers.get("location")).toBe("http://localhost:3000");
+  expect(await (await ada.get("/ada")).text()).not.toMatch(/at GitHub|stand-in/);
 });

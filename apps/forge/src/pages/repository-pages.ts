@@ -9,9 +9,11 @@ import { ensureDirectory } from "../repositories.ts";
 import type { PageContext, PageEnvironment } from "../sign-in/session.ts";
 import { type Account, accountById } from "../state/accounts.ts";
 import { listAnnotations } from "../state/annotations.ts";
+import type { Database } from "../state/database.ts";
 import { findPullRequest, listPullRequests, newPullRequestSchema, type PullRequest } from "../state/pull-requests.ts";
 import { findRepository, type Repository } from "../state/repositories.ts";
 import { pushToken } from "../state/tokens.ts";
+import { buildStatus, buildStatuses } from "./build-status.ts";
 import { commitBody } from "./commit-page.ts";
 import { copyable, type Html, page, problemNote, time } from "./layout.ts";
 
@@ -37,10 +39,10 @@ function pushInstructions(config: ForgeConfig, owner: Account, repository: Repos
     </details>`;
 }
 
-function branchList(repository: Repository, branches: ReadonlyMap<string, string>): Html {
+function branchList(database: Database, repository: Repository, branches: ReadonlyMap<string, string>): Html {
   const items = [...branches].map(
     ([name, sha]) =>
-      html`<li class="row"><span class="mono">${name}</span><span class="end small mono"><a href="${urlOf(repository)}/commit/${sha}">${sha.slice(0, 7)}</a></span></li>`,
+      html`<li class="row"><span class="mono">${name}</span><span class="end small statuses">${buildStatus(database, repository.id, sha)}</span><span class="small mono"><a href="${urlOf(repository)}/commit/${sha}">${sha.slice(0, 7)}</a></span></li>`,
   );
   return html`<h2>Branches</h2><ul class="list tight">${items}</ul>`;
 }
@@ -71,7 +73,7 @@ function pullRequestBody(context: ForgeContext, repository: Repository, pull: Pu
   const comments = listAnnotations(context.database, repository.id, "issue_comment", String(pull.number)).reverse();
   const next = pull.state === "open" ? "closed" : "open";
   return html`<h2>${pull.title} <span class="soft">#${pull.number}</span></h2>
-    <p><span class="badge">${pull.state}</span> <span class="mono">${pull.head} → ${pull.base}</span> <span class="soft small mono">${pull.head_sha.slice(0, 7)}</span></p>
+    <p><span class="badge">${pull.state}</span> <span class="mono">${pull.head} → ${pull.base}</span> <a class="small mono" href="${urlOf(repository)}/commit/${pull.head_sha}">${pull.head_sha.slice(0, 7)}</a> ${buildStatus(context.database, repository.id, pull.head_sha)}</p>
     ${pull.body ? html`<pre class="wrap">${pull.body}</pre>` : ""}
     ${comments.map(({ content: { body }, updated_at }) => html`<section class="card"><p class="soft small">${time(updated_at)}</p><pre class="wrap">${String(body)}</pre></section>`)}
     ${isOwner ? html`<form method="post" action="${urlOf(repository)}/pull/${pull.number}"><button name="state" value="${next}" type="submit">${next === "closed" ? "Close" : "Reopen"} pull request</button></form>` : ""}`;
@@ -116,7 +118,7 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     }
     const pulls = listPullRequests(database, repository.id);
     const content = html`
-      ${branchList(repository, branches)}
+      ${branchList(database, repository, branches)}
       <h2>Pull requests</h2>
       ${pulls.length > 0 ? html`<ul class="list">${pulls.map((pull) => pullItem(repository, pull))}</ul>` : html`<p class="soft">No pull requests yet.</p>`}
       ${isOwner ? newPullForm(repository, [...branches.keys()], problem) : ""}
@@ -148,8 +150,8 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     const sha = await resolveCommit(directory, c.req.param("sha"));
     if (sha === null) return c.notFound();
     const [commit, changes] = await Promise.all([readCommit(directory, sha), readChanges(directory, sha)]);
-    const statuses = listAnnotations(database, repository.id, "status", sha);
-    return c.html(repositoryPage(c, repository, commitBody(commit, statuses, changes)));
+    const builds = buildStatuses(database, repository.id, sha);
+    return c.html(repositoryPage(c, repository, commitBody(commit, builds, changes)));
   });
 
   routes.post("/:owner/:repo/pulls", async (c) => {

@@ -43,6 +43,7 @@ export function pageHeaders(config: ForgeConfig): MiddlewareHandler[] {
       styleSrc: ["'self'"],
       scriptSrc: ["'self'"],
       imgSrc: ["'self'"],
+      fontSrc: ["'self'"],
       formAction: formTargets,
       baseUri: ["'none'"],
       frameAncestors: ["'none'"],

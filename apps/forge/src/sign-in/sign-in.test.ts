@@ -31,7 +31,7 @@ test("ONB-2 a new user authorizes: sign-in, consent, back to the callback with c
   const consent = await browser.get(returnTo);
   const text = await consent.text();
   expect(text).toContain("Authorize Towpath");
-  expect(text).toContain("Towpath Forge (local stand-in for GitHub)");
+  expect(text).toContain("<title>Authorize Towpath · Towpath Forge</title>");
   const fields = { client_id: "Iv1.test", state: "state 1&2", decision: "authorize" };
   const back = locationOf(await browser.submit("/login/oauth/authorize", fields));
   expect(back.origin + back.pathname).toBe("http://localhost:3000/api/github/callback");

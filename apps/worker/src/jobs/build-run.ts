@@ -12,6 +12,7 @@ import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, redactDiagnosis, redactWarning, sourceNotConnected } from "./diagnoses.ts";
+import { createBuildReport } from "./report-build.ts";
 
 /** Another worker has the build, or it was canceled or deleted: this worker must stop writing. */
 class BuildLost extends Error {
@@ -64,6 +65,8 @@ export async function runNextBuild(services: Services, organizationId: string, s
   const signal = AbortSignal.any([stopping, lost.signal]);
   const run: BuildRun = { services, ctx, taken, fence, operatorLog, buildLog, signal };
   const heartbeat = startHeartbeat(run, lost);
+  const report = createBuildReport(run);
+  report();
   try {
     await buildAndRollOut(run);
   } catch (error) {
@@ -81,6 +84,7 @@ export async function runNextBuild(services: Services, organizationId: string, s
   } finally {
     clearInterval(heartbeat);
     await buildLog.flush();
+    report();
     operatorLog.info("build ended");
   }
 }

@@ -4,6 +4,7 @@ import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
 import { getBuild, startBuild } from "@towpath/core/build";
 import { type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import type { CommitStatus } from "@towpath/github";
 import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
@@ -44,6 +45,9 @@ export type Bench = {
   readonly runner: RunnerStandIn;
   /** Where each branch stands at GitHub. */
   readonly heads: Map<string, string>;
+  /** What was reported of commits, oldest first. */
+  readonly statuses: (CommitStatus & { readonly sha: string })[];
+  gitHubIsAway: boolean;
   trusted: boolean;
   diskIsLow: boolean;
   readonly work: (maxBuilds?: number, maxBuildsPerOrganization?: number) => Promise<void>;
@@ -64,6 +68,8 @@ export async function openBench(): Promise<Bench> {
     build: async () => goodBuild,
     runner,
     heads: new Map(),
+    statuses: [],
+    gitHubIsAway: false,
     trusted: true,
     diskIsLow: false,
     work: (maxBuilds = 2, maxBuildsPerOrganization = maxBuilds) =>
@@ -117,6 +123,11 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       }),
       pullRequestsFrom: async () => [],
       installation: async () => Promise.reject(new Error("these tests don't ask for an installation")),
+      setCommitStatus: async (_address, sha, status) => {
+        // As one that hangs.
+        if (bench().gitHubIsAway) return new Promise(() => {});
+        bench().statuses.push({ sha, ...status });
+      },
       tarball: async () => new ReadableStream(),
     },
     externalServers: {
@@ -137,6 +148,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     }),
     allowUnsandboxed: false,
     serverUrlTemplate: "http://localhost:8080/{name}",
+    dashboardUrl: "http://localhost:3000",
     secrets: createSecretBox({ current: rootSecret, previous: [] }),
     log: pino({ level: "silent" }),
     heartbeatMs: 100,

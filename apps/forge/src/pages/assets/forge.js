@@ -18,3 +18,14 @@ for (const fieldset of document.querySelectorAll("fieldset[data-when]")) {
   for (const choice of choices) choice.addEventListener("change", update);
   update();
 }
+
+const theme = document.querySelector("fieldset[data-theme-switch]");
+theme.hidden = false;
+for (const radio of theme.querySelectorAll("input")) {
+  radio.checked = radio.value === (document.documentElement.dataset.theme ?? "system");
+  radio.addEventListener("change", () => {
+    localStorage.setItem("theme", radio.value);
+    if (radio.value === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = radio.value;
+  });
+}
