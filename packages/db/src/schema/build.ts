@@ -1,4 +1,15 @@
-import { bigint, boolean, index, integer, json, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import {
+  type AnyPgColumn,
+  bigint,
+  boolean,
+  index,
+  integer,
+  json,
+  jsonb,
+  pgTable,
+  text,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
@@ -23,8 +34,10 @@ export const build = pgTable(
     commitAuthor: text(),
     pullRequestNumber: integer(),
     pullRequestUrl: text(),
-    /** quickstart | import | push | redeploy | cli */
+    /** quickstart | import | push | redeploy | cli | promote */
     trigger: text().notNull(),
+    /** For a promotion: the preview's build, whose layers it has from the start; null when that was removed. */
+    promotedFromBuildId: uuid().references((): AnyPgColumn => build.id, { onDelete: "set null" }),
     /** Order of pushes on the branch; a rollout never replaces a higher sequence with a lower one. */
     sequence: bigint({ mode: "number" }).notNull(),
     /** Incremented when a worker takes the build; a worker with an older attempt must stop. */
@@ -64,6 +77,7 @@ export const build = pgTable(
     index().on(table.branchId, table.sequence),
     index().on(table.status),
     index().on(table.createdByUserId),
+    index().on(table.promotedFromBuildId),
   ],
 );
 

@@ -1,0 +1,3 @@
+ALTER TABLE "build" ADD COLUMN "promoted_from_build_id" uuid;--> statement-breakpoint
+ALTER TABLE "build" ADD CONSTRAINT "build_promoted_from_build_id_build_id_fk" FOREIGN KEY ("promoted_from_build_id") REFERENCES "public"."build"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "build_promoted_from_build_id_index" ON "build" USING btree ("promoted_from_build_id");
