@@ -14,6 +14,10 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
                      [--requirements FILE] [--data-dir DIR]
       Prints a server's settings, after changing those that you pass. Who can call it: anyone (--public), members and API
       keys (--private), or whom the server's own sign-in lets in (--auth passthrough): see docs/sign-in.md.
+  ./towpath rollback NAME [--to COMMIT] [--branch BRANCH] [--data-dir DIR]
+      Makes the version before, or the one of a commit, live again. Nothing is built.
+  ./towpath promote NAME BRANCH [--commit COMMIT] [--data-dir DIR]
+      Puts the preview of a branch into production as it is, with production's variables, once its server answers.
   ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.
   ./towpath reset-password EMAIL [--remove-two-factor] [--data-dir DIR]
@@ -32,6 +36,8 @@ const commands: Record<string, () => Promise<Command>> = {
   up: async () => (await import("./up/up.ts")).up,
   deploy: async () => (await import("./deploy/deploy.ts")).deploy,
   settings: async () => (await import("./settings/settings.ts")).settings,
+  rollback: async () => (await import("./deployments/rollback.ts")).rollback,
+  promote: async () => (await import("./deployments/promote.ts")).promote,
   logs: async () => (await import("./logs/logs.ts")).logs,
   "reset-password": async () => (await import("./reset-password/reset-password.ts")).resetPassword,
   "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,

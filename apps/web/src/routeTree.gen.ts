@@ -101,16 +101,19 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
-import { Route as ApiV1BuildsBuildIdRouteImport } from "./routes/api/v1/builds/$buildId";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
+import { Route as ApiV1BuildsBuildIdIndexRouteImport } from "./routes/api/v1/builds/$buildId/index";
+import { Route as ApiV1BuildsBuildIdCancelRouteImport } from "./routes/api/v1/builds/$buildId/cancel";
 import { Route as ApiV1DeploymentsDeploymentIdLiveRouteImport } from "./routes/api/v1/deployments/$deploymentId/live";
+import { Route as ApiV1DeploymentsDeploymentIdPromoteRouteImport } from "./routes/api/v1/deployments/$deploymentId/promote";
 import { Route as ApiV1OrganizationsSlugIndexRouteImport } from "./routes/api/v1/organizations/$slug/index";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
 import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/projects/$name/admin-jwt";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
+import { Route as ApiV1ProjectsNameDeploymentsRouteImport } from "./routes/api/v1/projects/$name/deployments";
 import { Route as ApiV1ProjectsNameLimitsRouteImport } from "./routes/api/v1/projects/$name/limits";
 import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
 import { Route as ApiV1ProjectsNameSignInsRouteImport } from "./routes/api/v1/projects/$name/sign-ins";
@@ -624,11 +627,6 @@ const ApiOrganizationsOrgSlugAuditLogRoute =
     path: "/api/organizations/$orgSlug/audit-log",
     getParentRoute: () => rootRouteImport,
   } as any);
-const ApiV1BuildsBuildIdRoute = ApiV1BuildsBuildIdRouteImport.update({
-  id: "/api/v1/builds/$buildId",
-  path: "/api/v1/builds/$buildId",
-  getParentRoute: () => rootRouteImport,
-} as any);
 const ApiV1ProjectsIndexRoute = ApiV1ProjectsIndexRouteImport.update({
   id: "/api/v1/projects/",
   path: "/api/v1/projects/",
@@ -646,10 +644,27 @@ const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
     path: "/api/projects/$orgSlug/$projectName/request-log-changes",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiV1BuildsBuildIdIndexRoute = ApiV1BuildsBuildIdIndexRouteImport.update({
+  id: "/api/v1/builds/$buildId/",
+  path: "/api/v1/builds/$buildId/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1BuildsBuildIdCancelRoute =
+  ApiV1BuildsBuildIdCancelRouteImport.update({
+    id: "/api/v1/builds/$buildId/cancel",
+    path: "/api/v1/builds/$buildId/cancel",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1DeploymentsDeploymentIdLiveRoute =
   ApiV1DeploymentsDeploymentIdLiveRouteImport.update({
     id: "/api/v1/deployments/$deploymentId/live",
     path: "/api/v1/deployments/$deploymentId/live",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1DeploymentsDeploymentIdPromoteRoute =
+  ApiV1DeploymentsDeploymentIdPromoteRouteImport.update({
+    id: "/api/v1/deployments/$deploymentId/promote",
+    path: "/api/v1/deployments/$deploymentId/promote",
     getParentRoute: () => rootRouteImport,
   } as any);
 const ApiV1OrganizationsSlugIndexRoute =
@@ -679,6 +694,12 @@ const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
   path: "/api/v1/projects/$name/builds",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiV1ProjectsNameDeploymentsRoute =
+  ApiV1ProjectsNameDeploymentsRouteImport.update({
+    id: "/api/v1/projects/$name/deployments",
+    path: "/api/v1/projects/$name/deployments",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameLimitsRoute = ApiV1ProjectsNameLimitsRouteImport.update({
   id: "/api/v1/projects/$name/limits",
   path: "/api/v1/projects/$name/limits",
@@ -893,21 +914,24 @@ export interface FileRoutesByFullPath {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
-  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
+  "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  "/api/v1/builds/$buildId/": typeof ApiV1BuildsBuildIdIndexRoute;
   "/api/v1/organizations/$slug/": typeof ApiV1OrganizationsSlugIndexRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
@@ -1015,21 +1039,24 @@ export interface FileRoutesByTo {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
-  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
+  "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdIndexRoute;
   "/api/v1/organizations/$slug": typeof ApiV1OrganizationsSlugIndexRoute;
   "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
@@ -1141,21 +1168,24 @@ export interface FileRoutesById {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
-  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
+  "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
+  "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  "/api/v1/builds/$buildId/": typeof ApiV1BuildsBuildIdIndexRoute;
   "/api/v1/organizations/$slug/": typeof ApiV1OrganizationsSlugIndexRoute;
   "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
@@ -1267,21 +1297,24 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
-    | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
+    | "/api/v1/deployments/$deploymentId/promote"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/deployments"
     | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
+    | "/api/v1/builds/$buildId/"
     | "/api/v1/organizations/$slug/"
     | "/api/v1/projects/$name/"
     | "/v0.1/servers/$serverName/versions/"
@@ -1389,21 +1422,24 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
-    | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
+    | "/api/v1/deployments/$deploymentId/promote"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/deployments"
     | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
+    | "/api/v1/builds/$buildId"
     | "/api/v1/organizations/$slug"
     | "/api/v1/projects/$name"
     | "/v0.1/servers/$serverName/versions"
@@ -1514,21 +1550,24 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
-    | "/api/v1/builds/$buildId"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
+    | "/api/v1/deployments/$deploymentId/promote"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
+    | "/api/v1/projects/$name/deployments"
     | "/api/v1/projects/$name/limits"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
+    | "/api/v1/builds/$buildId/"
     | "/api/v1/organizations/$slug/"
     | "/api/v1/projects/$name/"
     | "/v0.1/servers/$serverName/versions/"
@@ -1596,19 +1635,22 @@ export interface RootRouteChildren {
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
-  ApiV1BuildsBuildIdRoute: typeof ApiV1BuildsBuildIdRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  ApiV1BuildsBuildIdCancelRoute: typeof ApiV1BuildsBuildIdCancelRoute;
   ApiV1DeploymentsDeploymentIdLiveRoute: typeof ApiV1DeploymentsDeploymentIdLiveRoute;
+  ApiV1DeploymentsDeploymentIdPromoteRoute: typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
   ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
   ApiV1ProjectsNameAdminJwtRoute: typeof ApiV1ProjectsNameAdminJwtRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
+  ApiV1ProjectsNameDeploymentsRoute: typeof ApiV1ProjectsNameDeploymentsRoute;
   ApiV1ProjectsNameLimitsRoute: typeof ApiV1ProjectsNameLimitsRoute;
   ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
   ApiV1ProjectsNameSignInsRoute: typeof ApiV1ProjectsNameSignInsRoute;
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
   V0Dot1ServersServerNameVersionsVersionRoute: typeof V0Dot1ServersServerNameVersionsVersionRoute;
+  ApiV1BuildsBuildIdIndexRoute: typeof ApiV1BuildsBuildIdIndexRoute;
   ApiV1OrganizationsSlugIndexRoute: typeof ApiV1OrganizationsSlugIndexRoute;
   ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
@@ -2275,13 +2317,6 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOrganizationsOrgSlugAuditLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/v1/builds/$buildId": {
-      id: "/api/v1/builds/$buildId";
-      path: "/api/v1/builds/$buildId";
-      fullPath: "/api/v1/builds/$buildId";
-      preLoaderRoute: typeof ApiV1BuildsBuildIdRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
     "/api/v1/projects/": {
       id: "/api/v1/projects/";
       path: "/api/v1/projects";
@@ -2303,11 +2338,32 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/builds/$buildId/": {
+      id: "/api/v1/builds/$buildId/";
+      path: "/api/v1/builds/$buildId";
+      fullPath: "/api/v1/builds/$buildId/";
+      preLoaderRoute: typeof ApiV1BuildsBuildIdIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/builds/$buildId/cancel": {
+      id: "/api/v1/builds/$buildId/cancel";
+      path: "/api/v1/builds/$buildId/cancel";
+      fullPath: "/api/v1/builds/$buildId/cancel";
+      preLoaderRoute: typeof ApiV1BuildsBuildIdCancelRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/deployments/$deploymentId/live": {
       id: "/api/v1/deployments/$deploymentId/live";
       path: "/api/v1/deployments/$deploymentId/live";
       fullPath: "/api/v1/deployments/$deploymentId/live";
       preLoaderRoute: typeof ApiV1DeploymentsDeploymentIdLiveRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/deployments/$deploymentId/promote": {
+      id: "/api/v1/deployments/$deploymentId/promote";
+      path: "/api/v1/deployments/$deploymentId/promote";
+      fullPath: "/api/v1/deployments/$deploymentId/promote";
+      preLoaderRoute: typeof ApiV1DeploymentsDeploymentIdPromoteRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/v1/organizations/$slug/": {
@@ -2343,6 +2399,13 @@ declare module "@tanstack/react-router" {
       path: "/api/v1/projects/$name/builds";
       fullPath: "/api/v1/projects/$name/builds";
       preLoaderRoute: typeof ApiV1ProjectsNameBuildsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/deployments": {
+      id: "/api/v1/projects/$name/deployments";
+      path: "/api/v1/projects/$name/deployments";
+      fullPath: "/api/v1/projects/$name/deployments";
+      preLoaderRoute: typeof ApiV1ProjectsNameDeploymentsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/v1/projects/$name/limits": {
@@ -2672,22 +2735,26 @@ const rootRouteChildren: RootRouteChildren = {
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
-  ApiV1BuildsBuildIdRoute: ApiV1BuildsBuildIdRoute,
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
+  ApiV1BuildsBuildIdCancelRoute: ApiV1BuildsBuildIdCancelRoute,
   ApiV1DeploymentsDeploymentIdLiveRoute: ApiV1DeploymentsDeploymentIdLiveRoute,
+  ApiV1DeploymentsDeploymentIdPromoteRoute:
+    ApiV1DeploymentsDeploymentIdPromoteRoute,
   ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
   ApiV1ProjectsNameAdminJwtRoute: ApiV1ProjectsNameAdminJwtRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
+  ApiV1ProjectsNameDeploymentsRoute: ApiV1ProjectsNameDeploymentsRoute,
   ApiV1ProjectsNameLimitsRoute: ApiV1ProjectsNameLimitsRoute,
   ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
   ApiV1ProjectsNameSignInsRoute: ApiV1ProjectsNameSignInsRoute,
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
   V0Dot1ServersServerNameVersionsVersionRoute:
     V0Dot1ServersServerNameVersionsVersionRoute,
+  ApiV1BuildsBuildIdIndexRoute: ApiV1BuildsBuildIdIndexRoute,
   ApiV1OrganizationsSlugIndexRoute: ApiV1OrganizationsSlugIndexRoute,
   ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   V0Dot1ServersServerNameVersionsIndexRoute:

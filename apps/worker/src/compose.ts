@@ -67,7 +67,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     database,
     queue: workers.queue,
     github: createGitHub(config.github),
-    builder: createBuilder(config.builder, { driver, layers }),
+    builder: createBuilder(config.builder, { driver, layers, isStored: (digest) => store.has(digest) }),
     runner,
     isolation: () => driver.selfTest(),
     allowUnsandboxed: config.isolation.allowUnsandboxed,

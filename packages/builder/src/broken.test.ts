@@ -42,7 +42,8 @@ async function failure(
 
 test("BLD-2 an entrypoint that does not exist", async () => {
   const found = await failure({ "main.py": server, ...requirements });
-  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan" });
+  const fix = { kind: "entrypoint", candidates: ["main.py"] };
+  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan", fix });
   expect(found.remedy).toContain("`main.py`");
 });
 
@@ -111,7 +112,8 @@ threading.Thread(target=end, daemon=True).start()
 
 test("BLD-2 a missing object, and an object that is not a server", async () => {
   const missing = await failure({ "server.py": server.replace("mcp =", "my_tools ="), ...requirements });
-  expect(missing).toMatchObject({ code: "object_missing", phase: "inspect" });
+  const fix = { kind: "entrypoint", candidates: ["server.py:my_tools"] };
+  expect(missing).toMatchObject({ code: "object_missing", phase: "inspect", fix });
   expect(missing.remedy).toContain("`server.py:my_tools`");
   const wrong = await failure(
     { "server.py": `${server}numbers = [1]\n`, ...requirements },
@@ -125,7 +127,8 @@ test("BLD-2 a missing variable: the diagnosis says which and where to set it", a
     "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
     ...requirements,
   });
-  expect(found).toMatchObject({ code: "variable_missing", file: "server.py", line: 2 });
+  const fix = { kind: "variables", names: ["WEATHER_KEY"] };
+  expect(found).toMatchObject({ code: "variable_missing", file: "server.py", line: 2, fix });
   expect(found.title).toContain("WEATHER_KEY");
   expect(found.remedy).toContain("Add `WEATHER_KEY` under Settings → Environment variables");
 });

@@ -51,6 +51,13 @@ test("BLD-6 BLD-3 a repository becomes layers and a manifest; the log has every 
   ]);
   expect(tried.text).toContain("plan step Dependencies: requirements.txt (found in the repository");
   expect(tried.text).toMatch(/install output \+? ?.*fastmcp==/);
+  for (const result of [
+    /fetch result 2 files/,
+    /plan result Python 3\.\d+\.\d+, requirements.txt, server.py/,
+    /install result \d{2,} packages installed/,
+    /inspect result 1 tool$/m,
+  ])
+    expect(tried.text).toMatch(result);
   expect(Object.keys(timings)).toEqual(["fetch", "plan", "install", "inspect"]);
   expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
   const file = await stat(join(await layer(layers.code), "server.py"));
@@ -78,7 +85,22 @@ test("BLD-3 a change of code alone reuses the dependency layer, and the log says
   expect(second.layers.code).not.toBe(first.layers.code);
   expect(tried.text).toContain("reusing its layer");
   expect(tried.text).toContain("Source: 2 files.");
+  expect(tried.text).toContain("install result Dependencies reused, code is new");
   expect(tried.text).not.toContain("install output");
+});
+
+test("PRJ-14 layers of an earlier build are taken over without the commit, and made again when they are gone", async () => {
+  const files = { "server.py": plainServer };
+  const first = success(await workshop.tryBuild(files));
+  const openTarball = () => Promise.reject(new Error("the commit isn't needed"));
+  const promoted = await workshop.tryBuild({}, { layers: first.layers, openTarball });
+  expect(success(promoted)).toMatchObject({ layers: first.layers, manifest: first.manifest });
+  expect(Object.keys(promoted.result.timings)).toEqual(["inspect"]);
+  expect(promoted.text).toContain("install result Reused from the preview");
+  const gone = { ...first.layers, code: "0".repeat(64) };
+  const again = await workshop.tryBuild(files, { layers: gone });
+  expect(success(again).layers).toEqual(first.layers);
+  expect(again.text).toContain("its commit is built again");
 });
 
 test("BLD-3 an organization never reuses another one's dependency layer, so it cannot poison it", async () => {

@@ -13,7 +13,7 @@ import type { BuildRequest, BuildResult } from "./contract.ts";
 import { BuildFailure, countOf, notFetched, notIsolated, rootMissing, tooLong } from "./failure.ts";
 import { extractSource } from "./fetch/extract.ts";
 import { type SourceTree, subtree } from "./fetch/source-tree.ts";
-import { inspectServer } from "./inspect/inspect.ts";
+import { type InspectedServer, inspectServer } from "./inspect/inspect.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { installLayers } from "./install/install.ts";
 import { findPython } from "./plan/find-python.ts";
@@ -34,6 +34,8 @@ export type BuilderParts = {
   readonly driver: RuntimeDriver;
   /** Finds layers of earlier builds: the layer cache of packages/artifacts. */
   readonly layers: Pick<LayerCache, "find">;
+  /** Whether the artifact store has a layer. */
+  readonly isStored: (digest: string) => Promise<boolean>;
 };
 
 export function createBuilder(config: BuilderConfig, parts: BuilderParts): Builder {
@@ -44,6 +46,9 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
   };
 }
 
+/** Layers, and what an inspection must know of the server in them. */
+type Built = { readonly layers: Layers; readonly server: InspectedServer };
+
 /** One build: the phases in order, each timed, all under one deadline. */
 class Build {
   readonly #request: BuildRequest;
@@ -51,30 +56,30 @@ class Build {
   readonly #limits: BuildLimits;
   readonly #driver: RuntimeDriver;
   readonly #layers: BuilderParts["layers"];
+  readonly #isStored: BuilderParts["isStored"];
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
   readonly #deadline: AbortSignal;
   readonly #signal: AbortSignal;
   readonly #warnings: BuildWarning[] = [];
   #phase: BuildPhase = "fetch";
 
-  constructor(request: BuildRequest, config: BuilderConfig, limits: BuildLimits, { driver, layers }: BuilderParts) {
+  constructor(request: BuildRequest, config: BuilderConfig, limits: BuildLimits, parts: BuilderParts) {
     this.#request = request;
     this.#config = config;
     this.#limits = limits;
-    this.#driver = driver;
-    this.#layers = layers;
+    this.#driver = parts.driver;
+    this.#layers = parts.layers;
+    this.#isStored = parts.isStored;
     this.#deadline = AbortSignal.timeout(limits.buildMs);
     this.#signal = AbortSignal.any([request.signal, this.#deadline]);
   }
 
   async run(): Promise<BuildResult> {
-    const { buildId, organizationId, signal } = this.#request;
+    const { signal } = this.#request;
     signal.throwIfAborted();
-    const { install, diskBytes, freeBytes } = this.#limits;
-    const spec = { buildId, organizationId, limits: install, diskBytes, freeBytes };
-    const workspace = await this.#driver.openBuild(spec);
     try {
-      return await this.#phases(workspace);
+      const known = await this.#knownLayers();
+      return await this.#inspect(known ?? (await this.#makeLayers()));
     } catch (error) {
       signal.throwIfAborted();
       const diagnosis = this.#diagnose(error);
@@ -82,19 +87,43 @@ class Build {
       const { phase, title, detail, remedy } = diagnosis;
       this.#request.log(phase, "error", [title, detail, remedy].join("\n"));
       return { ok: false, diagnosis, timings: this.#timings };
+    }
+  }
+
+  /** The layers that the request brings; null when it brings none, or one of them is no longer stored. */
+  async #knownLayers(): Promise<Built | null> {
+    const { layers, entrypoint, log } = this.#request;
+    if (layers === null) return null;
+    const stored = await Promise.all([layers.dependencies, layers.code].map((digest) => this.#isStored(digest)));
+    if (stored.includes(false)) {
+      log("fetch", "warning", "The preview's files are no longer stored, so its commit is built again.");
+      return null;
+    }
+    log("install", "step", `Layers: those of the preview, byte for byte, with Python ${layers.pythonVersion}.`);
+    log("install", "result", "Reused from the preview");
+    return { layers, server: { entrypoint, entryFile: entrypoint.split(":")[0] ?? entrypoint, dependencies: null } };
+  }
+
+  async #makeLayers(): Promise<Built> {
+    const { buildId, organizationId } = this.#request;
+    const { install, diskBytes, freeBytes } = this.#limits;
+    const spec = { buildId, organizationId, limits: install, diskBytes, freeBytes };
+    const workspace = await this.#driver.openBuild(spec);
+    try {
+      const source = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
+      const { plan, pythonVersion } = await this.#timed("plan", () => this.#plan(source));
+      const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
+      return { layers, server: plan };
     } finally {
       await workspace.close();
     }
   }
 
-  async #phases(workspace: BuildWorkspace): Promise<BuildResult> {
-    const source = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
-    const { plan, pythonVersion } = await this.#timed("plan", () => this.#plan(source));
-    const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
+  async #inspect({ layers, server }: Built): Promise<BuildResult> {
     const { manifest, recording, warnings, ownSignIn } = await this.#timed("inspect", () =>
       inspectServer({
         request: this.#request,
-        plan,
+        server,
         layers,
         limits: this.#limits,
         driver: this.#driver,
@@ -116,13 +145,18 @@ class Build {
       throw new BuildFailure(notFetched(error), error);
     });
     const whole = await extractSource(tarball, directory, this.#limits.source, this.#signal);
-    log("fetch", "step", `Source: ${countOf(whole.entries.length, "file")}.`);
+    const count = countOf(whole.entries.length, "file");
+    log("fetch", "step", `Source: ${count}.`);
     const root = posix.normalize(rootDirectory ?? ".").replace(/^\/|\/$/g, "");
-    if (root === "" || root === ".") return whole;
+    if (root === "" || root === ".") {
+      log("fetch", "result", count);
+      return whole;
+    }
     const part = root.startsWith("..") ? null : subtree(whole, root);
     if (part === null) throw new BuildFailure(rootMissing(root));
     const found = countOf(part.entries.length, "file");
     log("fetch", "step", `Root directory ${root}: set in the project's settings; ${found}.`);
+    log("fetch", "result", `${found} in ${root}`);
     return part;
   }
 
@@ -137,6 +171,7 @@ class Build {
     const { version, warning } = await findPython(plan.python, this.#config.defaultPython, this.#driver);
     if (warning !== null) this.#warn("plan", warning);
     log("plan", "step", `Using Python ${version}.`);
+    log("plan", "result", [`Python ${version}`, plan.dependencies.file, plan.entrypoint].filter(Boolean).join(", "));
     return { plan, pythonVersion: version };
   }
 

@@ -17,6 +17,8 @@ export type BuildRequest = {
   readonly organizationId: string;
   readonly entrypoint: string;
   readonly requirements: string | null;
+  /** Layers of an earlier build to take over: then the server is only inspected. Null: make them from the commit. */
+  readonly layers: Layers | null;
   readonly rootDirectory: string | null;
   /** In towpath-cloud the gateway authenticates callers, and their credentials never reach the server (GW-4). */
   readonly authMode: AuthMode;

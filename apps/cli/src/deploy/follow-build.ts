@@ -21,7 +21,8 @@ const outcomeSchema = z.object({
 type Outcome = z.infer<typeof outcomeSchema>;
 
 const paintByKind: Readonly<Record<BuildLogKind, (text: string) => string>> = {
-  step: bold,
+  step: (text) => text,
+  result: (text) => green(bold(text)),
   output: dim,
   warning: yellow,
   error: red,

@@ -121,6 +121,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
     organizationId: taken.organizationId,
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
+    layers: taken.layers,
     rootDirectory: project.rootDirectory,
     authMode: project.authMode,
     environment: cloudEnvironment(

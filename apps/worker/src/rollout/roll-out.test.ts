@@ -1,3 +1,6 @@
+import type { BuildRequest } from "@towpath/builder";
+import { cancelBuild } from "@towpath/core/build";
+import { promoteDeployment } from "@towpath/core/deployment";
 import {
   liveCommit,
   type SeededOrganization,
@@ -5,8 +8,10 @@ import {
   seedProject,
   seedSecrets,
   shaOf,
+  testContext,
 } from "@towpath/core/testing";
-import { route } from "@towpath/db/schema";
+import { build, route } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
 
@@ -52,6 +57,55 @@ test("BLD-10 RUN-4 KEY-4 a build goes live only after its server has really star
   expect(text).toMatch(/^fetch step Fetching the commit\./);
   expect(text).toContain("the key is [API_KEY]");
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${project.name}/mcp`)).toBe(true);
+});
+
+test("PRJ-14 RUN-4 a promotion gives the builder the preview's layers and production's variables, and goes live", async () => {
+  const { db } = bench.database;
+  const project = await seedProject(db, team);
+  await seedSecrets(db, bench.services.secrets, project.id, { API_KEY: "very secret" });
+  await bench.work();
+  const preview = await builds.start(project, "a", "feature");
+  await builds.ended(preview);
+  const layers = { pythonVersion: "3.12.1", dependencies: "c".repeat(64), code: "d".repeat(64) };
+  await db.update(build).set({ layers }).where(eq(build.id, preview));
+  const { deployment } = await builds.show(preview);
+  const requests: BuildRequest[] = [];
+  bench.build = async (request) => {
+    requests.push(request);
+    return { ...goodBuild, layers: request.layers ?? goodBuild.layers };
+  };
+  const ctx = testContext(db, team.owner, { queue: bench.services.queue });
+  const { id } = await promoteDeployment({ ctx, input: { deploymentId: deployment?.id ?? "" } });
+  await builds.ended(id);
+  expect(await builds.show(id)).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });
+  expect(await liveCommit(db, project.branchId)).toBe(shaOf("a"));
+  expect(requests).toMatchObject([
+    { layers, environment: { API_KEY: "very secret", TOWPATH_CLOUD_ENVIRONMENT: "production" } },
+  ]);
+  // Pushed commits are built as ever.
+  await builds.ended(await builds.start(project, "b"));
+  expect(requests[1]?.layers).toBeNull();
+  expect((await builds.show(preview)).deployment).toMatchObject({ isLive: true, isProd: false });
+});
+
+test("BLD-13 a build that a person cancels stops at its worker, and nothing goes live", async () => {
+  const project = await seedProject(bench.database.db, team);
+  let [begun, stopped] = [false, false];
+  bench.build = (request) =>
+    new Promise((_resolve, reject) => {
+      begun = true;
+      request.signal.addEventListener("abort", () => {
+        stopped = true;
+        reject(request.signal.reason);
+      });
+    });
+  await bench.work();
+  const buildId = await builds.start(project, "a");
+  await until(() => begun);
+  await cancelBuild({ ctx: testContext(bench.database.db, team.owner), input: { buildId } });
+  await until(() => stopped);
+  expect(await builds.show(buildId)).toMatchObject({ status: "canceled", diagnosis: null, deployment: null });
+  expect(await liveCommit(bench.database.db, project.branchId)).toBeNull();
 });
 
 test("BLD-10 a rollout waits for a runner that restarts or is full, and not for a server that keeps crashing", async () => {

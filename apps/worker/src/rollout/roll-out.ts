@@ -38,6 +38,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   try {
     const { waitedMs } = await startServer(input, made.deploymentId);
     log("rollout", "step", `It answers, after ${Math.round(waitedMs)} ms.`);
+    log("rollout", "result", `Answers after ${Math.round(waitedMs)} ms`);
   } catch (error) {
     if (error instanceof RunnerError) return { ok: false, diagnosis: notStarted(error) };
     throw error;

@@ -164,8 +164,8 @@ export function buildsOf(bench: Bench, team: SeededOrganization) {
   const show = (buildId: string) => getBuild({ ctx: context(), input: { buildId } });
   return {
     /** Starts a build of a commit that the name stands for; returns its id. */
-    async start(project: { readonly name: string }, commit: string): Promise<string> {
-      const input = { orgSlug: team.slug, projectName: project.name, commitSha: shaOf(commit) };
+    async start(project: { readonly name: string }, commit: string, branch = "main"): Promise<string> {
+      const input = { orgSlug: team.slug, projectName: project.name, branch, commitSha: shaOf(commit) };
       return (await startBuild({ ctx: context(), input })).build.id;
     },
     show,

@@ -1,7 +1,9 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
+import { entrypointSchema } from "@towpath/core/project/schema";
+import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import type { HarnessStatus } from "@towpath/runtime";
 import { diagnosis } from "../failure.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { InspectedServer } from "../inspect/inspect.ts";
 
 type Failed = Extract<HarnessStatus, { state: "failed" }>;
 
@@ -22,29 +24,43 @@ const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
 };
 
 /** Turns the harness's status into a diagnosis with a remedy for this project. Pure. */
-export function diagnoseHarness(status: Failed, plan: Plan): Diagnosis {
-  const outdated = outdatedLock(status, plan);
+export function diagnoseHarness(status: Failed, server: InspectedServer): Diagnosis {
+  const outdated = outdatedLock(status, server);
   return diagnosis(
     {
       code: outdated === null ? status.code : "lock_outdated",
       phase: "inspect",
       title: titles[status.code](status),
       detail: outdated === null ? status.message : `${status.message} ${outdated}`,
-      remedy: outdated === null ? remedyOf(status, plan) : "Run `uv lock`, commit uv.lock and push.",
+      remedy: outdated === null ? remedyOf(status, server) : "Run `uv lock`, commit uv.lock and push.",
     },
-    { file: status.file, line: status.line, excerpt: status.traceback },
+    { file: status.file, line: status.line, excerpt: status.traceback, ...fixOf(status, server) },
   );
 }
 
+/** What can be done about it without changing the code. */
+function fixOf({ code, candidates }: Failed, { entryFile }: InspectedServer): Pick<Diagnosis, "fix"> {
+  if (code === "object_missing" || code === "unsupported_object") {
+    const entrypoints = candidates.map((name) => `${entryFile}:${name}`).filter(isEntrypoint);
+    return isFilled(entrypoints) ? { fix: { kind: "entrypoint", candidates: entrypoints } } : {};
+  }
+  if (code !== "variable_missing") return {};
+  const names = candidates.filter((name) => secretKeyNameSchema.safeParse(name).success);
+  return isFilled(names) ? { fix: { kind: "variables", names } } : {};
+}
+
+const isFilled = (list: readonly string[]) => list.length > 0;
+const isEntrypoint = (text: string) => entrypointSchema.safeParse(text).success;
+
 /** A sentence when the missing module is listed in pyproject.toml but not in the older lock; else null. */
-function outdatedLock(status: Failed, plan: Plan): string | null {
+function outdatedLock(status: Failed, server: InspectedServer): string | null {
   if (status.code !== "module_missing" || status.module === null) return null;
   const wanted = packageFor(status.module);
-  if (!plan.dependencies.unlocked.includes(wanted)) return null;
+  if (!server.dependencies?.unlocked.includes(wanted)) return null;
   return `\`${wanted}\` is listed in pyproject.toml, but uv.lock is older and doesn't include it.`;
 }
 
-function remedyOf(status: Failed, plan: Plan): string {
+function remedyOf(status: Failed, server: InspectedServer): string {
   const where = status.file === null ? "" : ` in ${status.file}${status.line === null ? "" : ` line ${status.line}`}`;
   switch (status.code) {
     case "entrypoint_not_found":
@@ -52,16 +68,16 @@ function remedyOf(status: Failed, plan: Plan): string {
     case "syntax_error":
       return `Correct the code${where}, or request the Python version it is written for in \`.python-version\`.`;
     case "module_missing":
-      return moduleRemedy(status.module ?? "", plan);
+      return moduleRemedy(status.module ?? "", server);
     case "variable_missing":
       return variableRemedy(status.candidates);
     case "object_missing":
     case "unsupported_object":
-      return objectRemedy(status, plan);
+      return objectRemedy(status, server);
     case "mcp_version_mismatch":
-      return `Pin \`mcp<2\` in ${dependencyFile(plan)}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
+      return `Pin \`mcp<2\` in ${dependencyFile(server)}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
     case "import_failed":
-      return `Make ${plan.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Put what is only for running the file directly under \`if __name__ == "__main__":\`.`;
+      return `Make ${server.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Put what is only for running the file directly under \`if __name__ == "__main__":\`.`;
     case "factory_failed":
       return `The function must work without arguments and return the server; the last line of the traceback says what failed${where}.`;
     case "lifespan_failed":
@@ -75,15 +91,20 @@ const issuerRefused = "Issuer URL must be HTTPS";
 const issuerRemedy =
   "The `mcp` package accepts an OAuth server at `http://` on exactly `localhost` only. Serve this instance over https, or on your own machine by path (`TOWPATH_SERVER_URL=http://localhost:8080/{name}`): see docs/sign-in.md.";
 
-const dependencyFile = (plan: Plan) =>
-  plan.dependencies.file === null ? "a new requirements.txt" : `\`${plan.dependencies.file}\``;
+const dependencyFile = ({ dependencies }: InspectedServer) => {
+  if (dependencies === null) return "the file that lists the dependencies";
+  return dependencies.file === null ? "a new requirements.txt" : `\`${dependencies.file}\``;
+};
 
-function moduleRemedy(module: string, plan: Plan): string {
+function moduleRemedy(module: string, server: InspectedServer): string {
   const top = module.split(".")[0] ?? module;
   const name = packageFor(module);
   const same = name === top.toLowerCase().replace(/_/g, "-");
   const hint = same ? "" : ` (the package that provides \`${top}\`)`;
-  const { kind, file } = plan.dependencies;
+  if (server.dependencies === null) {
+    return `The preview had what it needs, so \`${top}\` is imported with production's variables only: add \`${name}\`${hint} to the dependencies, and push.`;
+  }
+  const { kind, file } = server.dependencies;
   if (kind === "none") {
     return `Add \`${name}\`${hint} to a new requirements.txt (with \`fastmcp\`, which is the only package installed now), and push.`;
   }
@@ -103,11 +124,11 @@ function variableRemedy(names: readonly string[]): string {
   return `Add ${what} under Settings → Environment variables, then build again.`;
 }
 
-function objectRemedy(status: Failed, plan: Plan): string {
+function objectRemedy(status: Failed, server: InspectedServer): string {
   if (status.candidates.length === 0) {
-    return `Define the server at the top level of ${plan.entryFile} (for example \`mcp = FastMCP("…")\`), or set the entrypoint under Settings → Build to the file that does.`;
+    return `Define the server at the top level of ${server.entryFile} (for example \`mcp = FastMCP("…")\`), or set the entrypoint under Settings → Build to the file that does.`;
   }
-  const list = status.candidates.map((name) => `\`${plan.entryFile}:${name}\``).join(" or ");
+  const list = status.candidates.map((name) => `\`${server.entryFile}:${name}\``).join(" or ");
   return `Set the entrypoint under Settings → Build to ${list}.`;
 }
 

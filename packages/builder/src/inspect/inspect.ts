@@ -27,9 +27,14 @@ import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
 import { listsNotRead, manifestWarnings } from "./warnings.ts";
 
+/** What the plan says of the server. `dependencies`: null for layers that were taken over, of which there is no plan. */
+export type InspectedServer = Pick<Plan, "entrypoint" | "entryFile"> & {
+  readonly dependencies: Plan["dependencies"] | null;
+};
+
 export type InspectInput = {
   readonly request: BuildRequest;
-  readonly plan: Plan;
+  readonly server: InspectedServer;
   readonly layers: Layers;
   readonly limits: BuildLimits;
   readonly driver: RuntimeDriver;
@@ -54,7 +59,7 @@ export type Inspection = {
  * @throws BuildFailure with phase `inspect`
  */
 export async function inspectServer(input: InspectInput): Promise<Inspection> {
-  const { request, limits, plan } = input;
+  const { request, limits, server } = input;
   const output = transcript(request.log);
   const started = await start(input, output);
   if (!started.ok) throw startFailure(started, input, output);
@@ -71,18 +76,18 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
   try {
     const signal = AbortSignal.any([input.signal, ended.signal]);
     const inspection = await inspect(input, handle.endpoint, { timeoutMs, signal });
-    if (inspection.manifest !== null) request.log("inspect", "step", summary(inspection.manifest));
+    if (inspection.manifest !== null) logManifest(request.log, inspection.manifest);
     return inspection;
   } catch (error) {
     input.signal.throwIfAborted();
     // The connection may close a moment before the exit is known.
     await Promise.race([handle.exited, new Promise((resolve) => setTimeout(resolve, 500))]);
     if (exit !== null) {
-      const end = { exit, lastLines: output.lastLines(), entrypoint: plan.entrypoint };
+      const end = { exit, lastLines: output.lastLines(), entrypoint: server.entrypoint };
       throw new BuildFailure(diagnoseServerExit(end, limits), error);
     }
     throw new BuildFailure(
-      diagnoseProtocol(error as McpClientError, plan.entryFile, timeoutMs, output.lastLines()),
+      diagnoseProtocol(error as McpClientError, server.entryFile, timeoutMs, output.lastLines()),
       error,
     );
   } finally {
@@ -96,9 +101,9 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
  * inside its process, bypassing the sign-in.
  */
 async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadManifestOptions): Promise<Inspection> {
-  const { request, plan } = input;
+  const { request, server } = input;
   try {
-    const inspected = inspectionOf(await readManifest(target(endpoint), options), plan);
+    const inspected = inspectionOf(await readManifest(target(endpoint), options), server);
     return { ...inspected, recording: await record(input, endpoint, options), ownSignIn: false };
   } catch (error) {
     if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
@@ -139,16 +144,16 @@ async function record(
 
 /** Reads the manifest inside the server's process, bypassing its sign-in. */
 async function inspectInside(
-  { plan }: InspectInput,
+  { server }: InspectInput,
   endpoint: Endpoint,
   options: ReadManifestOptions,
 ): Promise<Offered> {
   try {
-    return inspectionOf(await readManifest(target(endpoint, inspectPath), options), plan);
+    return inspectionOf(await readManifest(target(endpoint, inspectPath), options), server);
   } catch (error) {
     if (!(error instanceof McpClientError) || options.signal?.aborted) throw error;
     const reason = error.code === "not_found" ? "no MCP server object was found." : error.message;
-    return { manifest: null, recording: null, warnings: [listsNotRead(reason, plan.entryFile)] };
+    return { manifest: null, recording: null, warnings: [listsNotRead(reason, server.entryFile)] };
   }
 }
 
@@ -159,22 +164,22 @@ const target = (endpoint: Endpoint, path = "/mcp"): McpTarget =>
 
 type Offered = Omit<Inspection, "ownSignIn">;
 
-const inspectionOf = (read: ReadManifest, plan: Plan): Offered => ({
+const inspectionOf = (read: ReadManifest, server: InspectedServer): Offered => ({
   manifest: read.manifest,
   recording: null,
-  warnings: manifestWarnings(read, plan.entryFile),
+  warnings: manifestWarnings(read, server.entryFile),
 });
 
 const refusals: ReadonlySet<McpClientError["code"]> = new Set(["unauthorized", "forbidden"]);
 
 /** A start can't be aborted: when the build is canceled, this rejects at once and the server is stopped later. */
 async function start(input: InspectInput, output: Transcript): Promise<StartResult> {
-  const { request, plan, layers, limits, driver, signal } = input;
+  const { request, layers, limits, driver, signal } = input;
   signal.throwIfAborted();
   const server = {
     layers: { dependencies: layers.dependencies, code: layers.code },
     pythonVersion: layers.pythonVersion,
-    entrypoint: plan.entrypoint,
+    entrypoint: input.server.entrypoint,
     environment: request.environment,
     limits: limits.server,
     network: "internet",
@@ -202,23 +207,26 @@ function startFailure(
   input: InspectInput,
   output: Transcript,
 ): BuildFailure {
-  const { plan, limits } = input;
-  if (result.status !== null) return new BuildFailure(diagnoseHarness(result.status, plan));
+  const { server, limits } = input;
+  if (result.status !== null) return new BuildFailure(diagnoseHarness(result.status, server));
   const lastLines = output.lastLines();
   if (result.cause === "timeout") {
-    return new BuildFailure(diagnoseStartTimeout(plan.entryFile, limits.startMs, lastLines));
+    return new BuildFailure(diagnoseStartTimeout(server.entryFile, limits.startMs, lastLines));
   }
-  return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: plan.entrypoint }, limits));
+  return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: server.entrypoint }, limits));
 }
 
-function summary({ server, protocolVersion, tools, resources, templates, prompts }: Manifest): string {
-  const parts = [
-    countOf(tools.length, "tool"),
-    countOf(resources.length, "resource"),
-    countOf(templates.length, "template"),
-    countOf(prompts.length, "prompt"),
+function logManifest(log: BuildLogSink, manifest: Manifest): void {
+  const { server, protocolVersion, tools, resources, templates, prompts } = manifest;
+  const counts: readonly (readonly [number, string])[] = [
+    [tools.length, "tool"],
+    [resources.length, "resource"],
+    [templates.length, "template"],
+    [prompts.length, "prompt"],
   ];
-  return `MCP ${protocolVersion}: ${server.name} ${server.version} has ${parts.join(", ")}.`;
+  const text = (shown: typeof counts) => shown.map(([count, noun]) => countOf(count, noun)).join(", ");
+  log("inspect", "step", `MCP ${protocolVersion}: ${server.name} ${server.version} has ${text(counts)}.`);
+  log("inspect", "result", text(counts.filter(([count]) => count > 0)) || "Answers, and offers nothing");
 }
 
 const maxLines = 1_000;

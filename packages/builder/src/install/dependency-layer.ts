@@ -17,7 +17,7 @@ import {
   resolutionKey,
   resolveCommand,
 } from "./commands.ts";
-import type { InstallInput } from "./install.ts";
+import type { InstallInput, MadeLayer } from "./install.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
 const maxExactBytes = 4 * 1024 * 1024;
@@ -25,8 +25,8 @@ const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
 
 type LayerInput = InstallInput & { readonly parts: KeyParts; readonly volumes: readonly VolumeMount[] };
 
-/** Finds the dependency layer or makes it. Resolves to its digest. @throws BuildFailure */
-export async function dependencyLayer(input: InstallInput): Promise<string> {
+/** Finds the dependency layer or makes it. `packages`: how many were installed for it. @throws BuildFailure */
+export async function dependencyLayer(input: InstallInput): Promise<MadeLayer & { readonly packages: number }> {
   const { plan, layers, workspace, log, organizationId, pythonVersion, limits } = input;
   const parts = { organizationId, image: await workspace.image(pythonVersion) };
   const build = { ...input, parts, volumes: await prepareVolumes(input) };
@@ -36,17 +36,24 @@ export async function dependencyLayer(input: InstallInput): Promise<string> {
   const known = await layers.find(key);
   if (known !== null) {
     log("install", "step", `Dependencies: the same as in an earlier build; reusing its layer ${short}.`);
-    return known.digest;
+    return { digest: known.digest, reused: true, packages: 0 };
   }
   log("install", "step", `Dependencies: no layer ${short} yet, so they are installed.`);
   const interpreter = buildImage.python(pythonVersion);
   await step(build, createEnvironment(interpreter), "none");
-  for (const command of installCommands(plan, interpreter)) await step(build, command, "internet");
+  let packages = 0;
+  for (const command of installCommands(plan, interpreter)) {
+    packages += installedPackages(await step(build, command, "internet"));
+  }
   await finish(build, interpreter);
   // Apparent sizes, which exceed the space on disk if files have holes.
   const maxBytes = Math.max(2 * limits.dependencyBytes, limits.diskBytes);
-  return await workspace.publish("dependencies", { name: key, maxBytes });
+  const digest = await workspace.publish("dependencies", { name: key, maxBytes });
+  return { digest, reused: false, packages };
 }
+
+/** How many packages uv says it installed: lines such as ` + fastmcp==4.1.2`. */
+const installedPackages = (output: string): number => output.match(/^ \+ \S+==/gm)?.length ?? 0;
 
 /** Resolves to the volumes that the steps mount. */
 async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount[]> {

@@ -25,11 +25,13 @@ export type InstallInput = {
   readonly signal: AbortSignal;
 };
 
+export type MadeLayer = { readonly digest: string; readonly reused: boolean };
+
 /** Makes both layers concurrently. If one fails, aborts the other and waits for it before throwing. */
 export async function installLayers(input: InstallInput): Promise<Layers> {
   const failed = new AbortController();
   const both = { ...input, signal: AbortSignal.any([input.signal, failed.signal]) };
-  const guarded = async (make: (input: InstallInput) => Promise<string>) => {
+  const guarded = async <Made>(make: (input: InstallInput) => Promise<Made>) => {
     try {
       return await make(both);
     } catch (error) {
@@ -40,20 +42,26 @@ export async function installLayers(input: InstallInput): Promise<Layers> {
   const results = await Promise.allSettled([guarded(dependencyLayer), guarded(codeLayer)]);
   const [dependencies, code] = results;
   if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
-  return { pythonVersion: input.pythonVersion, dependencies: dependencies.value, code: code.value };
+  input.log("install", "result", resultOf(dependencies.value, code.value));
+  return { pythonVersion: input.pythonVersion, dependencies: dependencies.value.digest, code: code.value.digest };
+}
+
+function resultOf(dependencies: MadeLayer & { readonly packages: number }, code: MadeLayer): string {
+  if (!dependencies.reused) return `${countOf(dependencies.packages, "package")} installed`;
+  return code.reused ? "Nothing changed, all reused" : "Dependencies reused, code is new";
 }
 
 const compileMs = 120_000;
 
-/** Finds the code layer or makes it, with bytecode. Resolves to its digest. */
-async function codeLayer(input: InstallInput): Promise<string> {
+/** Finds the code layer or makes it, with bytecode. */
+async function codeLayer(input: InstallInput): Promise<MadeLayer> {
   const { source, pythonVersion, layers, workspace, limits, log } = input;
   const key = codeKey(source.digest, pythonVersion);
   const short = key.slice(0, 12);
   const known = await layers.find(key);
   if (known !== null) {
     log("install", "step", `Code: the same files as in an earlier build; reusing its layer ${short}.`);
-    return known.digest;
+    return { digest: known.digest, reused: true };
   }
   log("install", "step", `Code: making layer ${short} of ${countOf(source.entries.length, "file")}.`);
   await runStep(input, {
@@ -63,5 +71,6 @@ async function codeLayer(input: InstallInput): Promise<string> {
     timeoutMs: compileMs,
     quietStdout: true,
   });
-  return await workspace.publish("code", { name: key, maxBytes: 4 * limits.source.unpackedBytes });
+  const digest = await workspace.publish("code", { name: key, maxBytes: 4 * limits.source.unpackedBytes });
+  return { digest, reused: false };
 }

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { entrypointSchema } from "@towpath/core/project/schema";
 import { BuildFailure, countOf, diagnosis } from "../failure.ts";
 import type { SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
@@ -36,7 +37,10 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
         detail,
         remedy: `${instead}, then build again.`,
       },
-      { file: file || null },
+      {
+        file: file || null,
+        ...(candidates.length > 0 && { fix: { kind: "entrypoint" as const, candidates } }),
+      },
     ),
   );
 }
@@ -48,5 +52,6 @@ function entrypointCandidates(paths: ReadonlySet<string>, wanted: string): strin
   const named = (names: readonly string[]) =>
     python.filter((path) => names.includes(posix.basename(path))).sort(byDepth);
   const top = python.filter((path) => !path.includes("/")).sort();
-  return [...new Set([...named([posix.basename(wanted)]), ...named(likelyNames), ...top])].slice(0, 3);
+  const all = [...named([posix.basename(wanted)]), ...named(likelyNames), ...top];
+  return [...new Set(all)].filter((path) => entrypointSchema.safeParse(path).success).slice(0, 3);
 }

@@ -65,7 +65,11 @@ export async function openWorkshop(
     defaultPython: null,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };
-  const builder = createBuilder(config, { driver, layers: artifacts.layers });
+  const builder = createBuilder(config, {
+    driver,
+    layers: artifacts.layers,
+    isStored: (digest) => artifacts.store.has(digest),
+  });
   return {
     dataDirectory,
     runDirectory,
@@ -93,6 +97,7 @@ async function tryBuild(
     organizationId: "org-1",
     entrypoint: "server.py",
     requirements: null,
+    layers: null,
     rootDirectory: null,
     authMode: "passthrough",
     environment: {},

@@ -51,11 +51,13 @@ const words: Readonly<Record<string, Words>> = {
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
   "build.start": ["builds", (entry) => `started a build of commit ${short(entry.detail.commit)}${ofBranch(entry)}`],
   "build.redeploy": ["builds", ({ detail }) => `redeployed commit ${short(detail.commit)}`],
+  "build.cancel": ["builds", ({ detail }) => `canceled the build of commit ${short(detail.commit)}`],
   "build.rebuild": ["builds", ({ detail }) => `built commit ${short(detail.commit)} anew: its files were lost`],
   "deployment.go-live": [
     "builds",
     (entry) => `put commit ${short(entry.detail.commit)}${ofBranch(entry)} live as ${said(entry.detail.label)}`,
   ],
+  "build.promote": ["builds", ({ detail }) => `promoted commit ${short(detail.commit)} to production`],
   "deployment.make-live": ["builds", ({ detail }) => `made commit ${short(detail.commit)} live again`],
   "externalServer.create": ["servers", ({ subject }) => `added the external server ${said(subject)}`],
   "externalServer.update": ["servers", ({ subject }) => `changed the external server ${said(subject)}`],

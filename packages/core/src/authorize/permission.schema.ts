@@ -17,7 +17,7 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "project.update": "change a server's settings",
   "project.delete": "delete a server",
   "build.read": "see builds, build logs and server logs",
-  "build.start": "build again, deploy a commit, make an earlier deployment live",
+  "build.start": "build again, cancel a build, deploy a commit, promote a preview, make an earlier deployment live",
   "server.call": "call servers that have no access policy of their own, also from the inspector",
   "access.read": "see who may call a server, and which of its tools",
   "access.manage": "change who may call a server, and which of its tools",

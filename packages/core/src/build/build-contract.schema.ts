@@ -12,7 +12,7 @@ export const buildStatuses = ["queued", "building", "succeeded", "failed", "canc
 export const buildStatusSchema = z.enum(buildStatuses);
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
-const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli"] as const;
+const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli", "promote"] as const;
 export const buildTriggerSchema = z.enum(buildTriggers);
 export type BuildTrigger = z.infer<typeof buildTriggerSchema>;
 
@@ -21,8 +21,8 @@ export const buildPhases = ["fetch", "plan", "install", "inspect", "rollout"] as
 const buildPhaseSchema = z.enum(buildPhases);
 export type BuildPhase = z.infer<typeof buildPhaseSchema>;
 
-/** `step`: what Towpath does and why. `output`: output of a tool. */
-const buildLogKinds = ["step", "output", "warning", "error"] as const;
+/** `step`: what Towpath does and why. `result`: what a phase came to, in a few words. `output`: output of a tool. */
+const buildLogKinds = ["step", "result", "output", "warning", "error"] as const;
 const buildLogKindSchema = z.enum(buildLogKinds);
 export type BuildLogKind = z.infer<typeof buildLogKindSchema>;
 
@@ -87,6 +87,15 @@ const diagnosisCodes = [
 ] as const;
 export type DiagnosisCode = (typeof diagnosisCodes)[number];
 
+/** What the dashboard can do about a failure at the press of a button, and then build again. */
+const diagnosisFixSchema = z.discriminatedUnion("kind", [
+  /** Set the entrypoint to one of these, the likeliest first. */
+  z.object({ kind: z.literal("entrypoint"), candidates: z.array(z.string()).min(1) }),
+  /** Store values for these environment variables. */
+  z.object({ kind: z.literal("variables"), names: z.array(z.string()).min(1) }),
+]);
+export type DiagnosisFix = z.infer<typeof diagnosisFixSchema>;
+
 /** Why a build failed, as shown to users: what happened, where, what to do (BLD-2). */
 export const diagnosisSchema = z.object({
   code: z.enum(diagnosisCodes),
@@ -101,6 +110,8 @@ export const diagnosisSchema = z.object({
   line: z.number().int().nullable(),
   /** The relevant last lines of a traceback or of a tool's output. */
   excerpt: z.string().nullable(),
+  /** Absent when the cure is in the code, and in diagnoses by earlier versions. */
+  fix: diagnosisFixSchema.optional(),
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 

@@ -6,6 +6,12 @@ import { buildTriggerSchema } from "./build-contract.schema.ts";
 export const listBuildsSchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(100),
   offset: z.coerce.number().int().min(0).default(0),
+  /** Id of the last build of the page before, in place of an offset: a push between two pages then repeats no build. */
+  after: z.uuid().optional(),
+  /** Name of a branch, to list the builds of this one only. */
+  branch: z.string().min(1).max(255).optional(),
+  /** Only builds that have a deployment, live or not. */
+  deployed: z.boolean().default(false),
   /** Whether each build has its manifest, which can be a megabyte. */
   withManifests: z.boolean().default(false),
 });

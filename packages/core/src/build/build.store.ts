@@ -1,9 +1,9 @@
 import type { Database, Transaction } from "@towpath/db";
-import { branch, build, buildLog, deployment, organization, project, route } from "@towpath/db/schema";
+import { branch, build, buildLog, deployment, organization, project, route, user } from "@towpath/db/schema";
 import { and, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import { isLiveColumn, warningCount } from "../deployment/internal.ts";
 import { expectedBefore } from "./build.state.ts";
-import type { BuildLogLine, BuildStatus } from "./build-contract.schema.ts";
+import { type BuildLogLine, type BuildPhase, type BuildStatus, buildPhases } from "./build-contract.schema.ts";
 
 type Queryable = Database | Transaction;
 
@@ -23,6 +23,7 @@ const joined = {
   isLive: isLiveColumn,
   project,
   orgSlug: organization.slug,
+  startedBy: { firstName: user.firstName, lastName: user.lastName, email: user.email },
 };
 
 function selectJoined<Columns extends Partial<ReturnType<typeof getTableColumns<typeof build>>>>(
@@ -38,6 +39,7 @@ function selectJoined<Columns extends Partial<ReturnType<typeof getTableColumns<
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .leftJoin(deployment, eq(deployment.buildId, build.id))
     .leftJoin(route, eq(route.deploymentId, deployment.id))
+    .leftJoin(user, eq(user.id, build.createdByUserId))
     .where(where)
     .orderBy(desc(build.createdAt), desc(build.id))
     .$dynamic();
@@ -56,6 +58,10 @@ export type BuildSummaryJoin = Awaited<ReturnType<typeof selectBuildSummaries>>[
 export const selectBuilds = (db: Queryable, where: SQL | undefined) => selectJoined(db, getTableColumns(build), where);
 
 export type BuildJoin = Awaited<ReturnType<typeof selectBuilds>>[number];
+
+/** Builds that lists show after a build, by time and id; none for a build that is gone. */
+export const olderThan = (buildId: string): SQL =>
+  sql`(${build.createdAt}, ${build.id}) < (SELECT created_at, id FROM ${build} AS last WHERE last.id = ${buildId}::uuid)`;
 
 /** A build's project, for the access check. */
 export async function projectIdOfBuild(db: Queryable, buildId: string): Promise<string | undefined> {
@@ -80,6 +86,17 @@ export async function newestBuildOf(db: Queryable, branchId: string) {
  */
 export const ofAttempt = (fence: { readonly buildId: string; readonly attempt: number }, to: BuildStatus) =>
   and(eq(build.id, fence.buildId), inArray(build.status, [...expectedBefore(to)]), eq(build.attempt, fence.attempt));
+
+/** The phase of the last line of a build's log. */
+export async function lastPhase(tx: Transaction, buildId: string): Promise<BuildPhase> {
+  const [row] = await tx
+    .select({ phase: buildLog.phase })
+    .from(buildLog)
+    .where(eq(buildLog.buildId, buildId))
+    .orderBy(desc(buildLog.line))
+    .limit(1);
+  return buildPhases.find((phase) => phase === row?.phase) ?? "fetch";
+}
 
 type BuildNote = Omit<BuildLogLine, "time">;
 

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { type DeploymentSummary, deploymentSummary } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
+import { displayNameOf } from "../organization/index.ts";
 import { repositoryView } from "../project/internal.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
@@ -26,6 +27,10 @@ export type BuildSummary = {
   readonly commitSha: string;
   readonly commitMessage: string | null;
   readonly commitAuthor: string | null;
+  /** Name of the person who asked for it; null for builds of pushes, and after the account was deleted. */
+  readonly startedBy: string | null;
+  /** For a promotion: the preview's build whose layers it has. */
+  readonly promotedFromBuildId: string | null;
   readonly prNumber: number | null;
   readonly prUrl: string | null;
   readonly createdAt: string;
@@ -81,6 +86,8 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
     commitSha: found.commitSha,
     commitMessage: found.commitMessage,
     commitAuthor: found.commitAuthor,
+    startedBy: row.startedBy && displayNameOf(row.startedBy),
+    promotedFromBuildId: found.promotedFromBuildId,
     prNumber: found.pullRequestNumber,
     prUrl: found.pullRequestUrl,
     createdAt: found.createdAt.toISOString(),

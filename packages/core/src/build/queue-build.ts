@@ -17,6 +17,8 @@ export type NewBuild = {
   readonly branchId: string;
   readonly commit: Commit;
   readonly trigger: BuildTrigger;
+  /** For a promotion: the build whose layers it takes over, with the entrypoint that they were made for. */
+  readonly promoted?: Pick<BuildRow, "id" | "layers" | "entrypoint" | "requirements">;
 };
 
 /**
@@ -48,8 +50,10 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       pullRequestUrl: locked.pullRequestUrl,
       trigger: input.trigger,
       sequence: (newest?.sequence ?? 0) + 1,
-      entrypoint: input.project.entrypoint,
-      requirements: input.project.requirements,
+      entrypoint: (input.promoted ?? input.project).entrypoint,
+      requirements: (input.promoted ?? input.project).requirements,
+      promotedFromBuildId: input.promoted?.id ?? null,
+      layers: input.promoted?.layers ?? null,
       createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
       createdAt: now,
       updatedAt: now,

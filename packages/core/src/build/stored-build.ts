@@ -8,6 +8,7 @@ import {
   buildPhases,
   buildWarningSchema,
   type Diagnosis,
+  type DiagnosisFix,
   diagnosisSchema,
   type Layers,
   layersSchema,
@@ -38,6 +39,7 @@ const storedDiagnosisSchema = diagnosisSchema.extend({
   file: diagnosisSchema.shape.file.default(null),
   line: diagnosisSchema.shape.line.default(null),
   excerpt: diagnosisSchema.shape.excerpt.default(null),
+  fix: diagnosisSchema.shape.fix.catch(undefined),
 });
 export const readDiagnosis = (stored: unknown): Diagnosis | null => read(storedDiagnosisSchema, stored);
 
@@ -60,7 +62,7 @@ export function readWarnings({ warnings, ownSignIn }: StoredWarnings, authMode: 
 const storable = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
 
 export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
-  const { title, detail, remedy, file, excerpt } = diagnosis;
+  const { title, detail, remedy, file, excerpt, fix } = diagnosis;
   return {
     ...diagnosis,
     title: storable(title),
@@ -68,8 +70,14 @@ export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
     remedy: storable(remedy),
     file: file === null ? null : storable(file),
     excerpt: excerpt === null ? null : storable(excerpt),
+    ...(fix && { fix: storableFix(fix) }),
   };
 }
+
+const storableFix = (fix: DiagnosisFix): DiagnosisFix =>
+  fix.kind === "entrypoint"
+    ? { ...fix, candidates: fix.candidates.map(storable) }
+    : { ...fix, names: fix.names.map(storable) };
 
 export const storableWarning = ({ code, title, detail, remedy }: BuildWarning): BuildWarning => ({
   code,

@@ -8,7 +8,9 @@ import { chooseLabel } from "../label/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { mcpUrl, serverUrl } from "../server-url/index.ts";
 import { expectedBefore } from "./build.state.ts";
+import type { Layers } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
+import { readLayers } from "./stored-build.ts";
 
 /** What a worker needs to run a build. `attempt` is the fence for all its later writes. */
 export type TakenBuild = {
@@ -17,6 +19,8 @@ export type TakenBuild = {
   readonly commitSha: string;
   readonly entrypoint: string;
   readonly requirements: string | null;
+  /** For a promotion: the layers that it takes over from a preview. Null: they are to be made. */
+  readonly layers: Layers | null;
   readonly organizationId: string;
   readonly environment: "production" | "preview";
   readonly branchName: string;
@@ -109,6 +113,7 @@ export async function takeBuild(call: {
     commitSha: taken.commitSha,
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
+    layers: taken.trigger === "promote" ? readLayers(taken.layers) : null,
     organizationId: of.organizationId,
     environment: environmentOf(of.branch),
     branchName: of.branch.name,

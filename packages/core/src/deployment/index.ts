@@ -14,6 +14,8 @@ export {
 } from "./get-last-successful-build.ts";
 export { getManifest } from "./get-manifest.ts";
 export { getServerStatus, listBranchDeploymentIds, type ServerStatusView } from "./get-server-status.ts";
+export { getSurfaceChanges, type SurfaceChangesView } from "./get-surface-changes.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";
 export type { InstanceState } from "./instance-state.ts";
 export { makeDeploymentLive } from "./make-live.ts";
+export { promoteDeployment } from "./promote-deployment.ts";

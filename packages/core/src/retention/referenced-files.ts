@@ -3,7 +3,7 @@ import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 
-/** Digests of the layers of all deployments and running builds. */
+/** Digests of the layers of all deployments and of builds under way; a promotion has its layers while it waits. */
 export async function referencedLayers(call: { ctx: Context }): Promise<ReadonlySet<string>> {
   const { ctx } = call;
   authorizePlatform(ctx);
@@ -14,7 +14,7 @@ export async function referencedLayers(call: { ctx: Context }): Promise<Readonly
     })
     .from(build)
     .leftJoin(deployment, eq(deployment.buildId, build.id))
-    .where(or(isNotNull(deployment.id), eq(build.status, "building")));
+    .where(or(isNotNull(deployment.id), inArray(build.status, ["queued", "building"])));
   return new Set(rows.flatMap(({ dependencies, code }) => [dependencies, code]).filter((each) => each !== null));
 }
 

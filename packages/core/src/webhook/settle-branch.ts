@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, project, route } from "@towpath/db/schema";
-import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, notInArray, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { type BranchRow, lockBranch } from "../branch/index.ts";
 import { enqueueBuild, insertBuild, supersedeQueued } from "../build/internal.ts";
@@ -115,12 +115,12 @@ async function end(
   return (await endBranch(tx, ctx, { project: of, branchName: ended.name, reason })) ? "ended" : "unchanged";
 }
 
-/** Ignores redeploys, which build older commits on purpose. */
+/** Ignores redeploys and promotions, which are of other commits than the head on purpose. */
 async function hasBuild(tx: Transaction, of: BranchRow, head: Commit): Promise<boolean> {
   const [newest] = await tx
     .select({ commitSha: build.commitSha })
     .from(build)
-    .where(and(eq(build.branchId, of.id), ne(build.trigger, "redeploy")))
+    .where(and(eq(build.branchId, of.id), notInArray(build.trigger, ["redeploy", "promote"])))
     .orderBy(desc(build.sequence))
     .limit(1);
   return newest?.commitSha === head.sha;

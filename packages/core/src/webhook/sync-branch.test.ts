@@ -96,7 +96,7 @@ function barrier(count: number) {
   };
 }
 
-test("BLD-12 after a redeploy of an old commit the head is not built again", async () => {
+test("BLD-12 PRJ-14 after a redeploy of an old commit, or a promotion, the head is not built again", async () => {
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
@@ -106,6 +106,10 @@ test("BLD-12 after a redeploy of an old commit the head is not built again", asy
   await settle(github);
   await redeployBuild({ ctx: as({ kind: "operator", ipAddress: null }), input: { buildId: first } });
   github.openPull("main");
+  expect(await settle(github)).toEqual([]);
+  // Nor after another branch's commit was promoted to it.
+  const promotion = { trigger: "promote", commitSha: shaOf("other"), sequence: 9, entrypoint: "echo.py" };
+  await database.db.insert(build).values({ ...promotion, id: crypto.randomUUID(), projectId: own.id, branchId: own.branchId });
   expect(await settle(github)).toEqual([]);
 });
 

@@ -1,3 +1,4 @@
+export { compareManifests, type SurfaceChange } from "./compare.ts";
 export { type Manifest, manifestSchema } from "./manifest.ts";
 export {
   answerKey,

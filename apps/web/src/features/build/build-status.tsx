@@ -16,6 +16,7 @@ export const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
   push: "Push",
   redeploy: "Redeploy",
   cli: "Command line",
+  promote: "Promotion",
 };
 
 /** Whether a build of this status is still in progress. */

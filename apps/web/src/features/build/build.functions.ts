@@ -4,6 +4,7 @@ import { createServerFn } from "@tanstack/react-start";
 import {
   type BuildPage,
   type BuildView,
+  cancelBuild,
   getBuild,
   listBuilds,
   redeployBuild,
@@ -11,7 +12,12 @@ import {
   startBuildSchema,
 } from "@towpath/core/build";
 import { listBuildsSchema } from "@towpath/core/build/schema";
-import { getManifest, getLastSuccessfulBuild as lastSuccessfulBuild } from "@towpath/core/deployment";
+import {
+  getManifest,
+  getLastSuccessfulBuild as lastSuccessfulBuild,
+  type SurfaceChangesView,
+  getSurfaceChanges as surfaceChanges,
+} from "@towpath/core/deployment";
 import { TowpathError } from "@towpath/core/errors";
 import { z } from "zod";
 import { buildAccess, projectAccess } from "~/http/access.ts";
@@ -46,6 +52,20 @@ export const redeploy = createServerFn({ method: "POST" })
     const { id } = await redeployBuild({ ctx: context.ctx, input: data });
     return { id };
   });
+
+/** Ends a build that waits or runs (BLD-13). */
+export const cancel = createServerFn({ method: "POST" })
+  .middleware([buildAccess("build.start")])
+  .validator(input(buildKeySchema))
+  .handler(async ({ context, data }) => {
+    await cancelBuild({ ctx: context.ctx, input: data });
+  });
+
+/** What a build changes for callers, against what is live or, with `against`, against production (BLD-14). */
+const getSurfaceChanges = createServerFn({ method: "GET" })
+  .middleware([buildAccess("build.read")])
+  .validator(input(buildKeySchema.extend({ against: z.literal("production").optional() })))
+  .handler(({ context, data }) => surfaceChanges({ ctx: context.ctx, input: data }));
 
 /** Builds a commit of a branch: by default the newest one of the default branch (PRJ-18). */
 export const dispatchBuild = createServerFn({ method: "POST" })
@@ -98,14 +118,17 @@ export const getPromptsFromManifest = createServerFn({ method: "POST", strict: {
 
 const pageSize = 100;
 
-/** A project's builds in pages of 100. Refetched every 2 s while one runs, else every 5 s to pick up pushes. */
-export const buildsQuery = (key: ProjectKey) =>
+/**
+ * A project's builds in pages of 100, of all branches or of one by its name. Refetched every 2 s while one runs, else every
+ * 5 s to pick up pushes.
+ */
+export const buildsQuery = (key: ProjectKey, branch?: string) =>
   infiniteQueryOptions({
-    queryKey: [...projectQueryKey(key), "builds"],
-    queryFn: ({ pageParam, signal }): Promise<BuildPage> =>
-      getBuilds({ data: { ...key, limit: pageSize, offset: pageParam, withManifests: false }, signal }),
-    initialPageParam: 0,
-    getNextPageParam: (last, pages) => (last.hasMore ? pages.length * pageSize : undefined),
+    queryKey: [...projectQueryKey(key), "builds", branch ?? null],
+    queryFn: ({ pageParam: after, signal }): Promise<BuildPage> =>
+      getBuilds({ data: { ...key, limit: pageSize, after, branch, withManifests: false }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last.hasMore ? last.data.at(-1)?.id : undefined),
     refetchInterval: ({ state }) =>
       state.data?.pages.some((page) => page.data.some((build) => isRunning(build.status))) ? 2000 : 5_000,
     ...projectCache,
@@ -117,6 +140,15 @@ export const buildQuery = (key: ProjectKey, buildId: string) =>
     queryKey: [...projectQueryKey(key), "build", buildId],
     queryFn: ({ signal }): Promise<BuildView> => getBuildById({ data: { buildId }, signal }),
     refetchInterval: ({ state }) => (state.data && isRunning(state.data.status) ? 2000 : false),
+    ...projectCache,
+  });
+
+/** What a build changes for callers; null while it has nothing to be compared with. `against`: by default what is live. */
+export const surfaceChangesQuery = (key: ProjectKey, buildId: string, against?: "production") =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "surface", buildId, against ?? "live"],
+    queryFn: ({ signal }): Promise<SurfaceChangesView | null> =>
+      getSurfaceChanges({ data: { buildId, against }, signal }),
     ...projectCache,
   });
 

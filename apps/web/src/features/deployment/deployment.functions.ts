@@ -5,6 +5,7 @@ import {
   getLastSuccessfulBuildByBranch as lastSuccessfulBuildByBranch,
   makeDeploymentLive,
   getMostRecentDeployment as mostRecentDeployment,
+  promoteDeployment,
 } from "@towpath/core/deployment";
 import { notFound } from "@towpath/core/errors";
 import { z } from "zod";
@@ -50,6 +51,15 @@ export const makeLive = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
   .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
   .handler(({ context, data }) => makeDeploymentLive({ ctx: context.ctx, input: { deploymentId: data.deploymentId } }));
+
+/** Puts a preview's version into production without building it; the promotion's build (PRJ-14). */
+export const promote = createServerFn({ method: "POST" })
+  .middleware([projectAccess("build.start")])
+  .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
+  .handler(async ({ context, data }) => {
+    const { id } = await promoteDeployment({ ctx: context.ctx, input: { deploymentId: data.deploymentId } });
+    return { id };
+  });
 
 /** A project's branches. Refetched every 2 s while one builds, else every 5 s to pick up pushes. */
 export const branchesQuery = (key: ProjectKey) =>

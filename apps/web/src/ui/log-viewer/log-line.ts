@@ -7,8 +7,8 @@ export type LogLine = {
   /** ISO 8601 in UTC. The time of day is shown, with milliseconds. */
   time: string;
   text: string;
-  /** `step`: a message of Towpath. `output`: what a tool or server printed. */
-  tone: "step" | "output" | "warning" | "error" | "faint";
+  /** `step`: a message of Towpath; `result`: its outcome. `output`: what a tool or server printed. */
+  tone: "step" | "result" | "output" | "warning" | "error" | "faint";
   /** Shown before the text: a phase or a stream. */
   tag?: string;
   /** What the line belongs to. */

@@ -5,6 +5,7 @@ import { type LogLine, parseAnsi, splitAtMatches } from "./log-line.ts";
 
 const tones: Record<LogLine["tone"], string> = {
   step: "font-medium text-ink",
+  result: "font-medium text-ok",
   output: "text-muted",
   warning: "text-warn",
   error: "text-bad",

@@ -3,7 +3,7 @@ import { getBuild } from "@towpath/core/build";
 import { withPermission } from "~/http/access.ts";
 import { operatorRoute } from "~/http/rest/operator-route.server.ts";
 
-export const Route = createFileRoute("/api/v1/builds/$buildId")({
+export const Route = createFileRoute("/api/v1/builds/$buildId/")({
   server: {
     handlers: {
       GET: withPermission(

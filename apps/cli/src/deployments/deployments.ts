@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { Api } from "../instance/api.ts";
+import { CommandError } from "../terminal/terminal.ts";
+
+const deployedSchema = z.object({
+  id: z.string(),
+  commitSha: z.string(),
+  commitMessage: z.string().nullable(),
+  createdAt: z.string(),
+  branch: z.object({ name: z.string() }),
+  project: z.object({ orgSlug: z.string(), name: z.string(), defaultBranch: z.string() }),
+  deployment: z.object({ id: z.string(), isLive: z.boolean(), isProd: z.boolean(), url: z.string() }),
+});
+/** A build that has a deployment. */
+export type Deployed = z.infer<typeof deployedSchema>;
+
+const pageSchema = z.object({ data: z.array(deployedSchema) });
+
+/** The newest 100 deployments of a server, of all branches or of one. */
+export async function listDeployments(api: Api, name: string, branch?: string): Promise<readonly Deployed[]> {
+  const query = new URLSearchParams({ limit: "100", ...(branch !== undefined && { branch }) });
+  const path = `/api/v1/projects/${encodeURIComponent(name)}/deployments?${query}`;
+  return (await api.call("GET", path, pageSchema)).data;
+}
+
+/**
+ * The deployment of a commit, given by the first digits of its id, at least four; the newest one if it was deployed again.
+ *
+ * @throws CommandError when no deployment fits, or those of several commits do
+ */
+export function deploymentOf(commit: string, among: readonly Deployed[]): Deployed {
+  if (!/^[0-9a-f]{4,40}$/.test(commit)) {
+    throw new CommandError(`${commit} is not the id of a commit: pass at least its first four digits.`);
+  }
+  const found = among.filter(({ commitSha }) => commitSha.startsWith(commit));
+  const [newest] = found;
+  if (newest === undefined) {
+    throw new CommandError(`No deployment is of commit ${commit}. There are: ${namesOf(among)}.`);
+  }
+  if (found.some(({ commitSha }) => commitSha !== newest.commitSha)) {
+    throw new CommandError(`Several commits begin with ${commit}: ${namesOf(found)}. Pass more digits.`);
+  }
+  return newest;
+}
+
+const maxNamed = 5;
+
+const namesOf = (deployed: readonly Deployed[]): string => {
+  const distinct = [...new Set(deployed.map(({ commitSha }) => commitSha.slice(0, 7)))];
+  const more = distinct.length > maxNamed ? ` and ${distinct.length - maxNamed} more` : "";
+  return distinct.length === 0 ? "none" : distinct.slice(0, maxNamed).join(", ") + more;
+};
+
+/** A commit as one line names it. */
+export const commitText = ({ commitSha, commitMessage }: Deployed): string =>
+  [commitSha.slice(0, 7), commitMessage?.split("\n", 1)[0]?.replaceAll(/\p{Cc}+/gu, " ")].filter(Boolean).join(" ");

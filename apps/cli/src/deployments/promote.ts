@@ -1,0 +1,36 @@
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { buildSchema, followBuild } from "../deploy/follow-build.ts";
+import { openApi } from "../instance/api.ts";
+import { resolveDataDirectory } from "../instance/instance.ts";
+import { CommandError, print } from "../terminal/terminal.ts";
+import { commitText, type Deployed, deploymentOf, listDeployments } from "./deployments.ts";
+
+const promotedSchema = z.object({ build: buildSchema });
+
+/** `towpath promote NAME BRANCH`: a preview's version goes into production, without being built again. */
+export async function promote(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { commit: { type: "string" }, "data-dir": { type: "string" } },
+  });
+  const [name, branch, ...more] = positionals;
+  if (!name || !branch || more.length > 0) {
+    throw new CommandError("Name a server and the branch of its preview: ./towpath promote NAME BRANCH");
+  }
+  const api = openApi(resolveDataDirectory(values["data-dir"]));
+  const deployed = await listDeployments(api, name, branch);
+  const preview = values.commit === undefined ? livePreview(deployed, branch) : deploymentOf(values.commit, deployed);
+  const path = `/api/v1/deployments/${preview.deployment.id}/promote`;
+  const { build } = await api.call("POST", path, promotedSchema);
+  const { orgSlug, name: projectName } = preview.project;
+  print(`Promoting ${commitText(preview)}`);
+  return followBuild(api, build.id, `${api.url}/${orgSlug}/${projectName}/build-logs/${build.id}`);
+}
+
+function livePreview(deployed: readonly Deployed[], branch: string): Deployed {
+  const live = deployed.find(({ deployment }) => deployment.isLive);
+  if (!live) throw new CommandError(`The preview of ${branch} isn't live. Say which version you want: --commit COMMIT`);
+  return live;
+}
