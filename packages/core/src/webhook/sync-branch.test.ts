@@ -109,7 +109,9 @@ test("BLD-12 PRJ-14 after a redeploy of an old commit, or a promotion, the head 
   expect(await settle(github)).toEqual([]);
   // Nor after another branch's commit was promoted to it.
   const promotion = { trigger: "promote", commitSha: shaOf("other"), sequence: 9, entrypoint: "echo.py" };
-  await database.db.insert(build).values({ ...promotion, id: crypto.randomUUID(), projectId: own.id, branchId: own.branchId });
+  await database.db
+    .insert(build)
+    .values({ ...promotion, id: crypto.randomUUID(), projectId: own.id, branchId: own.branchId });
   expect(await settle(github)).toEqual([]);
 });
 

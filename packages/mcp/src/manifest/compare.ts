@@ -1,6 +1,6 @@
 import type { Manifest } from "./manifest.ts";
 
-export type SurfaceKind = "tool" | "resource" | "template" | "prompt";
+type SurfaceKind = "tool" | "resource" | "template" | "prompt";
 
 /** One item that callers see differently than before. */
 export type SurfaceChange = {
