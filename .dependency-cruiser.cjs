@@ -11,6 +11,8 @@ const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 const credentials = "^packages/auth/src/credentials/";
 /** What a build's manifest contains. */
 const manifest = "^packages/mcp/src/manifest/";
+/** How a portal names what its servers offer, which core shows and the gateway serves. */
+const portals = "^packages/mcp/src/portal/";
 /** Where a server listens, which the driver port and the runner's contract share. */
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 
@@ -19,7 +21,7 @@ const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
  * code may not import is in its vite.config.ts.
  */
 const allowedPackages = {
-  "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest],
+  "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest, portals],
   "packages/runner-api": ["crypto", coreSchemas],
   "packages/chat": [coreSchemas, "mcp", "secrets"],
   "packages/queue": ["core", "db"],

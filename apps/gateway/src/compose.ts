@@ -34,7 +34,10 @@ import { createAuthenticate } from "./policy/credentials.ts";
 import { keepCredentialsCurrent } from "./policy/current-credentials.ts";
 import { OpenResponses } from "./policy/open-responses.ts";
 import { createSessionIds } from "./policy/sessions.ts";
+import { MemberSessions } from "./portal/member-sessions.ts";
+import { Portals } from "./portal/portals.ts";
 import { createNoteDecryption } from "./read-model/decryptions.ts";
+import { createLoadPortals } from "./read-model/portals.ts";
 import { createLoadRecordedAnswers } from "./read-model/recorded-answers.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createVariableReader } from "./read-model/variables.ts";
@@ -95,6 +98,11 @@ export async function startGateway(
   });
   const routes = new RouteTable();
   const openResponses = new OpenResponses({ pool, log, routes });
+  const portals = new Portals({
+    ...{ load: createLoadPortals(pool), log },
+    ...{ directory: config.stateDirectory, writesSnapshot: config.workerIndex === 0 },
+  });
+  const memberSessions = new MemberSessions();
   const feed = createRouteFeed({
     readModel: createReadModel(pool),
     table: routes,
@@ -103,6 +111,7 @@ export async function startGateway(
     onLoaded: (loaded) => {
       openResponses.closeUnrouted(new Set(loaded.map(({ projectId }) => projectId)));
       void sleeping.loadAhead(loaded);
+      void portals.refresh(loaded);
     },
     log,
   });
@@ -177,6 +186,9 @@ export async function startGateway(
         return pendingCalls.cancel(question.session, question.requestId);
       case "opened":
         return sleeping.sessions.heard(question);
+      case "portal-session":
+        if (question.level === null) return memberSessions.end(question.session);
+        return memberSessions.setLevel(question.session, question.level);
     }
   });
   const platform = createPages({
@@ -204,6 +216,9 @@ export async function startGateway(
       leases,
       externalUpstreams,
       upstreamCredentials,
+      portals,
+      memberSessions,
+      peers,
       pendingCalls,
       recorder,
       redactors,
@@ -218,7 +233,7 @@ export async function startGateway(
   );
 
   // From files: after a crash, running servers are served again although the database is away.
-  await Promise.all([feed.loadSnapshot(), savedState.load()]);
+  await Promise.all([feed.loadSnapshot(), portals.loadSnapshot(), savedState.load()]);
   feed.start();
   const port = await listen(server, config);
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BlockList } from "node:net";
 import type { AdmittedRequest } from "./forward/admitted-request.ts";
 import type { AssertIdentity } from "./forward/assertions.ts";
 import { siteOf } from "./forward/cookies.ts";
@@ -21,8 +20,7 @@ import {
 } from "./gateway-error.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { PaceRefusals } from "./limits/pace-refusals.ts";
-import type { AuthorizationServer } from "./oauth/authorization-server.ts";
-import { answerOAuth, type OAuthEndpoint, oauthEndpointOf } from "./oauth/endpoints.ts";
+import { answerSignIn, findOAuthEndpoint, type SignInParts } from "./oauth/answer-sign-in.ts";
 import { askToContinue } from "./platform/continue-page.ts";
 import { isForPeople, showEndpoint } from "./platform/endpoint-page.ts";
 import { checkCaller } from "./policy/access.ts";
@@ -34,46 +32,52 @@ import type { Authenticate } from "./policy/credentials.ts";
 import type { OpenResponses } from "./policy/open-responses.ts";
 import { claimSession, headersOfSession } from "./policy/sessions.ts";
 import { checkTools } from "./policy/tools.ts";
+import type { Known } from "./portal/member-exchange.ts";
 import type { Route } from "./read-model/routes.ts";
 import { addBody, beginExchange, type Exchange } from "./record/exchange.ts";
 import { countEnded, isLogged, recordRefused } from "./record/record-refused.ts";
 import type { RefusalLimit } from "./record/refusal-limit.ts";
 import { newRequestId, requestIdHeader } from "./record/request-id.ts";
-import type { SignIns } from "./record/sign-ins.ts";
-import type { RouteTable } from "./route/route-table.ts";
-import { type Destination, destinationOf, type ServerAddress } from "./route/server-address.ts";
+import { type Destination, destinationOf } from "./route/server-address.ts";
 import type { Sleeping } from "./sleeping/sleeping.ts";
 import { traceparentOf } from "./tracing/trace-context.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { checkRequest } from "./wire/check-request.ts";
 
-export type GatewayParts = TargetParts & {
-  serverAddress: ServerAddress;
-  /** Origin of the dashboard. */
-  dashboard: string;
-  allowedOrigins: readonly string[];
-  proxies: BlockList;
-  routes: RouteTable;
-  authorizationServer: AuthorizationServer;
-  authenticate: Authenticate;
-  assertIdentity: AssertIdentity;
-  openResponses: OpenResponses;
-  limits: Limits;
-  paceRefusals: PaceRefusals;
-  capacity: Capacity;
-  refusalLimit: RefusalLimit;
-  signIns: SignIns;
-  sleeping: Sleeping;
-  /** Null: requests are not traced. */
-  tracer: Tracer | null;
-  /** The gateway's own pages (text, health, metrics). */
-  platform: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
-};
+export type GatewayParts = TargetParts &
+  SignInParts & {
+    /** Origin of the dashboard. */
+    dashboard: string;
+    authenticate: Authenticate;
+    assertIdentity: AssertIdentity;
+    openResponses: OpenResponses;
+    limits: Limits;
+    paceRefusals: PaceRefusals;
+    capacity: Capacity;
+    refusalLimit: RefusalLimit;
+    sleeping: Sleeping;
+    /** Null: requests are not traced. */
+    tracer: Tracer | null;
+    /** The gateway's own pages (text, health, metrics). */
+    platform: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
+  };
 
 type ServerDestination = Extract<Destination, { kind: "server" }>;
 
 /** The data plane: route → policy → forward → record, in this order, for every request. */
-export function createGateway(parts: GatewayParts): (request: IncomingMessage, response: ServerResponse) => void {
+export function createGateway(
+  given: Omit<GatewayParts, "handleKnown">,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const parts: GatewayParts = {
+    ...given,
+    handleKnown: (request, response, known) => {
+      const { label } = known.route;
+      const at = { kind: "server", label, path: "/mcp", isMcp: true, isWellKnown: false, otherPath: null } as const;
+      const time = Date.now();
+      const begun = { id: newRequestId(time), time };
+      return exchangeWith(parts, { request, response, begun }, { ...at, found: known.route }, known);
+    },
+  };
   return (request, response) => {
     parts.metrics.requestStarted();
     const time = Date.now();
@@ -98,20 +102,32 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
   if (oauth) return answerSignIn(parts, { endpoint: oauth, request, response });
   const target = findTarget(parts, destination);
   if (target.isMcp && isForPeople(request)) return showEndpoint(parts, { request, response, target });
-  const exchange = target.found && beginExchange(target.found, request, { ...begun, isMcp: target.isMcp });
+  return exchangeWith(parts, { request, response, begun }, target, null);
+}
+
+/** `known`: who calls, through which portal; null: the client is still to be authenticated. */
+async function exchangeWith(
+  parts: GatewayParts,
+  { request, response, begun }: Incoming,
+  target: Target,
+  known: Known | null,
+): Promise<void> {
+  const { isMcp } = target;
+  const exchange = target.found && beginExchange(target.found, request, { ...begun, isMcp, via: known?.via });
   if (exchange?.isMcp) exchange.trace = parts.tracer?.begin(exchange.traceparent) ?? null;
 
   let admitted: AdmittedRequest | null = null;
   let isAwaited = false;
   try {
     // Policy: may this caller reach it, and may the request be forwarded?
-    const allowed = await admit(parts, { request, response, target, exchange });
+    const allowed = await admit(parts, { request, response, target, exchange, known });
     if (allowed === null) return;
     admitted = allowed;
     // Forward: to a running instance; bytes and closes pass in both directions.
     isAwaited = await parts.pendingCalls.track(allowed.exchange, async () => {
       // A server that is asleep need not wake for handshakes and lists (GW-12).
-      const isOpenedAsleep = (allowed.session?.session.opening ?? null) !== null;
+      const { opening = null, deploymentId = null } = allowed.session?.session ?? {};
+      const isOpenedAsleep = opening !== null && deploymentId !== null;
       if ((isOpenedAsleep || allowed.exchange.route.answersAsleep) && (await parts.sleeping.answer(allowed))) return;
       await forwardToTarget(parts, allowed);
       if (parts.openResponses.wasRevoked(response)) allowed.exchange.refusal ??= credentialsEnded();
@@ -132,38 +148,6 @@ async function handle(parts: GatewayParts, { request, response, begun }: Incomin
   if (admitted) record(parts, { exchange, admitted, isAwaited });
   // Once the answer was sent, which must not take longer for a server that exists.
   else setImmediate(recordRefused, parts, exchange, request);
-}
-
-/** What an OAuth client asks of the platform at a server's origin, before it has a token. */
-function findOAuthEndpoint(
-  parts: GatewayParts,
-  destination: Destination,
-  request: IncomingMessage,
-): OAuthEndpoint | null {
-  if (destination.kind !== "server" && destination.kind !== "origin") return null;
-  if (destination.kind === "server" && (destination.isMcp || !parts.routes.isLoaded)) return null;
-  const { form } = parts.serverAddress;
-  const route = destination.kind === "server" ? parts.routes.find(destination.label) : undefined;
-  return oauthEndpointOf(destination, { form, route, authorization: request.headers.authorization });
-}
-
-type Asked = { endpoint: OAuthEndpoint; request: IncomingMessage; response: ServerResponse };
-
-async function answerSignIn(parts: GatewayParts, { endpoint, request, response }: Asked): Promise<void> {
-  const { serverAddress, authorizationServer, allowedOrigins: allowed, proxies } = parts;
-  // A navigation is a person whom their client's page sends to sign in.
-  if (!isNavigation(request)) {
-    checkOrigin(request.headers.origin, { isLoopback: serverAddress.isLoopback, allowed });
-  }
-  if (isPreflight(request)) return answerPreflight(request, response);
-  const client = clientAddress(serverAddress, request, proxies);
-  const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", client);
-  await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
-  const route = endpoint.label === null ? undefined : parts.routes.find(endpoint.label);
-  // As with refusals: once the answer was sent.
-  if (route || endpoint.label === null) {
-    setImmediate(() => parts.signIns.discovered(endpoint, route, request));
-  }
 }
 
 /** `found` is undefined for an unknown name, which must look like a private server to strangers. */
@@ -192,6 +176,7 @@ type Arrival = {
   response: ServerResponse;
   target: Target;
   exchange: Exchange | undefined;
+  known: Known | null;
 };
 
 /**
@@ -201,7 +186,7 @@ type Arrival = {
  * @throws GatewayError
  */
 async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedRequest | null> {
-  const { request, response, target, exchange } = arrival;
+  const { request, response, target, exchange, known } = arrival;
   const { found, label, path, otherPath, isMcp } = target;
   const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
   // A page of a server's own sign-in: forms of an identity provider lead there too. It protects itself, as on any host.
@@ -215,17 +200,17 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
     return null;
   }
   const caller = { authorization: request.headers.authorization, url: path, label };
-  const { route, principal } = await parts.authenticate(found, caller);
+  const { route, principal } = known ?? (await parts.authenticate(found, caller));
   // Unknown names never get this far.
   if (!exchange) throw unknownServer();
   exchange.principal = principal.id;
   checkCaller(route, principal);
   // Not before: a stranger's request must not cause secrets to be decrypted.
   exchange.redactor = parts.redactors.find(exchange.deploymentId);
-  parts.signIns.accepted(route, principal, request);
+  if (!known) parts.signIns.accepted(route, principal, request);
   parts.openResponses.watch(response, principal, exchange);
   const client = clientAddress(parts.serverAddress, request, parts.proxies);
-  const call = parts.limits.enter(route, { principal, address: client }, response);
+  const call = parts.limits.enter(route, { principal, address: client, isThroughPortal: known !== null }, response);
   const turn = parts.fairTurns.take(route.organizationId, call.openOfOrganization);
   if (turn) await turn;
   const read = readBody(request, parts.capacity.admit(route.projectId, response));
@@ -259,7 +244,7 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
   const own = session ? headersOfSession(passed, session.session) : passed;
   const headers = listedTools ? withoutCompression(own) : own;
   const to = { path, otherPath, site, headers, body, listedTools };
-  return { request, response, ...to, exchange, owner, session, sendEnd: null };
+  return { request, response, ...to, exchange, owner, principal, session, sendEnd: null };
 }
 
 type Ended = { exchange: Exchange; admitted: AdmittedRequest; isAwaited: boolean };

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { answerJson, connectLegacy, emptyResult } from "./testing/clients.ts";
 import { type GatewayProcess, isAlive, spawnGateway, startGatewayProcess } from "./testing/gateway-process.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
+import { addPortal, storeManifest } from "./testing/portal.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 import { deployAsleep } from "./testing/sleeping-server.ts";
 
@@ -252,4 +253,29 @@ test("GW-12 GW-14 streams of a session opened asleep are with any worker, and al
   }
   expect([streams.length, new Set(streams).size]).toEqual([held.length, 1]);
   await until(async () => (await metrics()).get("towpath_gateway_streams_held") === 0);
+});
+
+test("ORG-3 GW-14 two workers serve one session of a portal, and it ends at both", async () => {
+  const open = new Set<string>();
+  const server = await rig.deploy(createMcpListener({ onSession: (id) => void open.add(id) }));
+  await storeManifest(rig, server);
+  const portal = await addPortal(rig, [{ server, prefix: "one" }]);
+  await workersKnow();
+  const url = new URL(`${origin()}/${portal.label}/mcp`);
+  const { client, transport } = await connectLegacy(url, {}, { fetch: fetchAnew });
+  await until(async () => {
+    const text = `call ${open.size}`;
+    expect((await client.callTool({ name: "echo", arguments: { text } })).content).toEqual([{ type: "text", text }]);
+    return open.size === 2;
+  });
+  const { sessionId = "" } = transport;
+  await transport.terminateSession();
+  const rows = async () => (await rig.rows(server.projectId, 3)).filter(({ httpMethod }) => httpMethod === "DELETE");
+  await until(async () => (await rows()).length === 2);
+  for (let at = 0; at < 8; at++) {
+    const headers = { "mcp-session-id": sessionId, "content-type": "application/json" };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+    expect((await fetchAnew(url, { method: "POST", headers, body })).status).toBe(404);
+  }
+  await client.close();
 });

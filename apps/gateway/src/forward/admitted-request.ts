@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Principal } from "../policy/credentials.ts";
 import type { SessionClaim, SessionOwner } from "../policy/sessions.ts";
 import type { Exchange } from "../record/exchange.ts";
 import type { Site } from "./cookies.ts";
@@ -17,6 +18,7 @@ export type AdmittedRequest = {
   listedTools: readonly string[] | null;
   exchange: Exchange;
   owner: SessionOwner;
+  principal: Principal;
   session: SessionClaim | null;
   /** Sends the end of the answer once all of it has come. */
   sendEnd: (() => void) | null;

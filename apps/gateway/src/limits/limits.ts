@@ -9,7 +9,12 @@ import { type Limited, rateLimited, tooManyOpen } from "./refusals.ts";
 export type OpenLimits = { readonly caller: number; readonly organization: number };
 
 /** Where a request comes from: who, and the client's address, by which callers without a name are told apart. */
-export type Source = { readonly principal: Principal; readonly address: string };
+export type Source = {
+  readonly principal: Principal;
+  readonly address: string;
+  /** It comes through a portal, which has counted it for the organization that both belong to. */
+  readonly isThroughPortal?: boolean;
+};
 
 /** A request that counts as open until its response closes. */
 export type OpenCall = {
@@ -78,13 +83,14 @@ export class Limits {
     const [serverName = "", organizationName = ""] = names;
     const entry = this.#entries.get(`${serverName} ${callerName(source)}`);
     const organization = this.#entries.get(organizationName);
-    const full = this.#fullOf(entry, organization);
+    const isFirst = source.isThroughPortal !== true;
+    const full = this.#fullOf(entry, isFirst ? organization : null);
     if (full !== null) throw tooManyOpen(full, this.#open[full]);
-    this.#countOpen([entry, organization], response);
+    this.#countOpen(isFirst ? [entry, organization] : [entry], response);
     const applied: Applied[] = [
       { limited: "caller", entry, rate: caller },
       { limited: "server", entry: this.#entries.get(serverName), rate: server },
-      { limited: "organization", entry: organization, rate: this.#limits.organization },
+      { limited: "organization", entry: organization, rate: isFirst ? this.#limits.organization : null },
     ];
     return { take: (calls) => this.#take(applied, Math.max(1, calls)), openOfOrganization: organization.open };
   }
@@ -112,9 +118,9 @@ export class Limits {
     });
   }
 
-  #fullOf(caller: Entry, organization: Entry): keyof OpenLimits | null {
+  #fullOf(caller: Entry, organization: Entry | null): keyof OpenLimits | null {
     if (caller.open >= this.#open.caller) return "caller";
-    return organization.open >= this.#open.organization ? "organization" : null;
+    return organization && organization.open >= this.#open.organization ? "organization" : null;
   }
 
   #take(applied: readonly Applied[], calls: number): void {

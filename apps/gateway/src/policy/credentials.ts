@@ -1,7 +1,7 @@
 import {
   type AccessToken,
   type ApiKeyChecker,
-  type ApiKeyIdentity,
+  type ApiKeyGrant,
   apiKeyPrefix,
   type GrantChecker,
   isAccessToken,
@@ -29,7 +29,7 @@ import { type AccessTokens, type TokenProblem, tokenProblems } from "./access-to
 /** What must stay true for as long as an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
 export type Credential =
   /** `membership`: of the person as whom a personal key acts. */
-  | { kind: "api-key"; key: ApiKeyIdentity; membership: Membership | null }
+  | { kind: "api-key"; key: ApiKeyGrant; membership: Membership | null }
   /** `generation`: of an admin JWT, which ends with its generation; null for a person's own. */
   | { kind: "token"; expiresAt: number; generation: number | null; membership: Membership | null }
   /** An OAuth access token. An answer may outlast it, as clients renew tokens; not the grant. */

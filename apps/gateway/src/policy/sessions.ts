@@ -37,10 +37,10 @@ export type SessionIds = {
 const maxServerIdLength = 2048;
 const maxIdLength = 4096;
 const maxClientTextLength = 64;
-/** `p1`: opened while the server was asleep; `x1`: at an external server. */
-const versions = ["s1", "p1", "x1"] as const;
+/** `p1`: opened while the server was asleep; `x1`: at an external server; `m1`: at a portal. */
+const versions = ["s1", "p1", "x1", "m1"] as const;
 type Version = (typeof versions)[number];
-const idPattern = /^(s1|p1|x1)\.([\w-]+)\.([\w-]{43})$/;
+const idPattern = /^(s1|p1|x1|m1)\.([\w-]+)\.([\w-]{43})$/;
 
 /** The server's id, deployment (empty: none), process or endpoint, and what `initialize` said. */
 const payloadSchema = z.tuple([
@@ -69,7 +69,7 @@ export function createSessionIds(secret: string, previousSecrets: readonly strin
   return {
     seal(session, owner) {
       if (session.serverId.length > maxServerIdLength) return null;
-      const version = session.instanceId === null ? "p1" : session.deploymentId === null ? "x1" : "s1";
+      const version = versionOf(session);
       const payload = Buffer.from(JSON.stringify(contentOf(session))).toString("base64url");
       const id = `${version}.${payload}.${macOf(current, version, payload, owner)}`;
       return id.length > maxIdLength ? null : id;
@@ -85,9 +85,14 @@ export function createSessionIds(secret: string, previousSecrets: readonly strin
   };
 }
 
+function versionOf({ instanceId, deploymentId }: Session): Version {
+  if (instanceId === null) return deploymentId === null ? "m1" : "p1";
+  return deploymentId === null ? "x1" : "s1";
+}
+
 function contentOf(session: Session): unknown[] {
   const { serverId, deploymentId, instanceId, opening, clientName, clientVersion, protocolVersion } = session;
-  if (instanceId === null) return [serverId, deploymentId, protocolVersion, opening];
+  if (instanceId === null) return [serverId, deploymentId ?? "", protocolVersion, opening];
   return [
     serverId,
     deploymentId ?? "",
@@ -99,7 +104,7 @@ function contentOf(session: Session): unknown[] {
 }
 
 function sessionIn(version: Version, content: unknown): Session | null {
-  if (version !== "p1") {
+  if (version === "s1" || version === "x1") {
     const parsed = payloadSchema.safeParse(content);
     if (!parsed.success) return null;
     const [serverId, deployment, instanceId, clientName, clientVersion, protocolVersion] = parsed.data;
@@ -108,7 +113,8 @@ function sessionIn(version: Version, content: unknown): Session | null {
   }
   const parsed = openedAsleepSchema.safeParse(content);
   if (!parsed.success) return null;
-  const [serverId, deploymentId, protocolVersion, opening] = parsed.data;
+  const [serverId, deployment, protocolVersion, opening] = parsed.data;
+  const deploymentId = version === "m1" ? null : deployment;
   const { clientName, clientVersion } = peekRequest(Buffer.from(`{"method":"initialize","params":${opening}}`));
   return { serverId, deploymentId, instanceId: null, opening, clientName, clientVersion, protocolVersion };
 }

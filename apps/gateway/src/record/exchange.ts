@@ -22,6 +22,8 @@ export type Exchange = {
   /** What clients, servers and the log know the request by. */
   readonly id: string;
   readonly route: Route;
+  /** The portal through which it came; null: its client sent it here. */
+  readonly via: string | null;
   /** Whether it is with the MCP endpoint: the server's other pages get no rows. */
   readonly isMcp: boolean;
   /** Its rows have been handed to the recorder. */
@@ -60,6 +62,8 @@ export type Exchange = {
   client: Session | undefined;
   /** Ids of its requests that the client canceled with `notifications/cancelled` (legacy); null: none. */
   canceled: Set<string | number> | null;
+  /** Passes that on, for a call of a portal; null: the client's message goes to the server by itself. */
+  onCanceled: (() => void) | null;
   status: number;
   /** False once an answer has begun that says how long it is. */
   isStream: boolean;
@@ -74,14 +78,15 @@ export type Exchange = {
 };
 
 /** `time`: Date.now(), which the id tells too. */
-export type Begun = { id: string; time: number; isMcp: boolean };
+export type Begun = { id: string; time: number; isMcp: boolean; via?: string | undefined };
 
 /** The exchange of a request that has just come for a known server. */
 export function beginExchange(route: Route, request: IncomingMessage, begun: Begun): Exchange {
-  const { id, time, isMcp } = begun;
+  const { id, time, isMcp, via = null } = begun;
   return {
     id,
     route,
+    via,
     isMcp,
     isRecorded: false,
     httpMethod: request.method ?? "GET",
@@ -105,6 +110,7 @@ export function beginExchange(route: Route, request: IncomingMessage, begun: Beg
     session: null,
     client: undefined,
     canceled: null,
+    onCanceled: null,
     status: 0,
     isStream: true,
     responseBytes: 0,

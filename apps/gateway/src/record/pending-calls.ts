@@ -69,6 +69,7 @@ export class PendingCalls {
     if (!call) return false;
     call.canceled ??= new Set();
     call.canceled.add(requestId);
+    call.onCanceled?.();
     return true;
   }
 

@@ -47,7 +47,7 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     requestBytes: exchange.requestBytes,
     responseBytes: exchange.responseBytes,
     protocolVersion: answer?.protocolVersion ?? peek.protocolVersion ?? exchange.client?.protocolVersion ?? null,
-    clientName: client.name,
+    clientName: exchange.via === null ? client.name : `${client.name ?? "unknown"} via ${exchange.via}`,
     clientVersion: client.version,
     session: exchange.session,
     principal: exchange.principal,

@@ -1,10 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { type ReadModel, type Route, routeSchema } from "../read-model/routes.ts";
 import type { RouteTable } from "./route-table.ts";
+import { readSnapshot, writeSnapshot } from "./snapshot-file.ts";
 
 const snapshotName = "routes.json";
 const snapshotSchema = z.object({ routes: z.array(routeSchema) });
@@ -52,7 +51,7 @@ export function createRouteFeed(parts: {
       if (!writesSnapshot) return;
       const text = JSON.stringify(routes);
       if (text === snapshot) return;
-      await writeSnapshot(directory, routes);
+      await writeSnapshot(directory, snapshotName, { routes });
       snapshot = text;
     } catch (error) {
       if (fresh) log.warn({ err: error }, "routes could not be reloaded; the last known ones stay");
@@ -78,8 +77,8 @@ export function createRouteFeed(parts: {
 
   return {
     async loadSnapshot() {
-      const routes = await readSnapshot(directory);
-      if (routes) table.replace(routes);
+      const found = await readSnapshot(directory, snapshotName, snapshotSchema);
+      if (found) table.replace(found.routes);
     },
     start() {
       timer = setInterval(() => void reload(), reloadMs);
@@ -93,21 +92,4 @@ export function createRouteFeed(parts: {
     isFresh: () => fresh,
     stop: () => clearInterval(timer),
   };
-}
-
-/** Keeps the last known routes on disk, for a start without the database (GW-10). Replaced by rename. */
-async function writeSnapshot(directory: string, routes: readonly Route[]): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, snapshotName);
-  await writeFile(`${path}.new`, JSON.stringify({ routes }), { mode: 0o600 });
-  await rename(`${path}.new`, path);
-}
-
-/** The routes of the last snapshot, or null when there is none that can be read. */
-async function readSnapshot(directory: string): Promise<Route[] | null> {
-  try {
-    return snapshotSchema.parse(JSON.parse(await readFile(join(directory, snapshotName), "utf8"))).routes;
-  } catch {
-    return null;
-  }
 }

@@ -8,7 +8,9 @@ export type Question =
   /** The client of a legacy session has canceled a call that may be under way elsewhere. */
   | { kind: "canceled"; session: string; requestId: string | number }
   /** A session that was opened while its server was asleep goes to the server, or is held by this instance. */
-  | { kind: "opened"; session: string; instanceId: string | null };
+  | { kind: "opened"; session: string; instanceId: string | null }
+  /** The client of a portal session has set the level of log messages, or (null) ended the session. */
+  | { kind: "portal-session"; session: string; level: string | null };
 
 /** The other processes that share this one's port. */
 export type Peers = {

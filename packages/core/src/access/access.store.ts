@@ -15,6 +15,7 @@ import { and, arrayContains, desc, eq, isNull, or, sql } from "drizzle-orm";
 import { roleMay } from "../authorize/index.ts";
 import { type Role, roles } from "../context/index.ts";
 import { findExternalManifest } from "../external-server/internal.ts";
+import { findPortalManifest } from "../portal/internal.ts";
 
 type Queryable = Database | Transaction;
 
@@ -75,8 +76,15 @@ export async function restrictsCallers(db: Queryable, projectId: string): Promis
 export const hasDefaultRoles = (allowed: readonly Role[]): boolean =>
   allowed.length === defaultRoles.length && defaultRoles.every((role) => allowed.includes(role));
 
-/** The tools of the version that is live in production, or of an external server, in its order; null when none is live. */
-export async function liveTools(db: Queryable, projectId: string): Promise<Manifest["tools"] | null> {
+type Named = Pick<typeof project.$inferSelect, "id" | "organizationId" | "name" | "kind">;
+
+/**
+ * The tools of the version that is live in production, of an external server or of a portal, in its order; null when none
+ * is live.
+ */
+export async function liveTools(db: Queryable, found: Named): Promise<Manifest["tools"] | null> {
+  const projectId = found.id;
+  if (found.kind === "portal") return (await findPortalManifest(db, found))?.tools ?? null;
   const [row] = await db
     .select({ manifest: build.manifest })
     .from(route)

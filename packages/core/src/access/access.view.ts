@@ -57,9 +57,9 @@ export async function getAccess(call: { ctx: Context; input: ProjectScope }): Pr
 export async function accessView(
   ctx: Context,
   policy: Policy,
-  project: { id: string; organizationId: string; authMode: string },
+  project: { id: string; organizationId: string; name: string; kind: string; authMode: string },
 ): Promise<AccessView> {
-  const [keys, live] = await Promise.all([listKeys(ctx.db, project), liveTools(ctx.db, project.id)]);
+  const [keys, live] = await Promise.all([listKeys(ctx.db, project), liveTools(ctx.db, project)]);
   const now = ctx.clock.now();
   return {
     // Treat an unknown mode, written by a later version, as the strictest.

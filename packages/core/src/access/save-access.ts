@@ -30,7 +30,7 @@ export async function saveAccess(call: { ctx: Context; input: ProjectScope & Acc
       roles: wanted.roles,
       apiKeyIds: wanted.apiKeys === "all" ? null : await ownKeys(tx, project, wanted.apiKeys),
       tools: wanted.tools === "all" ? null : [...new Set(wanted.tools)],
-      knownTools: (await liveTools(tx, project.id))?.map(({ tool_name }) => tool_name) ?? [],
+      knownTools: (await liveTools(tx, project))?.map(({ tool_name }) => tool_name) ?? [],
       revision: before.revision + 1,
     };
     await store(tx, { projectId: project.id, policy: after, now: ctx.clock.now() });

@@ -7,11 +7,12 @@ import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { findExternalManifest } from "../external-server/internal.ts";
 import { isId } from "../input/index.ts";
+import { findPortalManifest } from "../portal/internal.ts";
 import { getCurrentBuild } from "./get-last-successful-build.ts";
 
 /**
- * What a server offers, as a build found it (PRJ-18). Without `buildId`: that of what is live, or the last inspection of
- * an external server (ORG-9).
+ * What a server offers, as a build found it (PRJ-18). Without `buildId`: that of what is live, the last inspection of an
+ * external server (ORG-9), or what a portal offers of its servers (ORG-3).
  *
  * @returns null when there is no such build yet, or its server's lists could not be read
  * @throws TowpathError `not_found` for a build that isn't the project's
@@ -23,6 +24,7 @@ export async function getManifest(call: {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "build.read", input);
   if (input.buildId === undefined && project.kind === "external") return findExternalManifest(ctx.db, project.id);
+  if (input.buildId === undefined && project.kind === "portal") return findPortalManifest(ctx.db, project);
   if (input.buildId === undefined)
     return (await getCurrentBuild({ ctx, input: { ...input, branchId: null } }))?.manifest ?? null;
   if (!isId(input.buildId)) throw notFound("build");

@@ -31,7 +31,7 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       ([key]) => Object.hasOwn(call.input, key) && call.input[key as never] !== undefined,
     ),
   );
-  if (before.kind !== "hosted") requireFitting(changes);
+  if (before.kind !== "hosted") requireFitting(before.kind, changes);
   const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
   return ctx.db.transaction(async (tx) => {
     if (changesMode && !roleMay(role, "access.manage") && (await restrictsCallers(tx, before.id))) throw onlyAdmins();
@@ -56,7 +56,7 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
 const hostedOnly = ["entrypoint", "requirements", "sleepingLists"] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */
-function requireFitting(changes: Readonly<Record<string, unknown>>): void {
+function requireFitting(kind: string, changes: Readonly<Record<string, unknown>>): void {
   const fields = Object.fromEntries(
     hostedOnly.flatMap((key) => (key in changes ? [[key, "Only servers that Towpath builds have this setting."]] : [])),
   );
@@ -64,6 +64,8 @@ function requireFitting(changes: Readonly<Record<string, unknown>>): void {
     fields.authMode =
       "Callers' own credentials are never sent to another host. Choose members only, or open to anyone.";
   }
+  // It would show strangers what servers offer that aren't public.
+  if (kind === "portal" && changes.isPublic === true) fields.isPublic = "Portals have no public page.";
   const [first] = Object.values(fields);
   if (first !== undefined) throw new TowpathError("invalid_input", first, { fields });
 }

@@ -1,0 +1,28 @@
+import { mayCall } from "../policy/access.ts";
+import type { Principal } from "../policy/credentials.ts";
+import type { StoredMember, StoredPortal } from "../read-model/portals.ts";
+import type { Route } from "../read-model/routes.ts";
+import type { RouteTable } from "../route/route-table.ts";
+
+type From = { readonly principal: Principal; readonly portal: Pick<StoredPortal, "organizationId"> };
+
+/**
+ * The route of a portal's server, if the caller could use the server directly; null: it is not there for them. Members
+ * and keys must be of the server's organization and admitted by its own policy; a key that is bound to projects, to this
+ * one too. Nobody reaches through a portal what they couldn't reach without it.
+ */
+export function memberRoute(routes: RouteTable, member: StoredMember, { principal, portal }: From): Route | null {
+  const route = routes.find(member.label);
+  if (!route || route.projectId !== member.projectId || route.organizationId !== portal.organizationId) return null;
+  // A portal in a portal could lead back to itself.
+  if (route.target.kind === "portal") return null;
+  if (route.authMode === "towpath-public") return route;
+  // A server that signs in its callers itself would need credentials that were made for the portal.
+  if (route.authMode === "passthrough" || principal.actor === null) return null;
+  const { member: person, organizationId, type } = principal.actor;
+  if (organizationId !== route.organizationId || type === "admin") return null;
+  const key = principal.credential?.kind === "api-key" ? principal.credential.key : null;
+  if (key?.projectIds && !key.projectIds.includes(route.projectId)) return null;
+  const caller = { role: person?.role ?? null, keyId: person === null ? (key?.keyId ?? null) : null };
+  return mayCall(route.access, caller) ? route : null;
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
+
+/** A session of the initialize era at one of a portal's servers. */
+export type MemberSession = { readonly id: string | null; readonly protocolVersion: string };
+
+/** Sends to the session's server, and doesn't wait: a notification (JSON-RPC without `jsonrpc`), or that the session ends. */
+export type Teller = (told: Record<string, unknown> | "end") => void;
+export type OpenedSession = { readonly session: MemberSession; readonly tell: Teller };
+
+/** What a portal session has at its servers, by project; `level`: of its log messages, as the client set it. */
+type Held = { readonly members: Map<string, Promise<OpenedSession>>; level: string | null };
+
+const maxSessions = 5000;
+const idleMs = 30 * 60_000;
+/** Ended ids are refused for as long as clients that missed the end may try them. */
+const endedMs = 24 * 3_600_000;
+
+/**
+ * Sessions at a portal's servers, opened with the first request that needs one. Each process has its own: one that gets
+ * a portal session's request for the first time opens another. Processes tell each other when a portal session ends, or
+ * its log level changes.
+ */
+export class MemberSessions {
+  readonly #held = new LRUCache<string, Held>({
+    max: maxSessions,
+    ttl: idleMs,
+    updateAgeOnGet: true,
+    dispose: (held, _key, reason) => {
+      if (reason !== "set") endAll(held);
+    },
+  });
+  readonly #ended = new LRUCache<string, true>({ max: maxSessions, ttl: endedMs });
+
+  /** The session at a server; `open` is called for the first request, whatever others come meanwhile. */
+  find(key: string, projectId: string, open: () => Promise<OpenedSession>): Promise<OpenedSession> {
+    const held = this.#of(key);
+    const known = held.members.get(projectId);
+    if (known) return known;
+    const opening = open().then((opened) => {
+      if (held.level !== null) opened.tell(levelRequest(held.level));
+      return opened;
+    });
+    held.members.set(projectId, opening);
+    opening.catch(() => this.#forget(held, projectId, opening));
+    return opening;
+  }
+
+  /** Forgets a session that its server doesn't know any more. */
+  forget(key: string, projectId: string): void {
+    this.#held.peek(key)?.members.delete(projectId);
+  }
+
+  /** Tells all servers where the portal session has one. */
+  tell(key: string, told: Record<string, unknown>): void {
+    for (const opening of this.#held.get(key)?.members.values() ?? []) opening.then(({ tell }) => tell(told), ignore);
+  }
+
+  setLevel(key: string, level: string): void {
+    this.#of(key).level = level;
+    this.tell(key, levelRequest(level));
+  }
+
+  /** Ends the sessions at all servers. The portal session is over, for good. */
+  end(key: string): void {
+    this.#ended.set(key, true);
+    this.#held.delete(key);
+  }
+
+  hasEnded(key: string): boolean {
+    return this.#ended.has(key);
+  }
+
+  #of(key: string): Held {
+    const known = this.#held.get(key);
+    if (known) return known;
+    const held: Held = { members: new Map(), level: null };
+    this.#held.set(key, held);
+    return held;
+  }
+
+  #forget({ members }: Held, projectId: string, opening: Promise<OpenedSession>): void {
+    if (members.get(projectId) === opening) members.delete(projectId);
+  }
+}
+
+function endAll({ members }: Held): void {
+  for (const opening of members.values()) opening.then(({ tell }) => tell("end"), ignore);
+}
+
+const ignore = () => {};
+const levelRequest = (level: string) => ({ id: randomUUID(), method: "logging/setLevel", params: { level } });

@@ -1,0 +1,43 @@
+import type { Readable } from "node:stream";
+
+/** A JSON-RPC message. */
+export type Message = Record<string, unknown>;
+
+/** The events of a stream, as they come. Rejects when it breaks off. */
+export async function* eventsIn(body: Readable): AsyncGenerator<string> {
+  body.setEncoding("utf8");
+  const boundary = /\r?\n\r?\n/g;
+  let text = "";
+  for await (const chunk of body) {
+    // What was looked at before can only hold the beginning of a boundary.
+    boundary.lastIndex = Math.max(0, text.length - 3);
+    text += chunk;
+    let begin = 0;
+    for (let found = boundary.exec(text); found; found = boundary.exec(text)) {
+      yield text.slice(begin, found.index);
+      begin = boundary.lastIndex;
+    }
+    text = text.slice(begin);
+  }
+  if (text !== "") yield text;
+}
+
+/** The JSON-RPC messages in a whole JSON body, or in the events of a stream. What is none is left out. */
+export function messagesIn(text: string): Message[] {
+  const isStream = /^(?:event|data|id|retry|:)/.test(text.trimStart());
+  const pieces = isStream ? text.split(/\r?\n\r?\n/).map(dataOf) : [text];
+  return pieces.flatMap((piece) => {
+    try {
+      const value: unknown = JSON.parse(piece);
+      return typeof value === "object" && value !== null && !Array.isArray(value) ? [value as Message] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The data lines of one event. */
+function dataOf(event: string): string {
+  const lines = event.split(/\r?\n/).filter((line) => line.startsWith("data:"));
+  return lines.map((line) => line.slice("data:".length).replace(/^ /, "")).join("\n");
+}

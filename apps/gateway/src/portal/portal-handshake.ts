@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import type { AdmittedRequest } from "../forward/admitted-request.ts";
+import { type SessionIds, sessionKeyOf, sessionNotFound } from "../policy/sessions.ts";
+import type { PortalRequest } from "./portal-request.ts";
+import type { Portal } from "./portals.ts";
+import { reply } from "./reply.ts";
+
+const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
+/** Larger parameters of `initialize` would not fit into a session id. */
+const maxOpeningBytes = 2000;
+
+const offered = {
+  ...{ tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } },
+  completions: {},
+};
+/** What a portal can do, whatever its servers can: one without prompts has an empty list of them. */
+export const capabilitiesOf = (era: "legacy" | "modern") => (era === "legacy" ? { ...offered, logging: {} } : offered);
+
+export const shortVersion = ({ revision }: Portal): string => String(revision);
+
+/** Opens a session (up to 2025-11-25). Its id holds what `initialize` said, so any gateway process can serve it. */
+export function initialize(
+  ids: SessionIds,
+  admitted: AdmittedRequest,
+  { message, portal }: { message: PortalRequest; portal: Portal },
+): void {
+  const { exchange, owner } = admitted;
+  const requested = message.params.protocolVersion;
+  const protocolVersion = legacyVersions.find((version) => version === requested) ?? legacyVersions[0];
+  const { clientInfo, capabilities = {} } = message.params;
+  const full = JSON.stringify({ protocolVersion, capabilities, clientInfo });
+  const { clientName, clientVersion } = exchange.peek;
+  const short = { protocolVersion, capabilities: {}, clientInfo: { name: "client", version: "unknown" } };
+  const session = {
+    ...{ serverId: randomUUID(), deploymentId: null, instanceId: null },
+    opening: Buffer.byteLength(full) <= maxOpeningBytes ? full : JSON.stringify(short),
+    ...{ clientName, clientVersion, protocolVersion },
+  };
+  const opened = ids.seal(session, owner);
+  if (opened === null) throw sessionNotFound();
+  exchange.session = sessionKeyOf(session);
+  exchange.client = session;
+  const { name, instructions } = portal;
+  const result = {
+    ...{ protocolVersion, capabilities: capabilitiesOf("legacy"), serverInfo: { name, version: shortVersion(portal) } },
+    ...(instructions !== null && { instructions }),
+  };
+  reply(admitted, { status: 200, opened }, { jsonrpc: "2.0", id: message.id, result });
+}

@@ -1,0 +1,49 @@
+import type { Catalog, CatalogItem } from "@towpath/mcp/portal";
+import type { IsShown } from "./portal-targets.ts";
+
+/** The lists that a portal answers, by the method that asks for them. */
+const lists = {
+  "tools/list": { of: "tools", as: "tools" },
+  "prompts/list": { of: "prompts", as: "prompts" },
+  "resources/list": { of: "resources", as: "resources" },
+  "resources/templates/list": { of: "templates", as: "resourceTemplates" },
+} as const;
+
+const pageSize = 100;
+
+type Asked = { readonly catalog: Catalog; readonly isShown: IsShown };
+
+/** A page of a list; null for a cursor that no page ended with; undefined for another method. */
+export function listPage(
+  { catalog, isShown }: Asked,
+  method: string,
+  cursor: unknown,
+): Readonly<Record<string, unknown>> | null | undefined {
+  const list = lists[method as keyof typeof lists];
+  if (!list) return undefined;
+  const items: readonly CatalogItem<unknown>[] = catalog[list.of];
+  const shown = items.filter((item) => isShown(list.of, item));
+  const from = cursor === undefined ? 0 : shown.findIndex(({ exposed }) => cursorOf(exposed) === cursor) + 1;
+  if (cursor !== undefined && from === 0) return null;
+  const page = shown.slice(from, from + pageSize);
+  const last = from + pageSize < shown.length ? page.at(-1) : undefined;
+  return {
+    [list.as]: page.map((item) => wireOf(list.of, item)),
+    ...(last && { nextCursor: cursorOf(last.exposed) }),
+  };
+}
+
+/** Names the last item of a page, so that a page begins where the one before ended, whatever has changed in front of it. */
+const cursorOf = (exposed: string): string => Buffer.from(exposed).toString("base64url");
+
+/** An item as the protocol has it, under the name that the portal gives it. */
+function wireOf(kind: keyof Catalog, { exposed, item }: CatalogItem<unknown>): Record<string, unknown> {
+  const { tool_name, resource_name, template_name, prompt_name, uri, uriTemplate, ...rest } = item as Record<
+    string,
+    unknown
+  >;
+  const own = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  if (kind === "resources") return { ...own, name: resource_name, uri: exposed };
+  if (kind === "templates") return { ...own, name: template_name, uriTemplate: exposed };
+  return { ...own, name: exposed };
+}

@@ -1,0 +1,24 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { z } from "zod";
+
+/** Replaces a snapshot in the state directory by rename: a reader never sees half of one. */
+export async function writeSnapshot(directory: string, name: string, value: unknown): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, name);
+  await writeFile(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** What the last snapshot of this name holds, or null when there is none that can be read. */
+export async function readSnapshot<Schema extends z.ZodType>(
+  directory: string,
+  name: string,
+  schema: Schema,
+): Promise<z.output<Schema> | null> {
+  try {
+    return schema.parse(JSON.parse(await readFile(join(directory, name), "utf8")));
+  } catch {
+    return null;
+  }
+}

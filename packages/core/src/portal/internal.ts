@@ -1,0 +1,1 @@
+export { findPortalManifest } from "./portal.store.ts";

@@ -1,0 +1,8 @@
+export {
+  type Catalog,
+  type CatalogItem,
+  createCatalog,
+  type PortalMember,
+  portalManifest,
+  resolveResource,
+} from "./catalog.ts";
