@@ -1,4 +1,5 @@
 import { QueryClient } from "@tanstack/react-query";
+import { notFound, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { queryRetries } from "./query-retries.ts";
@@ -38,6 +39,8 @@ test("UI-3 a failed query is tried three more times, after 1, 2 and 4 seconds", 
 test("UI-3 what will fail again is not retried", async () => {
   expect(await attemptsOf(new TowpathError("not_found", "Not Found: there is no such project."))).toEqual([0]);
   expect(await attemptsOf(new TowpathError("invalid_input", "Wrong."))).toEqual([0]);
+  expect(await attemptsOf(redirect({ to: "/account" }))).toEqual([0]);
+  expect(await attemptsOf(notFound())).toEqual([0]);
 });
 
 test("UI-3 the pause doubles and is never longer than 30 seconds", () => {

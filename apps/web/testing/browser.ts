@@ -1,5 +1,12 @@
 import { AxeBuilder } from "@axe-core/playwright";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from "playwright-core";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import type { Member } from "./visitor.ts";
 
@@ -44,6 +51,24 @@ export async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   return page;
+}
+
+/**
+ * Waits until React owns the page. Before that the browser follows links by itself, with data that the server reads, and
+ * keys do nothing; early clicks on buttons are repeated by the page.
+ */
+export async function untilHydrated(page: Page): Promise<void> {
+  const main = page.locator("main").last();
+  await expect.poll(() => main.evaluate((element) => Object.keys(element).join().includes("__reactProps"))).toBe(true);
+}
+
+/** Lets the time of a page with `page.clock` pass until the locator is there: failed queries are tried again for seconds. */
+export async function passTimeUntil(page: Page, shown: Locator): Promise<void> {
+  const look = async () => {
+    await page.clock.runFor(500);
+    return await shown.count();
+  };
+  await expect.poll(look, { timeout: 30_000 }).toBeGreaterThan(0);
 }
 
 /** Gives the browser the session that the member has already. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPage, openBrowser, signIn } from "./browser.ts";
+import { newPage, openBrowser, passTimeUntil, signIn, untilHydrated } from "./browser.ts";
 import { openSite, sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 import { freePort } from "./web-process.ts";
@@ -61,6 +61,7 @@ const envelopes = () => received.filter(({ path }) => path.startsWith("/api/7/en
 
 test("ERR-6 an error that a page shows is reported once configured, without personal data; requests to this site are traced", async () => {
   const { page, problems } = await signedIn(site.url, owner);
+  await page.clock.install();
   await page.goto(`${site.url}/account`);
   await expect.poll(() => page.evaluate(() => (globalThis as { counted?: string }).counted)).toBe("towpath.example");
   await page.waitForFunction(() => "__SENTRY__" in globalThis);
@@ -71,8 +72,9 @@ test("ERR-6 an error that a page shows is reported once configured, without pers
   });
   await page.goto(`${site.url}/${owner.organization.slug}/settings/preferences`);
   await page.waitForFunction(() => "__SENTRY__" in globalThis);
+  await untilHydrated(page);
   await page.getByRole("link", { name: "Servers" }).first().click();
-  await page.getByText("the lock gate is stuck").first().waitFor({ timeout: 30_000 });
+  await passTimeUntil(page, page.getByText("the lock gate is stuck").first());
   await expect.poll(() => envelopes().some((body) => body.includes("the lock gate is stuck"))).toBe(true);
   expect(traced[0]).toMatch(/^[0-9a-f]{32}-[0-9a-f]{16}/);
   const sent = envelopes().join("\n");

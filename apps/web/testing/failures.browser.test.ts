@@ -4,7 +4,7 @@ import { member } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { newPage, openBrowser, signIn } from "./browser.ts";
+import { newPage, openBrowser, passTimeUntil, signIn, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -26,6 +26,10 @@ beforeEach(async () => {
 afterEach(() => page.context().close());
 
 const to = (path: string) => `${site.url}/${owner.organization.slug}/${path}`;
+const open = async (tab: Page, url: string) => {
+  await tab.goto(url);
+  await untilHydrated(tab);
+};
 type Answer = Parameters<Parameters<Parameters<Page["route"]>[1]>[0]["fulfill"]>[0];
 const answer = (functionName: string, with_: Answer) =>
   page.route(new RegExp(functionName.replace(".", "\\.")), (route) => route.fulfill(with_));
@@ -35,7 +39,7 @@ test.each([
   ["Stream ended before first object", { status: 200, headers: framed, body: "" }],
   ["The lock gate is stuck.", { status: 502, contentType: "text/plain", body: "The lock gate is stuck." }],
 ])("ERR-5 UI-1 a call whose answer is broken is told as %s", async (text, with_) => {
-  await page.goto(to("welcome/server-setup"), { waitUntil: "networkidle" });
+  await open(page, to("welcome/server-setup"));
   await answer("onboarding.proposeServerName", with_);
   await page.getByRole("button", { name: "Suggest another name" }).click();
   await page.locator("[data-sonner-toast]").getByText(text).waitFor();
@@ -43,7 +47,7 @@ test.each([
 });
 
 test("ERR-5 an answer without a body is told as No response body", async () => {
-  await page.goto(to("welcome/server-setup"), { waitUntil: "networkidle" });
+  await open(page, to("welcome/server-setup"));
   await page.evaluate((headers) => {
     const real = globalThis.fetch;
     globalThis.fetch = (input, init) =>
@@ -60,7 +64,7 @@ test("ERR-5 ERR-1 a refusal that the server has serialized is thrown as it was",
   const context = await browser.newContext();
   await signIn(context, site.url, left);
   const theirs = await newPage(context);
-  await theirs.goto(`${site.url}/${left.organization.slug}/welcome/server-setup`, { waitUntil: "networkidle" });
+  await open(theirs, `${site.url}/${left.organization.slug}/welcome/server-setup`);
   const { id: organizationId } = left.organization;
   await site.db.delete(member).where(and(eq(member.userId, left.userId), eq(member.organizationId, organizationId)));
   const refused = theirs.waitForResponse(/proposeServerName/);
@@ -71,29 +75,30 @@ test("ERR-5 ERR-1 a refusal that the server has serialized is thrown as it was",
 });
 
 test("ERR-5 a redirect and a not-found in a JSON answer are followed and shown", async () => {
-  await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+  await open(page, to("settings/api-keys"));
   const json = (body: unknown) => ({ status: 200, contentType: "application/json", body: JSON.stringify(body) });
   await answer("servers.getServers", json({ isSerializedRedirect: true, href: "/account", to: "/account" }));
   await page.getByRole("link", { name: "Servers", exact: true }).first().click();
   await page.waitForURL("**/account");
 
   await page.unroute(/servers\.getServers/);
-  await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+  await open(page, to("settings/api-keys"));
   await answer("servers.getServers", json({ isNotFound: true }));
   await page.getByRole("link", { name: "Servers", exact: true }).first().click();
   await page.getByText("The page you're looking for doesn't exist.").waitFor();
 });
 
 test("ERR-1 ERR-2 ERR-3 a page whose data can't be loaded shows the screen for its failure", async () => {
+  await page.clock.install();
   for (const [status, body, text] of [
     [500, "Forbidden by the proxy", "You don't have permission to access this team's resources."],
     [500, "Not Found here", "The page you're looking for doesn't exist."],
     [500, "the sluice is open", "An unexpected error occurred while loading this page."],
   ] as const) {
-    await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+    await open(page, to("settings/api-keys"));
     await answer("servers.getServers", { status, contentType: "text/plain", body });
     await page.getByRole("link", { name: "Servers", exact: true }).first().click();
-    await page.getByText(text).waitFor({ timeout: 30_000 });
+    await passTimeUntil(page, page.getByText(text));
     const home = page.getByRole("link", { name: "Return Home" });
     await expect.poll(async () => [text, await home.getAttribute("href")]).toEqual([text, "/"]);
     await page.unroute(/servers\.getServers/);
@@ -105,10 +110,11 @@ test("ERR-4 what a page can't render shows Something went wrong!, and its error 
   const ctx = testContext(site.db, owner.organization.owner);
   const key = { orgSlug: owner.organization.slug, projectName: project.name };
   await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } });
-  await page.goto(to(`${project.name}/deployments`), { waitUntil: "networkidle" });
+  await page.clock.install();
+  await open(page, to(`${project.name}/deployments`));
   await answer("build.getBuildById", { status: 500, contentType: "text/plain", body: "the weir broke" });
   await page.locator('a[href*="/build-logs/"]').first().click();
-  await page.getByRole("heading", { name: "Something went wrong!" }).waitFor({ timeout: 40_000 });
+  await passTimeUntil(page, page.getByRole("heading", { name: "Something went wrong!" }));
   await expect.poll(() => page.getByText("the weir broke").count()).toBe(0);
   await page.getByRole("button", { name: "Show Error" }).click();
   await page.getByText("the weir broke").waitFor();
@@ -119,7 +125,7 @@ test("ERR-4 what a page can't render shows Something went wrong!, and its error 
 /** Opens a page of the settings on a clock that stands, and holds the servers list until the returned function is called. */
 async function heldServers(): Promise<{ readonly asked: () => number; readonly release: () => void }> {
   await page.clock.install();
-  await page.goto(to("settings/api-keys"), { waitUntil: "networkidle" });
+  await open(page, to("settings/api-keys"));
   await page.clock.pauseAt(Date.now() + 60 * 60_000);
   let release = () => {};
   const released = new Promise<void>((resolve) => {

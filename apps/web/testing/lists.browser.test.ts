@@ -4,7 +4,7 @@ import { branch, build, deployment, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -139,23 +139,25 @@ test("PRJ-2 a branch with a pull request is among the previews", async () => {
 });
 
 test("PRJ-2 the screen has its own error view, with a retry", async () => {
-  await page.goto(`${site.url}/${owner.organization.slug}/servers`);
-  await page.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "away" }));
-  const [link] = await page.getByRole("link", { name: /-/ }).all();
-  await link?.click();
-  await page.getByRole("link", { name: "Deployments" }).click();
-  await page.getByText("The deployments could not be loaded").waitFor({ timeout: 60_000 });
-  await expectAccessible(page);
-  await page.unroute(/_serverFn\/build\.getBuilds/);
-  await page.getByRole("button", { name: "Try again" }).click();
-  await see("Production, previews, and the builds");
-}, 90_000);
+  const { name } = await seedProject(site.db, owner.organization);
+  const failing = await browser.signedInPage(site.url, owner);
+  await failing.clock.install();
+  await failing.goto(`${site.url}/${owner.organization.slug}/${name}/settings`);
+  await untilHydrated(failing);
+  await failing.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "away" }));
+  await failing.getByRole("link", { name: "Deployments" }).click();
+  await passTimeUntil(failing, failing.getByText("The deployments could not be loaded"));
+  await expectAccessible(failing);
+  await failing.unroute(/_serverFn\/build\.getBuilds/);
+  await failing.getByRole("button", { name: "Try again" }).click();
+  await failing.getByText("Production, previews, and the builds").waitFor();
+});
 
 test("PRJ-2 the screen has its own not-found view, for a project that was deleted meanwhile", async () => {
   const own = await seedProject(site.db, owner.organization);
   await page.goto(`${site.url}/${owner.organization.slug}/${own.name}/settings`);
   const deployments = page.getByRole("link", { name: "Deployments" });
-  await deployments.waitFor();
+  await untilHydrated(page);
   await site.db.delete(project).where(eq(project.id, own.id));
   await deployments.click();
   await page.getByText("No deployments found").waitFor({ timeout: 60_000 });

@@ -1,13 +1,13 @@
 import { failBuild, startBuild, takeBuild } from "@towpath/core/build";
 import { newId } from "@towpath/core/ids";
 import { sampleDiagnosis, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
-import { branch, build, deployment, instance } from "@towpath/db/schema";
+import { branch, build, deployment, instance, project as projectTable } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessible, openBrowser, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -167,13 +167,20 @@ test("ORG-2 the list of servers: calls, errors, last call, tools, awake or aslee
 
 test("ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the selected one is shown", async () => {
   const many = await seededMember(site.url, site.db);
-  const names = Array.from({ length: 500 }, (_, at) => `server-${String(at).padStart(3, "0")}`);
-  for (const name of names)
-    await seedProject(site.db, many.organization, { name: `${name}-${many.organization.slug}`.slice(0, 32) });
+  const { id: organizationId, installationId } = many.organization;
+  const servers = Array.from({ length: 500 }, (_, at) => ({
+    ...{ id: newId(), organizationId, installationId, entrypoint: "echo.py", repositoryId: at + 1 },
+    ...{ repositoryFullName: "acme/many", rootDirectory: `servers/${at}` },
+    name: `server-${String(at).padStart(3, "0")}-${many.organization.slug}`.slice(0, 32),
+  }));
+  await site.db.insert(projectTable).values(servers);
+  const main = { name: "main", isDefault: true };
+  await site.db.insert(branch).values(servers.map(({ id }) => ({ ...main, id: newId(), projectId: id })));
   const theirs = await browser.signedInPage(site.url, many);
   await theirs.goto(`${site.url}/${many.organization.slug}/servers`);
   const rows = theirs.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
   await expect.poll(() => rows.count()).toBe(60);
+  await untilHydrated(theirs);
   await theirs.getByRole("searchbox").press("ArrowDown");
   await theirs.keyboard.press("ArrowDown");
   const focused = () => theirs.evaluate(() => document.activeElement?.textContent);

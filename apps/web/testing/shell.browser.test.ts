@@ -3,7 +3,7 @@ import { seedOrganization, seedProject } from "@towpath/core/testing";
 import { branch, member } from "@towpath/db/schema";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessible, openBrowser, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -36,9 +36,7 @@ beforeEach(async () => {
 
 const open = async (path: string) => {
   await page.goto(site.url + path);
-  // Shortcuts work once React owns the page.
-  const main = page.locator("main");
-  await expect.poll(() => main.evaluate((element) => Object.keys(element).join().includes("__reactProps"))).toBe(true);
+  await untilHydrated(page);
 };
 const path = () => new URL(page.url()).pathname;
 const chooser = () => page.getByRole("dialog");
