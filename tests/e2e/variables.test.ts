@@ -191,14 +191,14 @@ test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown beside its field, and the n
   await entrypoint.fill("/server.py");
   await page.getByText("Entrypoint must be a relative path from the repo root").waitFor();
   await entrypoint.fill("absent.py");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Build again" }).click();
   await page.getByText("The entrypoint absent.py doesn't exist").first().waitFor({ timeout: 90_000 });
   await page.getByRole("link", { name: "Open settings" }).click();
   await page.waitForURL(/\/settings#build$/);
   await expect.poll(() => entrypoint.inputValue()).toBe("absent.py");
   await entrypoint.fill("server.py:mcp");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Build again" }).click();
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
   expect(complaints).toEqual([]);

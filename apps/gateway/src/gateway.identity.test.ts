@@ -205,6 +205,7 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
   const assertIdentity = createAssertIdentity(createSigningKeys(settings), rig.config.serverAddress, () => now);
   const route = (label: string): Route => ({
     label,
+    labels: [label],
     organizationId: randomUUID(),
     projectId: randomUUID(),
     target: { kind: "deployment", deploymentId: randomUUID() },
@@ -236,6 +237,27 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
   const renewed = await assertIdentity(one, principal("key:1"));
   const ofAnother = [await assertIdentity(one, principal("key:2")), await assertIdentity(two, principal("key:1"))];
   expect(new Set([first, renewed, ...ofAnother]).size).toBe(4);
+});
+
+test("GW-11 PRJ-11 the assertion for a renamed server names each of its addresses", async () => {
+  const server = await rig.deploy(echoHeaders, { authMode: "towpath-cloud", identityAssertion: true });
+  const former = `former-${server.label}`;
+  await rig.database.pool.query(
+    "INSERT INTO former_name (name, project_id, expires_at) VALUES ($1, $2, now() + interval '1 day')",
+    [former, server.projectId],
+  );
+  const credentials = [authorizationOf(await storeApiKey(rig, server.organizationId))];
+  const audienceFor = async (label: string) => {
+    const url = new URL(server.url.href.replace(server.label, label));
+    return decodeJwt((await assertionFor({ ...server, url }, credentials)) ?? "").aud;
+  };
+  const addresses = [server.label, former].map((label) => `http://localhost:8080/${label}/mcp`);
+  await until(
+    async () =>
+      typeof (await sentTo({ ...server, url: new URL(server.url.href.replace(server.label, former)) }, credentials)) !==
+      "number",
+  );
+  expect([await audienceFor(former), await audienceFor(server.label)]).toEqual([addresses, addresses]);
 });
 
 test("PRJ-10 GW-4 an admin JWT calls its project's servers until it is revoked, its user leaves, or it ends", async () => {

@@ -288,6 +288,33 @@ test("GW-1 a route that changes or goes is seen at once", async () => {
   await until(async () => (await call(server)).status === 401);
 });
 
+test("GW-1 PRJ-11 a renamed server answers at its former address too, until that ends or another server has it", async () => {
+  const server = await deploy();
+  const former = `former-${server.label}`;
+  const callFormer = () => call({ ...server, label: former });
+  expect((await callFormer()).status).toBe(401);
+  const { pool } = rig.database;
+  const keep = (expires: string) =>
+    pool.query(
+      `INSERT INTO former_name (name, project_id, expires_at) VALUES ($1, $2, $3::text::timestamptz)
+       ON CONFLICT (name) DO UPDATE SET expires_at = $3::text::timestamptz`,
+      [former, server.projectId, expires],
+    );
+  await keep("infinity");
+  await until(async () => (await callFormer()).status === 200);
+  expect((await call(server)).status).toBe(200);
+  await keep("2020-01-01");
+  await until(async () => (await callFormer()).status === 401);
+  await keep("infinity");
+  await until(async () => (await callFormer()).status === 200);
+  // As an earlier version of Towpath may have given it away.
+  const other = await rig.deploy((request, response) => void response.writeHead(418).end(request.resume() && ""), {
+    label: former,
+  });
+  await until(async () => (await call(other)).status === 418);
+  expect((await call(server)).status).toBe(200);
+});
+
 test("GW-1 PRJ-11 calls under way when their route goes get their answers, whole; only streams are cut", async () => {
   const waiting = new Map<string, ServerResponse>();
   const server = await rig.deploy((request, response) => {

@@ -119,7 +119,7 @@ test("ORG-9 settings: checked on demand, moved, its credential replaced but neve
   elsewhere.token = "token-of-tomorrow";
   await page.getByRole("button", { name: "Replace or remove" }).click();
   await page.getByLabel("Token").fill("token-of-tomorrow");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("form", { name: "Address" }).getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved. It applies from now on.").waitFor();
   await expect.poll(() => page.getByText("The last check failed").count(), { timeout: 15_000 }).toBe(0);
   const [stored] = await site.db.select().from(externalServer);

@@ -40,6 +40,46 @@ test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says 
   }
 });
 
+test("PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new ones until the name is released", async () => {
+  const { organization } = member;
+  const old = await seedProject(site.db, organization);
+  const to = `renamed-${old.id.slice(-8)}`;
+  const pageOf = (name: string, screen: string) => `${site.url}/${organization.slug}/${name}/${screen}`;
+  await page.goto(pageOf(old.name, "settings"));
+  const form = page.getByRole("form", { name: "General" });
+  const save = form.getByRole("button", { name: "Save" });
+  const name = form.getByRole("textbox", { name: "Name" });
+  await name.fill(own.name);
+  await form.getByText("This project name is already taken").waitFor();
+  await save.click();
+  await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
+  await name.fill(to);
+  await form.getByText("The old address keeps working for 90 days.").waitFor();
+  await form.getByRole("textbox", { name: /^Description/ }).fill("Tells the weather");
+  await form.getByRole("checkbox", { name: "Public page" }).click();
+  await save.click();
+  await page.waitForURL(pageOf(to, "settings"));
+  await page.getByText("Renamed. The new address works from now on.").waitFor();
+  await form.getByRole("list", { name: "Former names" }).getByText(old.name).waitFor();
+  await expectAccessible(page);
+  const [row] = await site.db.select().from(project).where(eq(project.id, old.id));
+  expect(row).toMatchObject({ name: to, description: "Tells the weather", isPublic: true });
+
+  await page.goto(pageOf(old.name, "logs?status=error"));
+  await page.waitForURL((url) => url.pathname.endsWith(`/${to}/logs`) && url.searchParams.get("status") === "error");
+  const publicPage = await fetch(`${site.url}/app/${old.name}`, { redirect: "manual" });
+  expect([publicPage.status, publicPage.headers.get("location")]).toEqual([307, `/app/${to}`]);
+
+  await page.goto(pageOf(old.name, "settings"));
+  await form.getByRole("button", { name: `Release ${old.name}` }).click();
+  const dialog = page.getByRole("dialog", { name: `Release ${old.name}?` });
+  await dialog.getByText("Clients that still use this address stop working at once").waitFor();
+  await dialog.getByRole("button", { name: "Release name" }).click();
+  await form.getByRole("list", { name: "Former names" }).waitFor({ state: "detached" });
+  await page.goto(pageOf(old.name, "settings"));
+  await page.getByRole("heading", { name: "Page Not Found" }).waitFor();
+});
+
 test("GW-7 PRJ-5 the log's drawer shows a captured payload", async () => {
   await site.db.insert(requestLog).values({
     ...{ id: newId(), time: new Date(), organizationId: member.organization.id, projectId: own.id },
@@ -142,7 +182,10 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   await goTo("settings");
   await page.getByLabel("Name of variable 1", { exact: true }).fill("REGION");
   await page.getByLabel("Value of REGION", { exact: true }).fill("north by northwest");
-  await page.getByRole("textbox", { name: /^Description/ }).fill("Where it looks");
+  await page
+    .getByRole("form", { name: "Add environment variables" })
+    .getByRole("textbox", { name: /^Description/ })
+    .fill("Where it looks");
   await page.getByRole("checkbox", { name: "Production" }).click();
   await page.getByRole("checkbox", { name: /^Sensitive/ }).click();
   await expectAccessible(page);

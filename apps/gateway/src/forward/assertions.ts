@@ -28,15 +28,20 @@ export function createAssertIdentity(keys: SigningKeys, address: ServerAddress, 
     if (!actor || !route.identityAssertion) return null;
     const { member } = actor;
     // All that is asserted: a changed role or address gives another assertion at once.
-    const subject = [route.label, principal.id, actor.type, member?.role, member?.email, member?.emailVerified].join(
-      "\n",
-    );
+    const subject = [
+      ...labelsOf(route),
+      principal.id,
+      actor.type,
+      member?.role,
+      member?.email,
+      member?.emailVerified,
+    ].join("\n");
     const known = cache.get(subject);
     if (known && known.renewAt > now()) return known.token;
     const token = keys
       .sign({
         typ: "towpath-identity+jwt",
-        claims: claimsOf(route, principal, resourceOf(address, route.label).url),
+        claims: claimsOf(route, principal, audienceOf(route, address)),
         ttlSeconds,
       })
       .then((signed) => signed.token)
@@ -49,7 +54,15 @@ export function createAssertIdentity(keys: SigningKeys, address: ServerAddress, 
   };
 }
 
-function claimsOf(route: Route, { id, actor }: Principal, audience: string) {
+const labelsOf = ({ label, labels }: Route) => (labels.length > 0 ? labels : [label]);
+
+/** A renamed server knows itself by the address that it had when it started, whichever its caller used. */
+function audienceOf(route: Route, address: ServerAddress): string | string[] {
+  const [first = "", ...others] = labelsOf(route).map((label) => resourceOf(address, label).url);
+  return others.length === 0 ? first : [first, ...others];
+}
+
+function claimsOf(route: Route, { id, actor }: Principal, audience: string | string[]) {
   const member = actor?.member;
   return {
     sub: id,

@@ -50,6 +50,8 @@ const rateSchema = z.object({ perMinute: z.number().positive(), burst: z.number(
 export const routeSchema = z.object({
   /** Host label, lower case. */
   label: z.string(),
+  /** All labels that lead to the same target, this one among them: a renamed server has several. Snapshots of earlier versions lack it. */
+  labels: z.array(z.string()).default([]),
   organizationId: z.uuid(),
   projectId: z.uuid(),
   target: targetSchema,
@@ -85,7 +87,7 @@ export function createReadModel(pool: Pool): ReadModel {
   return {
     async loadRoutes() {
       const { rows } = await pool.query(`
-        SELECT lower(route.label) AS label, project.organization_id AS "organizationId", project.id AS "projectId",
+        SELECT address.label, address.labels, project.organization_id AS "organizationId", project.id AS "projectId",
           json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
             'externalServerId', route.external_server_id, 'portalId', route.portal_id, 'url', external.url,
             'credential', CASE WHEN external.credential_ciphertext IS NOT NULL THEN json_build_object(
@@ -109,13 +111,18 @@ export function createReadModel(pool: Pool): ReadModel {
             AS "answersAsleep"
         FROM route JOIN project ON project.id = route.project_id
           LEFT JOIN branch ON branch.id = route.branch_id
+          LEFT JOIN LATERAL (SELECT array_agg(former.name ORDER BY former.name) AS names FROM former_name former
+            WHERE former.project_id = project.id AND former.expires_at > now() AND route.label = lower(project.name)
+              AND NOT EXISTS (SELECT FROM route taken WHERE taken.label = former.name)) former ON true
+          CROSS JOIN LATERAL (SELECT label, lower(route.label) || coalesce(former.names, '{}') AS labels
+            FROM unnest(lower(route.label) || coalesce(former.names, '{}')) AS label) address
           LEFT JOIN deployment ON deployment.id = route.deployment_id
           LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
           LEFT JOIN external_server external ON external.id = route.external_server_id
           LEFT JOIN data_key ON external.id IS NOT NULL AND data_key.project_id = project.id
           LEFT JOIN access_policy policy ON policy.project_id = project.id
           LEFT JOIN call_limit ON call_limit.project_id = project.id
-        ORDER BY route.label`);
+        ORDER BY address.label`);
       return rows.flatMap((row) => {
         const parsed = routeSchema.safeParse(row);
         return parsed.success ? [parsed.data] : [];

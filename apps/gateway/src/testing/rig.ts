@@ -208,7 +208,9 @@ export async function insertDeployment(
 
 /** The gateway hears of a route by notification, and says on its health page how many it knows. */
 async function routesKnown(rig: Rig): Promise<void> {
-  const { rows } = await rig.database.pool.query("SELECT count(*)::int AS count FROM route");
+  const { rows } =
+    await rig.database.pool.query(`SELECT (SELECT count(*) FROM route)::int + (SELECT count(*) FROM former_name
+       WHERE expires_at > now() AND name NOT IN (SELECT label FROM route))::int AS count`);
   await until(async () => {
     const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/-/healthz`);
     return ((await answer.json()) as { routes: number }).routes === rows[0].count;

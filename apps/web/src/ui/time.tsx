@@ -18,6 +18,16 @@ export function RelativeTime({ time, className }: { time: string | number | Date
   );
 }
 
+/** "19 Feb 2027", with the exact time in the tooltip and the markup. */
+export function AbsoluteDay({ time }: { time: string }) {
+  const at = Date.parse(time);
+  return (
+    <time dateTime={time} title={formatAbsoluteTime(at)}>
+      {formatDay(at)}
+    </time>
+  );
+}
+
 export function Duration({ ms, className }: { ms: number; className?: string }) {
   return (
     <span className={className} style={{ fontVariantNumeric: "tabular-nums" }}>
@@ -70,10 +80,11 @@ export function formatRelativeTime(time: number, now: number): string {
 
 /** "21 Nov 2026, 02:08:21 UTC": in UTC, so that users in different time zones see the same. */
 export function formatAbsoluteTime(time: number): string {
-  const date = new Date(time);
-  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
-  return `${day}, ${date.toISOString().slice(11, 19)} UTC`;
+  return `${formatDay(time)}, ${new Date(time).toISOString().slice(11, 19)} UTC`;
 }
+
+const formatDay = (time: number) =>
+  new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 /** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s". */
 export function formatDuration(milliseconds: number): string {

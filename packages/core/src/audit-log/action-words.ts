@@ -44,8 +44,16 @@ const words: Readonly<Record<string, Words>> = {
   "project.create": ["servers", ({ subject }) => `created the server ${said(subject)}`],
   "project.update": [
     "servers",
-    ({ subject, detail }) => `changed ${keysOf(detail).join(", ") || "settings"} of ${said(subject)}`,
+    ({ subject, detail: { name, ...others } }) => {
+      const changed = keysOf(others);
+      const settings = `changed ${changed.join(", ") || "settings"} of ${said(subject)}`;
+      if (!name) return settings;
+      const { from, to } = name as { from?: unknown; to?: unknown };
+      const renamed = `renamed the server ${said(from)} to ${said(to)}`;
+      return changed.length === 0 ? renamed : `${renamed} and ${settings}`;
+    },
   ],
+  "project.release-name": ["servers", ({ detail }) => `gave up the former name ${said(detail.name)}`],
   "project.delete": ["servers", ({ subject }) => `deleted the server ${said(subject)}`],
   "project.follow-default-branch": ["servers", ({ detail }) => `moved production ${fromTo(detail)}, as GitHub did`],
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],

@@ -1,8 +1,9 @@
 import { member, organization, project } from "@towpath/db/schema";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { type Context, type Role, roles } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
+import { isNamed } from "../label/index.ts";
 import { type Permission, roleMay } from "./permission.policy.ts";
 
 export type OrganizationAccess = {
@@ -125,10 +126,7 @@ async function readProjectAccess(ctx: Context, scope: ProjectScope): Promise<Pro
 }
 
 /** A project with the same name as a page is addressed by its id. Names are shorter than ids. */
-function namedBy(name: string) {
-  const lower = name.toLowerCase();
-  return isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, lower);
-}
+const namedBy = (name: string) => (isId(name) ? eq(project.id, name) : isNamed(name));
 
 /** The operator and jobs are owners of every organization; users have the role of their membership. */
 async function roleOf(ctx: Context, organizationId: string): Promise<Role | undefined> {

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
-import { project, route } from "@towpath/db/schema";
-import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
+import { formerName, project, route } from "@towpath/db/schema";
+import { and, eq, gt, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import { isReservedName } from "../reserved-names/index.ts";
 import { hashedRouteLabel, routeLabel } from "../server-url/index.ts";
 
@@ -14,20 +14,52 @@ export async function lockLabels(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_label'))`);
 }
 
-/** Which of these lower-case names are taken on the whole instance, as a project's name or a route's label. */
-export async function takenNames(db: Queryable, names: readonly string[]): Promise<ReadonlySet<string>> {
+/** A former name that still leads to its project. */
+const stillLeads = gt(formerName.expiresAt, sql`now()`);
+
+/** Whether a project had a name, in lower case, before it was renamed. */
+export function isFormerName(name: string) {
+  const found = sql`(SELECT former.project_id FROM former_name former WHERE former.name = ${name} AND former.expires_at > now())`;
+  return eq(project.id, found);
+}
+
+/** Whether a project has a name, ignoring case, or had it. */
+export function isNamed(name: string) {
+  const lower = name.toLowerCase();
+  return or(eq(sql`lower(${project.name})`, lower), isFormerName(lower));
+}
+
+/**
+ * Which of these lower-case names are taken on the whole instance, as a project's name, a former one or a route's label.
+ * `projectId`: of a project that may take its own former names.
+ */
+export async function takenNames(
+  db: Queryable,
+  names: readonly string[],
+  projectId: string | null = null,
+): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
-  const [projects, routes] = await Promise.all([
+  const [projects, former, routes] = await Promise.all([
     db
       .select({ name: sql<string>`lower(${project.name})` })
       .from(project)
       .where(inArray(sql`lower(${project.name})`, [...names])),
     db
+      .select({ name: formerName.name })
+      .from(formerName)
+      .where(
+        and(
+          inArray(formerName.name, [...names]),
+          stillLeads,
+          projectId === null ? undefined : ne(formerName.projectId, projectId),
+        ),
+      ),
+    db
       .select({ name: route.label })
       .from(route)
       .where(inArray(route.label, [...names])),
   ]);
-  return new Set([...projects, ...routes].map((row) => row.name));
+  return new Set([...projects, ...former, ...routes].map((row) => row.name));
 }
 
 export type LabelOwner = {
@@ -51,10 +83,11 @@ export async function chooseLabel(db: Queryable, owner: LabelOwner): Promise<str
 }
 
 async function takenByOthers(db: Queryable, owner: LabelOwner, label: string): Promise<boolean> {
-  const [named, routed] = await Promise.all([
+  const [named, former, routed] = await Promise.all([
     db.$count(project, and(inArray(sql`lower(${project.name})`, [label]), ne(project.id, owner.projectId))),
+    db.$count(formerName, and(eq(formerName.name, label), stillLeads)),
     // A route without a branch belongs to an external server or a portal.
     db.$count(route, and(eq(route.label, label), or(isNull(route.branchId), ne(route.branchId, owner.branch.id)))),
   ]);
-  return named > 0 || routed > 0;
+  return named > 0 || former > 0 || routed > 0;
 }

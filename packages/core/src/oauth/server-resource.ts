@@ -1,6 +1,7 @@
 import { project, route } from "@towpath/db/schema";
-import { and, eq } from "drizzle-orm";
+import { and, eq, or } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
+import { isFormerName } from "../label/index.ts";
 import { labelOfMcpUrl, mcpUrl } from "../server-url/index.ts";
 import { OAuthError } from "./oauth-error.ts";
 
@@ -12,7 +13,7 @@ export type ServerResource = {
 };
 
 /**
- * The server of a `resource` parameter (RFC 8707), from the current routes. The same refusal for a server that doesn't
+ * The server of a `resource` parameter (RFC 8707), from the current routes and former names. The same refusal for a server that doesn't
  * exist and for one without this kind of sign-in.
  *
  * @throws OAuthError `invalid_target`
@@ -43,6 +44,7 @@ async function findProject(ctx: Context, label: string | null): Promise<string |
     .select({ projectId: project.id })
     .from(route)
     .innerJoin(project, eq(project.id, route.projectId))
-    .where(and(eq(route.label, label), eq(project.authMode, "towpath-cloud")));
+    .where(and(or(eq(route.label, label), isFormerName(label)), eq(project.authMode, "towpath-cloud")))
+    .limit(1);
   return found?.projectId ?? null;
 }

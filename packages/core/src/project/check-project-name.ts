@@ -28,18 +28,27 @@ export async function checkProjectName(call: {
 
 const messages = { reserved: "This project name is reserved", taken: "This project name is already taken" } as const;
 
-async function whyUnavailable(db: Database | Transaction, name: string): Promise<keyof typeof messages | null> {
+async function whyUnavailable(
+  db: Database | Transaction,
+  name: string,
+  projectId: string | null = null,
+): Promise<keyof typeof messages | null> {
   if (isReservedName(name)) return "reserved";
-  return (await takenNames(db, [name.toLowerCase()])).size > 0 ? "taken" : null;
+  return (await takenNames(db, [name.toLowerCase()], projectId)).size > 0 ? "taken" : null;
 }
 
 /**
- * The same check for verbs, for a valid name. Reliable only under `lockLabels`.
+ * The same check for verbs, for a valid name. Reliable only under `lockLabels`. `projectId`: of a project that is
+ * renamed, which may take a former name of its own.
  *
  * @throws TowpathError `invalid_input` with `fields.name`
  */
-export async function requireFreeName(db: Database | Transaction, name: string): Promise<void> {
-  const reason = await whyUnavailable(db, name);
+export async function requireFreeName(
+  db: Database | Transaction,
+  name: string,
+  projectId: string | null = null,
+): Promise<void> {
+  const reason = await whyUnavailable(db, name, projectId);
   if (reason !== null) throw unavailableName(reason);
 }
 

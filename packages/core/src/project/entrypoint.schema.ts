@@ -18,7 +18,8 @@ type PathTexts = {
   readonly directory: string;
 };
 
-function pathProblem(path: string, texts: PathTexts): string | null {
+/** The first problem of a path in a repository. */
+export function pathProblem(path: string, texts: PathTexts): string | null {
   if (/^[/\\~]|^[A-Za-z]:/.test(path)) return texts.absolute;
   if (path.split(/[/\\]/).includes("..")) return texts.parent;
   if (invalidCharacters.test(path) || !path.isWellFormed()) return texts.characters;

@@ -1,10 +1,13 @@
+import { project as projects } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
 import { mayCallServer } from "../access/internal.ts";
 import { authorize, authorizeProject, type ProjectScope, requireUser } from "../authorize/index.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import { deploymentSummary, instanceState } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
-import { parseInput } from "../input/index.ts";
+import { isId, parseInput } from "../input/index.ts";
+import { isNamed } from "../label/index.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
 import {
   findProjectState,
@@ -38,6 +41,22 @@ export async function getProject(call: { ctx: Context; input: ProjectScope }): P
     mayCall,
     deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
   };
+}
+
+/**
+ * A project by its name, a former one or its id alone, which are unique on the instance: for the operator, who acts in
+ * every organization; null for all others, and when there is none.
+ */
+export async function findProjectOfInstance(call: {
+  ctx: Context;
+  input: { readonly name: string };
+}): Promise<ProjectDetailView | null> {
+  const { ctx, input } = call;
+  if (ctx.actor.kind !== "operator") return null;
+  // Names are shorter than ids.
+  const isIt = isId(input.name) ? eq(projects.id, input.name) : isNamed(input.name);
+  const [found] = await ctx.db.select({ id: projects.id }).from(projects).where(isIt);
+  return found ? getProject({ ctx, input: { projectId: found.id } }) : null;
 }
 
 /** The projects of an organization in the order of their names, with the filters of the servers screen (ORG-2). */

@@ -2,9 +2,10 @@ export { checkProjectName, requireFreeName, unavailableName } from "./check-proj
 export { deleteProject } from "./delete-project.ts";
 export { deployProject } from "./deploy-project.ts";
 export { type CaptureChange, getCaptureChange } from "./get-capture-change.ts";
-export { getProject, listProjects, listProjectsOfUser, ownProjectIds } from "./get-project.ts";
+export { findProjectOfInstance, getProject, listProjects, listProjectsOfUser, ownProjectIds } from "./get-project.ts";
 export { getRecordedLists, type RecordedListsView } from "./get-recorded-lists.ts";
 export type { DeployProjectInput } from "./project.schema.ts";
 export type { ProjectDetailView, ProjectKind, ProjectListItem, ProjectView } from "./project.view.ts";
 export { proposeServerName } from "./propose-server-name.ts";
+export { type FormerNameView, listFormerNames, releaseFormerName } from "./rename-project.ts";
 export { updateProject } from "./update-project.ts";

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { initialSecretsSchema } from "../secret/secret.schema.ts";
 import { entrypointSchema, requirementsSchema } from "./entrypoint.schema.ts";
+import { rootDirectorySchema, watchPathsSchema } from "./watch-paths.schema.ts";
 
 export { entrypointProblem, entrypointSchema, requirementsProblem, requirementsSchema } from "./entrypoint.schema.ts";
+export { rootDirectoryProblem, watchPathsProblem } from "./watch-paths.schema.ts";
 
 /** VAL-1. Reports only the first problem of a name. */
 export const projectNameSchema = z
@@ -83,11 +85,19 @@ export const deployProjectSchema = z.object({
 });
 export type DeployProjectInput = z.input<typeof deployProjectSchema> & { readonly orgSlug: string };
 
-/** Absent fields don't change. Entrypoint and requirements take effect with the next build. */
+/** How long a renamed project is found under a former name. */
+export const formerNameDays = 90;
+
+export const releaseNameSchema = z.object({ name: z.string().min(1).max(100) });
+
+/** Absent fields don't change. Entrypoint, requirements and root directory take effect with the next build. */
 export const updateProjectSchema = z.object({
+  name: projectNameSchema.optional(),
   description: description.optional(),
   entrypoint: entrypointSchema.optional(),
   requirements: requirementsSchema.optional(),
+  rootDirectory: rootDirectorySchema.optional(),
+  watchPaths: watchPathsSchema.optional(),
   authMode: authModeSchema.optional(),
   isPublic: z.boolean().optional(),
   capturePayloads: z.boolean().optional(),

@@ -31,6 +31,10 @@ export type ProjectView = {
   readonly sleepingLists: SleepingLists;
   readonly entrypoint: string;
   readonly requirements: string | null;
+  /** Relative to the repository's root, which null means. */
+  readonly rootDirectory: string | null;
+  /** A push that changes none of them builds nothing (BLD-15); empty: every push builds. */
+  readonly watchPaths: readonly string[];
   readonly defaultBranch: string;
   readonly githubRepository: {
     readonly id: number;
@@ -108,6 +112,8 @@ export function projectView(
     sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
     entrypoint: row.entrypoint,
     requirements: row.requirements,
+    rootDirectory: row.rootDirectory,
+    watchPaths: row.watchPaths,
     defaultBranch: row.defaultBranch,
     githubRepository: repositoryView(row),
     external: more.external && {

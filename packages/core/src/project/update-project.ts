@@ -9,11 +9,13 @@ import { parseInput } from "../input/index.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
 import { findProjectState } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
+import { moveToName } from "./rename-project.ts";
 
 /**
  * Changes a project's settings; absent fields stay as they are (PRJ-11). Gateways are notified, so that auth mode and
- * payload capture take effect immediately; entrypoint and requirements take effect with the next build. Where an admin has
- * restricted who may call (GW-15), only admins change the auth mode.
+ * payload capture take effect immediately; entrypoint, requirements and root directory take effect with the next build.
+ * Another name moves the server's address (`moveToName`). Where an admin has restricted who may call (GW-15), only admins
+ * change the auth mode.
  */
 export async function updateProject(call: { ctx: Context; input: UpdateProjectInput }): Promise<ProjectView> {
   const { ctx } = call;
@@ -35,6 +37,7 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
   const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
   return ctx.db.transaction(async (tx) => {
     if (changesMode && !roleMay(role, "access.manage") && (await restrictsCallers(tx, before.id))) throw onlyAdmins();
+    if (settings.name !== undefined) await moveToName(tx, ctx, { projectId: before.id, name: settings.name });
     const [row] = await tx
       .update(project)
       .set({ ...changes, updatedAt: ctx.clock.now() })
@@ -46,14 +49,14 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       projectId: row.id,
       action: "project.update",
       subject: row.name,
-      detail: changes,
+      detail: { ...changes, ...(changes.name !== undefined && { name: { from: before.name, to: row.name } }) },
     });
     return projectView(ctx, row, { orgSlug: organization.slug, ...(await findProjectState(tx, row)) });
   });
 }
 
 /** Settings that only servers have that run here. */
-const hostedOnly = ["entrypoint", "requirements", "sleepingLists"] as const;
+const hostedOnly = ["entrypoint", "requirements", "rootDirectory", "watchPaths", "sleepingLists"] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */
 function requireFitting(kind: string, changes: Readonly<Record<string, unknown>>): void {

@@ -1,13 +1,17 @@
 import type { Database } from "@towpath/db";
 import { branch, build, deployment, externalServer, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, gt, gte, ilike, or, type SQL, sql } from "drizzle-orm";
+import { isNamed } from "../label/index.ts";
 
 /** What every query of the registry starts with: nothing else may be seen by strangers. */
 const isPublic = eq(project.isPublic, true);
 
 const named = (name: string) => eq(sql`lower(${project.name})`, name.toLowerCase());
 
-/** A public project with what is live in production, a build or a server elsewhere; null for one that is private or doesn't exist. */
+/**
+ * A public project, by its name or a former one, with what is live in production, a build or a server elsewhere; null for
+ * one that is private or doesn't exist.
+ */
 export async function findPublicProject(db: Database, name: string) {
   const live = db
     .select({ manifest: build.manifest, at: deployment.createdAt })
@@ -27,7 +31,7 @@ export async function findPublicProject(db: Database, name: string) {
     .from(project)
     .leftJoinLateral(live, sql`true`)
     .leftJoin(externalServer, eq(externalServer.projectId, project.id))
-    .where(and(isPublic, named(name)));
+    .where(and(isPublic, isNamed(name)));
   return row ? { project: row.project, ...(row.external?.at ? row.external : row.live) } : null;
 }
 

@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { toast } from "~/ui/toast.ts";
 import { changePassword, sessionsQuery } from "./account.functions.ts";
-import { useSubmit } from "./use-submit.ts";
 
 /** Changes the password of a local account. */
 export function PasswordCard({ email }: { readonly email: string }) {

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
-import { useSubmit } from "./use-submit.ts";
 
 /** Asks for the password again before a change of the account, in a dialog. */
 export function PasswordForm({

@@ -3,6 +3,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/organization";
 import { type FormEvent, useState } from "react";
 import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
@@ -10,7 +11,6 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { toast } from "~/ui/toast.ts";
 import { saveProfile } from "./account.functions.ts";
 import { AccountFrame } from "./account-frame.tsx";
-import { useSubmit } from "./use-submit.ts";
 
 /** The user's name, and what identifies them (ORG-4). */
 export function ProfilePage({ profile }: { readonly profile: ProfileView }) {

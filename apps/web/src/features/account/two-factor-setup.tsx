@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { Field, Input } from "~/ui/field.tsx";
@@ -7,7 +8,6 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { beginTwoFactor, confirmTwoFactor, signInMethodsQuery } from "./account.functions.ts";
 import { PasswordForm } from "./password-form.tsx";
 import { RecoveryCodes } from "./recovery-codes.tsx";
-import { useSubmit } from "./use-submit.ts";
 
 type Begun = Awaited<ReturnType<typeof beginTwoFactor>>;
 

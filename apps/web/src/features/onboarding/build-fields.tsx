@@ -13,7 +13,8 @@ export type BuildValues = { readonly entrypoint: string; readonly requirements: 
 
 /** State of the fields: their values, and the error of each path (VAL-2, VAL-3). */
 export function useBuildFields(initial: BuildValues) {
-  const [values, setValues] = useState(initial);
+  const { entrypoint, requirements, authMode } = initial;
+  const [values, setValues] = useState({ entrypoint, requirements, authMode });
   const [isChecked, setChecked] = useState(false);
   const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
   const found = {
@@ -83,14 +84,14 @@ export function BuildFields({
 }
 
 /** A path in the repository, with candidates to choose from (VAL-2, VAL-3). */
-function PathField({
+export function PathField({
   label,
   hint,
   error,
   optional = false,
   value,
   onChange,
-  candidates,
+  candidates = [],
 }: {
   readonly label: string;
   readonly hint: ReactNode;
@@ -98,7 +99,8 @@ function PathField({
   readonly optional?: boolean;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly candidates: readonly string[];
+  /** To choose from. */
+  readonly candidates?: readonly string[];
 }) {
   return (
     <div>

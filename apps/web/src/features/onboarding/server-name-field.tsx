@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { projectNameSchema } from "@towpath/core/project/schema";
 import { Dices } from "lucide-react";
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
@@ -40,15 +40,9 @@ export function ServerNameField({
         max={32}
       >
         {(control) => (
-          <Input
-            {...control}
-            mono
-            className="h-10 text-sm"
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
+          <NameInput
+            control={control}
+            choice={choice}
             trailing={
               <IconButton label="Suggest another name" busy={rolling} onClick={() => void another()}>
                 {rolling ? null : <Dices aria-hidden />}
@@ -71,6 +65,31 @@ export function ServerNameField({
         </code>
       </p>
     </div>
+  );
+}
+
+/** The text field of a server's name. */
+export function NameInput({
+  control,
+  choice: { name, setName },
+  trailing,
+}: {
+  readonly control: Parameters<Parameters<typeof Field>[0]["children"]>[0];
+  readonly choice: Pick<ReturnType<typeof useServerName>, "name" | "setName">;
+  readonly trailing?: ReactNode;
+}) {
+  return (
+    <Input
+      {...control}
+      mono
+      className="h-10 text-sm"
+      autoComplete="off"
+      autoCapitalize="none"
+      spellCheck={false}
+      value={name}
+      onChange={(event) => setName(event.target.value)}
+      trailing={trailing}
+    />
   );
 }
 

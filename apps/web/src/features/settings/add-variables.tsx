@@ -1,8 +1,8 @@
 import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
 import { useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { useSaving } from "~/ui/use-saving.ts";
 import { useVariables } from "../onboarding/use-variables.ts";
 import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -12,19 +12,20 @@ import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./varia
 /** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). Remount it after saving, to clear the rows. */
 export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded: () => Promise<void> }) {
   const variables = useVariables([]);
-  const { busy, failure, setFailure, save } = useSaving();
+  const { busy, problems, run, refuse } = useSubmit();
+  const failure = Object.values(problems)[0];
   const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
   const [sensitive, setSensitive] = useState(true);
   const [description, setDescription] = useState("");
   const submit = async () => {
     variables.showAllProblems();
     if (!variables.isValid) return;
-    if (variables.filled.length === 0) return setFailure("Enter a name and a value first.");
-    if (environments.length === 0) return setFailure("Choose at least one environment.");
+    if (variables.filled.length === 0) return refuse({ form: "Enter a name and a value first." });
+    if (environments.length === 0) return refuse({ form: "Choose at least one environment." });
     // Of several, or without a text, those that exist keep theirs.
     const described = description && variables.filled.length === 1 ? { description } : {};
     const choices = { environments: [...environments], sensitive, ...described };
-    await save(async () => {
+    await run(async () => {
       const secrets = variables.filled.map((each) => ({ ...each, ...choices }));
       await saveVariables({ data: { ...projectKey, secrets } });
       await onAdded();

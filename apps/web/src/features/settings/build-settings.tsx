@@ -1,20 +1,19 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { signInWarning } from "@towpath/core/build/contract";
-import type { AuthMode } from "@towpath/core/project/schema";
+import { type AuthMode, rootDirectoryProblem, watchPathsProblem } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
-import { Button } from "~/ui/button.tsx";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Callout } from "~/ui/callout.tsx";
-import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
-import { failureText } from "~/ui/toast.ts";
-import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
-import { AuthModeChoice, BuildFields, type BuildValues, useBuildFields } from "../onboarding/build-fields.tsx";
+import { Field, Textarea } from "~/ui/field.tsx";
+import { SettingsForm } from "~/ui/settings-form.tsx";
+import { AuthModeChoice, BuildFields, PathField, useBuildFields } from "../onboarding/build-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { type Saved, SavedNote } from "./saved-note.tsx";
 import { updateProject } from "./settings.functions.ts";
 
-/** Entrypoint, requirements file and auth mode (PRJ-11, VAL-2, VAL-3). */
+/** Entrypoint, requirements file, root directory, watch paths and auth mode (PRJ-11, VAL-2, VAL-3, BLD-15). */
 export function BuildSettings({
   projectKey,
   saved,
@@ -25,42 +24,51 @@ export function BuildSettings({
   onSaved: (saved: Saved) => void;
 }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const form = useBuildSettings(projectKey, project, onSaved);
+  const { fields, source, form, isChanged, submit } = useBuildSettings(projectKey, project, onSaved);
   return (
-    <Card id="build" className="scroll-mt-24">
-      <CardHeader
-        title="Build"
-        description="Entrypoint and requirements take effect with the next build; access changes apply at once."
+    <SettingsForm
+      id="build"
+      title="Build"
+      description="Files take effect with the next build, watch paths with the next push; access changes apply at once."
+      form={form}
+      isChanged={isChanged}
+      onSubmit={submit}
+      after={<SavedNote projectKey={projectKey} saved={saved} of={["build", "access"]} />}
+    >
+      <BuildFields fields={fields} />
+      <PathField
+        label="Root directory"
+        optional
+        hint="Of a monorepo: the directory of this server. The files above are looked up there."
+        error={source.problems.rootDirectory}
+        value={source.values.rootDirectory}
+        onChange={(rootDirectory) => source.change({ rootDirectory })}
       />
-      <CardBody>
-        <form
-          noValidate
-          aria-label="Build"
-          className="flex flex-col gap-5"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void form.submit();
-          }}
-        >
-          <UnsavedChanges when={form.isChanged && !form.busy} what="build settings" />
-          {form.failure ? (
-            <Callout tone="bad" title="The settings were not saved">
-              {form.failure}
-            </Callout>
-          ) : null}
-          <BuildFields fields={form.fields} />
-          <AuthModeChoice
-            value={form.fields.values.authMode}
-            onChange={(authMode) => form.fields.change({ authMode })}
+      <Field
+        label="Watch paths"
+        optional
+        hint={
+          <>
+            One per line, from the repository's root, such as <code>servers/weather</code>,{" "}
+            <code>{"shared/**/*.py"}</code> or <code>{"!**/*.md"}</code>. A push that changes none of them builds
+            nothing.
+          </>
+        }
+        error={source.problems.watchPaths}
+      >
+        {(control) => (
+          <Textarea
+            {...control}
+            mono
+            rows={3}
+            value={source.values.watchPaths}
+            onChange={(event) => source.change({ watchPaths: event.target.value })}
           />
-          <SignInNote ownSignIn={project.ownSignIn} authMode={form.fields.values.authMode} />
-          <Button type="submit" variant="primary" busy={form.busy} className="self-start">
-            Save
-          </Button>
-          <SavedNote projectKey={projectKey} saved={saved} of={["build", "access"]} />
-        </form>
-      </CardBody>
-    </Card>
+        )}
+      </Field>
+      <AuthModeChoice value={fields.values.authMode} onChange={(authMode) => fields.change({ authMode })} />
+      <SignInNote ownSignIn={project.ownSignIn} authMode={fields.values.authMode} />
+    </SettingsForm>
   );
 }
 
@@ -79,56 +87,81 @@ function SignInNote({ ownSignIn, authMode }: { ownSignIn: boolean | null; authMo
   );
 }
 
-type Stored = { readonly entrypoint: string; readonly requirements: string | null; readonly authMode: AuthMode };
+type Stored = {
+  readonly entrypoint: string;
+  readonly requirements: string | null;
+  readonly rootDirectory: string | null;
+  readonly watchPaths: readonly string[];
+  readonly authMode: AuthMode;
+};
+
+const linesOf = (text: string) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 
 /** State of the "Build" form: values, errors and submission. */
 function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Saved) => void) {
   const queryClient = useQueryClient();
-  const fields = useBuildFields({
-    entrypoint: stored.entrypoint,
-    requirements: stored.requirements ?? "",
-    authMode: stored.authMode,
+  const fields = useBuildFields({ ...stored, requirements: stored.requirements ?? "" });
+  const [source, setSource] = useState({
+    rootDirectory: stored.rootDirectory ?? "",
+    watchPaths: stored.watchPaths.join("\n"),
   });
   const [opened, setOpened] = useState(stored);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const form = useSubmit();
+  const { entrypoint, requirements, authMode } = fields.values;
+  const now = {
+    ...{ entrypoint, authMode },
+    requirements: requirements || null,
+    rootDirectory: source.rootDirectory.trim() || null,
+    watchPaths: linesOf(source.watchPaths),
+  };
+  // Only what changed here: the rest may have changed elsewhere since this page was opened.
+  const changed: Partial<typeof now> = Object.fromEntries(
+    Object.entries(now).filter(([key, value]) => String(value) !== String(opened[key as keyof Stored])),
+  );
+  const problems = {
+    rootDirectory: form.problems.rootDirectory ?? rootDirectoryProblem(source.rootDirectory),
+    watchPaths: form.problems.watchPaths ?? watchPathsProblem(now.watchPaths),
+  };
 
-  const submit = async () => {
-    if (!fields.check()) return;
-    const { values } = fields;
-    setBusy(true);
-    setFailure(null);
+  const submit = () => {
+    if (!fields.check() || rootDirectoryProblem(source.rootDirectory) || watchPathsProblem(now.watchPaths)) return;
     onSaved(null);
-    try {
-      const requirements = values.requirements || null;
-      // Send only what changed here: the rest may have changed elsewhere since this page was opened.
-      const changed = {
-        ...(values.entrypoint !== opened.entrypoint && { entrypoint: values.entrypoint }),
-        ...(requirements !== opened.requirements && { requirements }),
-        ...(values.authMode !== opened.authMode && { authMode: values.authMode }),
-      };
-      await updateProject({ data: { ...projectKey, ...changed } });
-      setOpened({ ...values, requirements });
-      const isBuilt = "entrypoint" in changed || "requirements" in changed;
+    void form.run(async () => {
+      try {
+        await updateProject({ data: { ...projectKey, ...changed } });
+      } catch (error) {
+        if (isTowpathErrorCode(error, "invalid_input")) fields.setRefused(error.fields);
+        throw error;
+      }
+      setOpened(now);
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
-      onSaved(isBuilt ? "build" : "access");
-    } catch (error) {
-      const refused = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
-      fields.setRefused(refused);
-      if (!refused.entrypoint && !refused.requirements) setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
+      onSaved("entrypoint" in changed || "requirements" in changed || "rootDirectory" in changed ? "build" : "access");
+    });
   };
 
-  const change = (changed: Partial<BuildValues>) => {
-    fields.change(changed);
-    onSaved(null);
+  return {
+    fields: {
+      ...fields,
+      change: (values: Parameters<typeof fields.change>[0]) => {
+        fields.change(values);
+        onSaved(null);
+      },
+    },
+    source: {
+      values: source,
+      problems,
+      change: (values: Partial<typeof source>) => {
+        setSource((current) => ({ ...current, ...values }));
+        form.clear();
+        onSaved(null);
+      },
+    },
+    form,
+    submit,
+    isChanged: Object.keys(changed).length > 0,
   };
-  const { values } = fields;
-  const isChanged =
-    values.entrypoint !== opened.entrypoint ||
-    (values.requirements || null) !== opened.requirements ||
-    values.authMode !== opened.authMode;
-  return { fields: { ...fields, change }, submit, busy, failure, isChanged };
 }

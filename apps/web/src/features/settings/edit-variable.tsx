@@ -1,10 +1,10 @@
 import type { SecretView } from "@towpath/core/secret";
 import { secretValueSchema } from "@towpath/core/secret/schema";
 import { useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { useSaving } from "~/ui/use-saving.ts";
 import { ValueControl, WithError } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { changeVariable } from "./settings.functions.ts";
@@ -43,11 +43,12 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
   const [description, setDescription] = useState(variable.description ?? "");
   const [environments, setEnvironments] = useState(variable.environments);
   const [sensitive, setSensitive] = useState(variable.sensitive);
-  const { busy, failure, setFailure, save } = useSaving();
+  const { busy, problems, run, refuse } = useSubmit();
+  const failure = Object.values(problems)[0];
   const invalid = secretValue === "" ? null : secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
   const submit = async () => {
     if (invalid) return;
-    if (environments.length === 0) return setFailure("Choose at least one environment.");
+    if (environments.length === 0) return refuse({ form: "Choose at least one environment." });
     // Only what differs: somebody else may have changed the rest.
     const changes = {
       ...(secretValue !== "" && { secretValue }),
@@ -56,7 +57,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       ...(sensitive !== variable.sensitive && { sensitive }),
     };
     if (Object.keys(changes).length === 0) return onClose();
-    await save(async () => {
+    await run(async () => {
       await changeVariable({ data: { ...projectKey, keyName, ...changes } });
       onClose();
       await onChanged();

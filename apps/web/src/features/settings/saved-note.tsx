@@ -3,9 +3,20 @@ import { Callout } from "~/ui/callout.tsx";
 import { RedeployButton } from "../build/redeploy-button.tsx";
 import { branchesQuery } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
 
 /** What was last saved. */
-export type Saved = "build" | "access" | "variables" | null;
+export type Saved = "general" | "name" | "build" | "access" | "variables" | null;
+
+const needsBuild = ["name", "build", "variables"] as const satisfies readonly Saved[];
+
+const titles: Readonly<Record<NonNullable<Saved>, string>> = {
+  general: "Saved.",
+  name: "Renamed. The new address works from now on.",
+  build: "Saved. It takes effect with the next build.",
+  access: "Saved. It applies from now on.",
+  variables: "Saved. It takes effect with the next build.",
+};
 
 /** After saving, says when the change takes effect and offers the build that it needs. */
 export function SavedNote({
@@ -20,21 +31,34 @@ export function SavedNote({
 }) {
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
   const newest = branches.find((branch) => branch.isDefault)?.latestBuild ?? null;
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const isHosted = project.kind === "hosted";
+  const isBuilt = isHosted && needsBuild.some((each) => each === saved);
   // Always rendered, so that screen readers announce what appears in it.
   return (
     <div role="status" className="empty:sr-only">
       {saved !== null && of.includes(saved) ? (
         <Callout
           tone="ok"
-          title={saved === "access" ? "Saved. It applies from now on." : "Saved. It takes effect with the next build."}
+          title={titles[saved]}
           actions={
-            saved !== "access" && newest ? (
-              <RedeployButton project={projectKey} buildId={newest.id} label="Build again" variant="primary" />
+            isBuilt && newest ? (
+              <RedeployButton
+                project={projectKey}
+                buildId={newest.id}
+                label={saved === "name" ? "Redeploy" : "Build again"}
+                variant="primary"
+              />
             ) : null
           }
         >
-          {saved === "variables" ? "The live server keeps its old variables until the next deployment. " : null}
-          {saved !== "access" && !newest ? "Nothing has been pushed yet. The first push starts a build." : null}
+          {saved === "variables" ? "The live server keeps its old variables until you redeploy. " : null}
+          {saved === "name" && isBuilt && newest
+            ? "The live server learns it, for sign-in pages of its own, when you redeploy. "
+            : null}
+          {isBuilt && saved !== "name" && !newest
+            ? "Nothing has been pushed yet. The first push starts a build."
+            : null}
         </Callout>
       ) : null}
     </div>

@@ -12,12 +12,12 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
 import { BuildSettings } from "./build-settings.tsx";
-import { CaptureSettings } from "./capture-settings.tsx";
-import { IdentitySettings } from "./identity-settings.tsx";
+import { GeneralSettings } from "./general-settings.tsx";
 import type { Saved } from "./saved-note.tsx";
 import { removeProject } from "./settings.functions.ts";
 import { settingsHeader } from "./settings-states.tsx";
 import { SleepSettings } from "./sleep-settings.tsx";
+import { SwitchSettings } from "./switch-settings.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
 
 /** A project's settings (PRJ-11, KEY-1). */
@@ -35,11 +35,11 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
       )}
       {mayChange ? (
         <div className="flex max-w-4xl flex-col gap-5">
+          <GeneralSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
           {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
           {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
           {isHosted ? null : <ExternalAccess projectKey={projectKey} />}
-          <CaptureSettings projectKey={projectKey} />
-          <IdentitySettings projectKey={projectKey} />
+          <SwitchSettings projectKey={projectKey} />
           {isHosted ? (
             <>
               <SleepSettings projectKey={projectKey} />

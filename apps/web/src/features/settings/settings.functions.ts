@@ -5,10 +5,12 @@ import {
   deleteProject,
   getCaptureChange,
   getRecordedLists,
+  listFormerNames,
   type RecordedListsView,
+  releaseFormerName,
   updateProject as update,
 } from "@towpath/core/project";
-import { requirementsSchema, updateProjectSchema } from "@towpath/core/project/schema";
+import { releaseNameSchema, requirementsSchema, updateProjectSchema } from "@towpath/core/project/schema";
 import {
   decryptSecret,
   deleteSecret,
@@ -34,6 +36,7 @@ const updateProjectInput = projectKeySchema.extend(updateProjectSchema.shape).ex
   // Not `.optional()`: to the schema "absent" means "none", and here it means "unchanged".
   description: z.union([z.undefined(), updateProjectSchema.shape.description]),
   requirements: z.union([z.undefined(), requirementsSchema]),
+  rootDirectory: z.union([z.undefined(), updateProjectSchema.shape.rootDirectory]),
 });
 
 /** Changes a project's settings; absent ones stay as they are (PRJ-11, PRJ-16). */
@@ -41,8 +44,22 @@ export const updateProject = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(updateProjectInput))
   .handler(async ({ context, data }) => {
-    const { name } = await update({ ctx: context.ctx, input: data });
-    return { name };
+    const { name, pathName } = await update({ ctx: context.ctx, input: data });
+    return { name, pathName };
+  });
+
+/** The names under which a renamed project is still found (PRJ-11). */
+const getFormerNames = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => listFormerNames({ ctx: context.ctx, input: data }));
+
+/** Gives up one of them (PRJ-11). */
+export const releaseName = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema.extend(releaseNameSchema.shape)))
+  .handler(async ({ context, data }) => {
+    await releaseFormerName({ ctx: context.ctx, input: data });
   });
 
 /** Who last switched the capture of payloads (GW-7). */
@@ -106,6 +123,13 @@ export const captureChangeQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "capture-change"],
     queryFn: ({ signal }): Promise<CaptureChange | null> => getCapture({ data: key, signal }),
+    ...projectCache,
+  });
+
+export const formerNamesQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "former-names"],
+    queryFn: ({ signal }) => getFormerNames({ data: key, signal }),
     ...projectCache,
   });
 

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useSaving } from "~/ui/use-saving.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 
@@ -9,9 +9,9 @@ import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
  */
 export function useProjectSwitch<Value = boolean>(projectKey: ProjectKey, save: (value: Value) => Promise<unknown>) {
   const queryClient = useQueryClient();
-  const { busy, failure, save: saving } = useSaving();
+  const { busy, failure, run } = useSubmit();
   const change = (value: Value) =>
-    saving(async () => {
+    run(async () => {
       await save(value);
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
     });

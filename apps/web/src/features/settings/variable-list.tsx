@@ -1,11 +1,11 @@
 import type { SecretView } from "@towpath/core/secret";
 import { useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { EditVariable } from "./edit-variable.tsx";
 import { RevealVariable } from "./reveal-variable.tsx";
@@ -60,21 +60,13 @@ function DeleteVariable({
   onDeleted: Changed;
 }) {
   const [open, setOpen] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const remove = async () => {
-    setBusy(true);
-    setFailure(null);
-    try {
+  const { busy, failure, run } = useSubmit();
+  const remove = () =>
+    run(async () => {
       await removeVariable({ data: { ...projectKey, keyName } });
       setOpen(false);
       await onDeleted();
-    } catch (error) {
-      setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Dialog
       open={open}

@@ -1,10 +1,10 @@
 import type { Context } from "@towpath/core/context";
 import { notFound } from "@towpath/core/errors";
-import { isId, parseInput } from "@towpath/core/input";
+import { parseInput } from "@towpath/core/input";
 import { ensureLocalOrganization } from "@towpath/core/organization";
-import { getProject, type ProjectDetailView } from "@towpath/core/project";
-import { organization, project } from "@towpath/db/schema";
-import { eq, sql } from "drizzle-orm";
+import { findProjectOfInstance, type ProjectDetailView } from "@towpath/core/project";
+import { organization } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
 import type { z } from "zod";
 import { operatorContext } from "~/http/caller.server.ts";
 import { parseJsonObject, readBody, respond } from "~/http/request.server.ts";
@@ -36,24 +36,13 @@ export async function operatorOrganization(ctx: Context, slug: string | undefine
 }
 
 /**
- * A project by its name or id alone, which are unique on the instance. Only the operator acts in every organization, so this
- * is the only query without a tenant.
+ * A project by its name, a former one or its id alone.
  *
  * @throws TowpathError `not_found`
  */
 export async function operatorProject(ctx: Context, name: string): Promise<ProjectDetailView> {
-  const found = await findOperatorProject(ctx, name);
+  const found = await findProjectOfInstance({ ctx, input: { name } });
   // The CLI calls projects servers.
   if (!found) throw notFound("server");
   return found;
-}
-
-/** Like `operatorProject`, but null when there is no such project or the caller is not the operator. */
-export async function findOperatorProject(ctx: Context, name: string): Promise<ProjectDetailView | null> {
-  const lower = name.toLowerCase();
-  // Names are shorter than ids.
-  const isIt = isId(name) ? eq(project.id, name) : eq(sql`lower(${project.name})`, lower);
-  const [found] =
-    ctx.actor.kind === "operator" ? await ctx.db.select({ id: project.id }).from(project).where(isIt) : [];
-  return found ? getProject({ ctx, input: { projectId: found.id } }) : null;
 }

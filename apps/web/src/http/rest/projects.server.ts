@@ -9,6 +9,7 @@ import { parseInput } from "@towpath/core/input";
 import {
   deleteProject,
   deployProject,
+  findProjectOfInstance,
   type ProjectDetailView,
   type ProjectView,
   unavailableName,
@@ -28,7 +29,7 @@ import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
 import { explainRequest } from "../explain-request.server.ts";
 import { readRequestLogs } from "../log-reader.server.ts";
-import { findOperatorProject, operatorOrganization, operatorProject } from "./operator-route.server.ts";
+import { operatorOrganization, operatorProject } from "./operator-route.server.ts";
 
 const settingsSchema = z.object({
   entrypoint: entrypointSchema.optional(),
@@ -54,7 +55,7 @@ export async function saveProject(ctx: Context, input: z.output<typeof saveProje
   const orgSlug = await operatorOrganization(ctx, input.organization ?? undefined);
   const { name, installationId } = input;
   const settings = settingsSchema.parse(input);
-  const existing = await findOperatorProject(ctx, name);
+  const existing = await findProjectOfInstance({ ctx, input: { name } });
   if (existing) {
     if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
     if (existing.githubRepository?.fullName !== input.repositoryFullName) throw otherRepository(existing);
@@ -88,8 +89,10 @@ export async function changeProject(
 
 /** Deletes a project with everything that belongs to it (PRJ-11). Its name in the URL counts as the confirmation. */
 export async function removeProject(ctx: Context, name: string): Promise<{ readonly id: string }> {
-  const { orgSlug, name: projectName } = await operatorProject(ctx, name);
-  return deleteProject({ ctx, input: { orgSlug, projectName, confirmation: projectName } });
+  const { id, orgSlug, name: projectName } = await operatorProject(ctx, name);
+  // A former name leads here too, and whoever deletes by it may mean something else.
+  const isFormer = name.toLowerCase() !== projectName.toLowerCase() && name !== id;
+  return deleteProject({ ctx, input: { orgSlug, projectName, confirmation: isFormer ? name : projectName } });
 }
 
 function otherRepository({ name, githubRepository }: ProjectDetailView): TowpathError {

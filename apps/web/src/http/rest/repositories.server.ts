@@ -1,12 +1,12 @@
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { listInstallations, recordInstallation } from "@towpath/core/installation";
-import { type ProjectDetailView, requireFreeName, unavailableName } from "@towpath/core/project";
+import { findProjectOfInstance, type ProjectDetailView, requireFreeName, unavailableName } from "@towpath/core/project";
 import { projectNameSchema } from "@towpath/core/project/schema";
 import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError, withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { findOperatorProject, operatorOrganization } from "./operator-route.server.ts";
+import { operatorOrganization } from "./operator-route.server.ts";
 
 export const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
@@ -19,7 +19,7 @@ export const newRepositorySchema = z.object({ name: projectNameSchema, organizat
  */
 export async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
   const forge = await localForge();
-  const existing = await findOperatorProject(ctx, input.name);
+  const existing = await findProjectOfInstance({ ctx, input: { name: input.name } });
   // A redeploy needs no --organization: names are unique.
   const slug = input.organization ?? existing?.orgSlug;
   const orgSlug = await operatorOrganization(ctx, slug);

@@ -1,4 +1,4 @@
-import { createFileRoute, notFound } from "@tanstack/react-router";
+import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
 import { UnmatchedRoute } from "~/features/error-screens/error-screens.tsx";
 import { notFoundHead, pageHead } from "~/features/public-site/page-head.ts";
 import { getRegistryData } from "~/features/registry/registry.functions.ts";
@@ -9,6 +9,10 @@ export const Route = createFileRoute("/_site/app/$projectName")({
   loader: async ({ params }) => {
     const found = await getRegistryData({ data: params });
     if (!found.ok) throw notFound();
+    const projectName = found.data.projectName.toLowerCase();
+    // PRJ-11: links to a renamed project lead on.
+    if (projectName !== params.projectName.toLowerCase())
+      throw redirect({ to: "/app/$projectName", params: { projectName } });
     return found.data;
   },
   head: ({ match, loaderData: entry }) => {

@@ -1,14 +1,17 @@
-import { createFileRoute, notFound, Outlet } from "@tanstack/react-router";
+import { createFileRoute, notFound, Outlet, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
+import { underName } from "~/features/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
 import { Main } from "~/ui/main.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName")({
-  // PRJ-1: a missing project and one that the user may not see look the same.
-  beforeLoad: async ({ context, params }) => {
+  // PRJ-1: a missing project and one that the user may not see look the same. PRJ-11: a former name leads on.
+  beforeLoad: async ({ context, params, location }) => {
     try {
-      await context.queryClient.ensureQueryData(projectQuery(params));
+      const project = await context.queryClient.ensureQueryData(projectQuery(params));
+      const href = underName(location.href, params, project);
+      if (href !== null) throw redirect({ href, replace: true });
     } catch (error) {
       if (error instanceof TowpathError && error.code === "not_found") throw notFound();
       throw error;

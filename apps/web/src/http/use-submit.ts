@@ -5,22 +5,29 @@ import { failureText } from "~/ui/toast.ts";
 /** Problems of a form: by field, and of the form as a whole under `form`. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** Runs the work of a form, one at a time, and keeps what was wrong. */
+/**
+ * Runs the work of a form or control, one at a time, and keeps what was wrong until the next try. `run` returns whether it
+ * went well; `refuse` shows problems that the form found itself.
+ */
 export function useSubmit() {
   const [problems, setProblems] = useState<Problems>({});
   const [busy, setBusy] = useState(false);
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    if (busy) return;
+  const run = async (work: () => Promise<unknown>): Promise<boolean> => {
+    if (busy) return false;
     setBusy(true);
     setProblems({});
     try {
       await work();
+      return true;
     } catch (error) {
       const fields = error instanceof TowpathError ? error.fields : {};
       setProblems(Object.keys(fields).length > 0 ? fields : { form: failureText(error) });
+      return false;
     } finally {
       setBusy(false);
     }
   };
-  return { problems, busy, run, clear: () => setProblems({}) };
+  /** Of the form as a whole. */
+  const failure = problems.form ?? null;
+  return { problems, failure, busy, run, refuse: setProblems, clear: () => setProblems({}) };
 }

@@ -1,0 +1,56 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { FormerNameView } from "@towpath/core/project";
+import { useState } from "react";
+import { Ask, type Question } from "~/ui/ask.tsx";
+import { Button } from "~/ui/button.tsx";
+import { AbsoluteDay } from "~/ui/time.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { formerNamesQuery, releaseName } from "./settings.functions.ts";
+
+/** The names under which a renamed server is still found, with a way to give each up (PRJ-11). */
+export function FormerNames({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const queryClient = useQueryClient();
+  const { data: names = [], isError, refetch } = useQuery(formerNamesQuery(projectKey));
+  const [question, setQuestion] = useState<Question | null>(null);
+  if (isError) {
+    return (
+      <p className="text-sm text-muted">
+        The former names could not be loaded.{" "}
+        <Button variant="link" size="inline" onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </p>
+    );
+  }
+  if (names.length === 0) return null;
+  const ask = ({ name }: FormerNameView) =>
+    setQuestion({
+      title: `Release ${name}?`,
+      description: "Clients that still use this address stop working at once, and anyone can take the name.",
+      action: "Release name",
+      danger: true,
+      run: async () => {
+        await releaseName({ data: { ...projectKey, name } });
+        await queryClient.invalidateQueries(formerNamesQuery(projectKey));
+      },
+    });
+  return (
+    <div>
+      <p className="mb-1.5 text-sm font-medium">Former names</p>
+      <ul aria-label="Former names" className="divide-y rounded-md border">
+        {names.map((each) => (
+          <li key={each.name} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-sm">
+            <code className="min-w-0 flex-1 basis-40 break-all">{each.name}</code>
+            <span className="text-muted">
+              works until <AbsoluteDay time={each.expiresAt} />
+            </span>
+            <Button size="sm" variant="danger-quiet" aria-label={`Release ${each.name}`} onClick={() => ask(each)}>
+              Release
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <Ask question={question} onClose={() => setQuestion(null)} />
+    </div>
+  );
+}

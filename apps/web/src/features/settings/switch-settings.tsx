@@ -1,0 +1,131 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { Switch } from "~/ui/checkbox.tsx";
+import { formatAbsoluteTime } from "~/ui/time.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { SettingCard } from "./setting-card.tsx";
+import { captureChangeQuery, updateProject } from "./settings.functions.ts";
+import { useProjectSwitch } from "./use-project-switch.ts";
+
+type SwitchKey = "capturePayloads" | "identityAssertion";
+
+type SwitchTexts = {
+  /** Of the card, and the fragment of its address. */
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  /** Of the switch. */
+  readonly label: string;
+  /** What it means, in points. */
+  readonly notes: readonly ReactNode[];
+  /** What holds when it is on, and when it is off. */
+  readonly states: readonly [on: string, off: string];
+};
+
+/** The settings that are on or off, each with a card of its own (GW-7, GW-11). */
+const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
+  capturePayloads: {
+    id: "request-log",
+    title: "Request log",
+    description: "What the log stores about each call besides its method, time and outcome.",
+    label: "Keep payloads",
+    notes: [
+      "Stores what clients send and what the server returns, up to 64 KiB each.",
+      "Everyone in this team can read them in the log, viewers included.",
+      "Of larger ones the beginning is kept, and the log says so.",
+      "Values of environment variables of six or more characters are replaced by their names, and fields whose names look like secrets (password, token, API key, authorization) are blanked. Other secrets are kept.",
+      "Payloads are kept as long as their log rows. Turning this off affects new calls only and deletes nothing.",
+    ],
+    states: ["Payloads are kept.", "Payloads are not kept."],
+  },
+  identityAssertion: {
+    id: "identity",
+    title: "Caller identity",
+    description: "What the server is told of who calls it.",
+    label: "Sign the caller's identity",
+    notes: [
+      <>
+        Each request has <code>towpath-actor</code> headers with the caller's id, type, role and e-mail address; clients
+        can't forge them.
+      </>,
+      <>
+        When this is on, <code>towpath-assertion</code> says the same in a JWT that lives 60 seconds and that the server
+        can verify, for code that trusts no plain header.
+      </>,
+    ],
+    states: ["The identity is signed.", "The identity is not signed."],
+  },
+};
+
+export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  return (
+    <>
+      <SwitchSetting projectKey={projectKey} setting="capturePayloads">
+        <LastCaptureChange projectKey={projectKey} isOn={project.capturePayloads} />
+      </SwitchSetting>
+      <SwitchSetting projectKey={projectKey} setting="identityAssertion">
+        {project.authMode === "towpath-cloud" ? null : (
+          <Callout tone="info">
+            Towpath knows who calls only where only members may call. This server is told nothing.
+          </Callout>
+        )}
+      </SwitchSetting>
+    </>
+  );
+}
+
+function SwitchSetting({
+  projectKey,
+  setting,
+  children,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly setting: SwitchKey;
+  readonly children: ReactNode;
+}) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { busy, failure, change } = useProjectSwitch(projectKey, (isOn) =>
+    updateProject({ data: { ...projectKey, [setting]: isOn } }),
+  );
+  const { id, title, description, label, notes, states } = switches[setting];
+  const isOn = project[setting];
+  return (
+    <SettingCard id={id} title={title} description={description} failure={failure} status={states[isOn ? 0 : 1]}>
+      <div className="flex items-start gap-3">
+        <Switch
+          id={`${id}-switch`}
+          checked={isOn}
+          readOnly={busy}
+          onChange={(checked) => void change(checked)}
+          aria-describedby={`${id}-note`}
+        />
+        <div className="text-sm">
+          <label htmlFor={`${id}-switch`} className="font-medium">
+            {label}
+          </label>
+          <ul id={`${id}-note`} className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
+            {notes.map((note, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a constant list
+              <li key={at}>{note}</li>
+            ))}
+          </ul>
+        </div>
+      </div>
+      {children}
+    </SettingCard>
+  );
+}
+
+/** Who is responsible for the capture as it is. */
+function LastCaptureChange({ projectKey, isOn }: { projectKey: ProjectKey; isOn: boolean }) {
+  const { data: change } = useQuery(captureChangeQuery(projectKey));
+  if (!change) return null;
+  return (
+    <p className="text-sm text-muted">
+      Turned {isOn ? "on" : "off"} by {change.by ?? "the operator"} on {formatAbsoluteTime(Date.parse(change.at))}.
+    </p>
+  );
+}
