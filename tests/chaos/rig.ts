@@ -19,6 +19,8 @@ export type Rig = {
   /** Servers with a tool `echo`. */
   readonly servers: readonly string[];
   readonly database: ReturnType<typeof openDatabase>["pool"];
+  /** Between two calls of one of the clients that call meanwhile, milliseconds. */
+  readonly callPauseMs: number;
   /** How often each kill is made. */
   readonly times: number;
   /** Directory of the gateway's state when it is a small file system of its own, else null. */
@@ -134,6 +136,7 @@ export async function startRig(times: number): Promise<Rig & { stop(): Promise<v
       serversUrl,
       servers,
       database: database.pool,
+      callPauseMs: 50,
       times,
       smallDisk,
       clock: faked?.clock ?? null,

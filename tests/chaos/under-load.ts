@@ -23,7 +23,6 @@ export async function underLoad<Result>(
   name: string,
   fault: () => Promise<Result>,
   options: {
-    readonly pauseMs?: number;
     readonly servers?: readonly string[];
     /** Called besides the servers. */
     readonly targets?: readonly Target[];
@@ -37,7 +36,7 @@ export async function underLoad<Result>(
     clientName,
     targets: [...servers.map((server) => ({ url: endpointOf(rig, server) })), ...(options.targets ?? [])],
     clientsPerEra: options.clientsPerEra ?? 4,
-    pauseMs: options.pauseMs ?? 50,
+    pauseMs: rig.callPauseMs,
     ...(options.callTimeoutMs !== undefined && { callTimeoutMs: options.callTimeoutMs }),
   });
   await sleep(steadyMs);

@@ -47,22 +47,15 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const flood = `import sys
 block = ("x" * 1023 + "\\n") * 64
-for _ in range(16 * 1024):
+for _ in range(2 * 1024):
     sys.stdout.write(block)
 raise SystemExit(3)
 `;
 
-// What is wrong, the files, the entrypoint, the expected output of the terminal.
+// What is wrong, the files, the entrypoint, the expected output of the terminal: one of each phase. The builder's tests
+// have the other diagnoses, limits included.
 const cases: [string, Record<string, string>, string, RegExp][] = [
   ["no entrypoint", { "other.py": good }, "server.py", /server\.py/],
-  ["a syntax error", { "server.py": "def broken(:\n    pass\n" }, "server.py", /server\.py.*1|line 1/s],
-  ["no such object", { "server.py": good }, "server.py:nothing", /nothing/],
-  [
-    "a module that is not installed",
-    { "server.py": `import yaml_that_is_not_there\n${good}` },
-    "server.py",
-    /yaml_that_is_not_there/,
-  ],
   [
     "a package that does not exist",
     { "server.py": good, "requirements.txt": "fastmcp\ntowpath-no-such-package-xyz==1\n" },
@@ -76,7 +69,7 @@ const cases: [string, Record<string, string>, string, RegExp][] = [
     /WEATHER_KEY/,
   ],
   // On a busy machine it ends by the limit for starts.
-  ["a gigabyte of log", { "server.py": flood }, "server.py", /exit|did not start in time/i],
+  ["128 megabytes of log", { "server.py": flood }, "server.py", /exit|did not start in time/i],
 ];
 
 test.each(cases)(
@@ -89,15 +82,6 @@ test.each(cases)(
     expect(await callLive()).toEqual([expect.objectContaining({ text: "pong" })]);
   },
 );
-
-test("BLD-2 an endless import ends as a failure, the live version answers on", async () => {
-  const failed = await deployWith({ "server.py": `while True:\n    pass\n${good}` }, "--entrypoint", "server.py");
-  expect(failed.status).toBe(1);
-  // The set-up's limit.
-  expect(failed.stderr).toContain("still being loaded after 20 seconds");
-  expect(failed.stderr).toContain("What to do:");
-  expect(await callLive()).toEqual([expect.objectContaining({ text: "pong" })]);
-});
 
 test("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same words", async () => {
   const short = await towpath(

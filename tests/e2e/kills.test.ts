@@ -19,6 +19,8 @@ beforeAll(async () => {
     serversUrl: inject("serversUrl"),
     servers,
     database,
+    // A few calls are under way at every moment; more would only heat the machine that the other stages share.
+    callPauseMs: 200,
     times: 2,
     smallDisk: null,
     clock: null,

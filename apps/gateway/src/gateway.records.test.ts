@@ -152,7 +152,7 @@ test("GW-7 strangers cannot fill the log of a project: what is left out is count
   const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
   const key = await storeApiKey(rig, server.organizationId);
   const knock = () => fetch(server.url, { method: "POST", body: "{}" }).then((answer) => answer.arrayBuffer());
-  for (let at = 0; at < 20; at++) await Promise.all(Array.from({ length: 50 }, knock));
+  for (let at = 0; at < 8; at++) await Promise.all(Array.from({ length: 50 }, knock));
   // Whoever may call is logged all the same.
   await (await connectModern(server.url, key.bearer)).close();
   await until(async () => (await rig.rows(server.projectId, 1)).some((row) => row.principal === `key:${key.id}`));
@@ -161,9 +161,9 @@ test("GW-7 strangers cannot fill the log of a project: what is left out is count
     [server.projectId],
   );
   expect(rows[0].count).toBeGreaterThanOrEqual(60);
-  expect(rows[0].count).toBeLessThan(500);
+  expect(rows[0].count).toBeLessThan(250);
   const metrics = await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/metrics`)).text();
-  expect(Number(/^towpath_gateway_log_rows_left_out (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(500);
+  expect(Number(/^towpath_gateway_log_rows_left_out (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(150);
 });
 
 test("GW-7 a call whose stream ends early has one row, with its whole duration and the error that came later", async () => {

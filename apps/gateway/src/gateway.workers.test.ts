@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, fetch as undiciFetch } from "undici";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerJson, connectLegacy, emptyResult } from "./testing/clients.ts";
 import { type GatewayProcess, isAlive, spawnGateway, startGatewayProcess } from "./testing/gateway-process.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
@@ -13,19 +13,21 @@ import { deployAsleep } from "./testing/sleeping-server.ts";
 
 let rig: Rig;
 let directory: string;
+/** For all tests: a start of three processes costs seconds. Those that end it come last. */
 let gateway: GatewayProcess;
+const start = async () => {
+  gateway = await startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "2" });
+};
 beforeAll(async () => {
   rig = await createRig();
-});
-afterAll(() => rig.close());
-beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "tp-workers-"));
-  gateway = await startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "2" });
-}, 30_000);
-afterEach(async () => {
+  await start();
+});
+afterAll(async () => {
   gateway.child.kill("SIGKILL");
   await until(() => !gateway.workers().some(isAlive));
   await rm(directory, { recursive: true });
+  await rig.close();
 });
 
 // A connection for each request: whichever worker is free takes it.
@@ -153,61 +155,6 @@ test("GW-10 GW-14 a worker killed under load: only its calls in flight fail, no 
   expect(await rows()).toBeLessThanOrEqual(answered + failures.length);
 }, 60_000);
 
-test("OPS-1 SIGTERM lets calls of all workers end, and then the status is 0 and no process is left", async () => {
-  const server = await rig.deploy((request, response) => {
-    request.resume();
-    setTimeout(() => response.end("answered"), 1000);
-  });
-  await workersKnow();
-  const calls = Array.from({ length: 6 }, () =>
-    fetchAnew(urlOf(server), { method: "POST", body: "{}" }).then((answer) => answer.text()),
-  );
-  await until(async () => (await metrics()).get("towpath_gateway_requests_open") === 6);
-  gateway.child.kill("SIGTERM");
-  expect(await Promise.all(calls)).toEqual(Array(6).fill("answered"));
-  expect(await gateway.ended).toBe(0);
-  expect(gateway.workers().filter(isAlive)).toEqual([]);
-});
-
-test("GW-14 a killed primary leaves no worker behind, and the next gateway takes the port and the rows of all workers", async () => {
-  const server = await rig.deploy(createMcpListener({ json: true }));
-  await workersKnow();
-  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
-  for (let at = 0; at < 10; at++) await client.callTool({ name: "echo", arguments: { text: "x" } });
-  const { port } = gateway;
-  const workers = gateway.workers();
-  gateway.child.kill("SIGKILL");
-  await until(() => !workers.some(isAlive));
-  // One process now: it owns what the second worker has left.
-  gateway = await startGatewayProcess(rig, directory, {
-    TOWPATH_GATEWAY_WORKERS: "1",
-    TOWPATH_GATEWAY_PORT: String(port),
-  });
-  expect((await rig.rows(server.projectId, 12)).filter(({ method }) => method === "tools/call")).toHaveLength(10);
-});
-
-test("OPS-1 a port that is taken ends all processes with status 1 and says which setting to change", async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-  const port = String((taken.address() as { port: number }).port);
-  const child = spawnGateway({
-    DATABASE_URL: rig.config.databaseUrl,
-    TOWPATH_DATA_DIR: join(directory, "second"),
-    TOWPATH_RUN_DIR: directory,
-    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
-    TOWPATH_GATEWAY_PORT: port,
-    TOWPATH_GATEWAY_WORKERS: "2",
-  });
-  let text = "";
-  child.stdout?.on("data", (chunk) => {
-    text += chunk;
-  });
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  expect(code).toBe(1);
-  expect(text).toContain(`Port ${port} on 127.0.0.1 is in use: choose another by TOWPATH_GATEWAY_PORT.`);
-  await new Promise((resolve) => taken.close(resolve));
-});
-
 test("GW-14 a worker that hangs is killed and replaced", { timeout: 60_000 }, async () => {
   await workersKnow();
   const [hung = 0] = gateway.workers();
@@ -248,8 +195,9 @@ test("GW-12 GW-14 streams of a session opened asleep are with any worker, and al
   expect([server.isStarted(), streams]).toEqual([false, []]);
   await post("tools/call", { name: "echo", arguments: { text: "x" } }, session);
   for (const response of held) {
-    const chunk = await response.body?.getReader().read();
-    expect(Buffer.from(chunk?.value ?? "").toString()).toContain("data: {}");
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? "").toString()).toContain("data: {}");
+    await reader?.cancel();
   }
   expect([streams.length, new Set(streams).size]).toEqual([held.length, 1]);
   await until(async () => (await metrics()).get("towpath_gateway_streams_held") === 0);
@@ -278,4 +226,60 @@ test("ORG-3 GW-14 two workers serve one session of a portal, and it ends at both
     expect((await fetchAnew(url, { method: "POST", headers, body })).status).toBe(404);
   }
   await client.close();
+});
+
+test("OPS-1 SIGTERM lets calls of all workers end, and then the status is 0 and no process is left", async () => {
+  const server = await rig.deploy((request, response) => {
+    request.resume();
+    setTimeout(() => response.end("answered"), 1000);
+  });
+  await workersKnow();
+  const calls = Array.from({ length: 6 }, () =>
+    fetchAnew(urlOf(server), { method: "POST", body: "{}" }).then((answer) => answer.text()),
+  );
+  await until(async () => (await metrics()).get("towpath_gateway_requests_open") === 6);
+  gateway.child.kill("SIGTERM");
+  expect(await Promise.all(calls)).toEqual(Array(6).fill("answered"));
+  expect(await gateway.ended).toBe(0);
+  expect(gateway.workers().filter(isAlive)).toEqual([]);
+});
+
+test("GW-14 a killed primary leaves no worker behind, and the next gateway takes the port and the rows of all workers", async () => {
+  await start();
+  const server = await rig.deploy(createMcpListener({ json: true }));
+  await workersKnow();
+  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
+  for (let at = 0; at < 10; at++) await client.callTool({ name: "echo", arguments: { text: "x" } });
+  const { port } = gateway;
+  const workers = gateway.workers();
+  gateway.child.kill("SIGKILL");
+  await until(() => !workers.some(isAlive));
+  // One process now: it owns what the second worker has left.
+  gateway = await startGatewayProcess(rig, directory, {
+    TOWPATH_GATEWAY_WORKERS: "1",
+    TOWPATH_GATEWAY_PORT: String(port),
+  });
+  expect((await rig.rows(server.projectId, 12)).filter(({ method }) => method === "tools/call")).toHaveLength(10);
+});
+
+test("OPS-1 a port that is taken ends all processes with status 1 and says which setting to change", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const port = String((taken.address() as { port: number }).port);
+  const child = spawnGateway({
+    DATABASE_URL: rig.config.databaseUrl,
+    TOWPATH_DATA_DIR: join(directory, "second"),
+    TOWPATH_RUN_DIR: directory,
+    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+    TOWPATH_GATEWAY_PORT: port,
+    TOWPATH_GATEWAY_WORKERS: "2",
+  });
+  let text = "";
+  child.stdout?.on("data", (chunk) => {
+    text += chunk;
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  expect(code).toBe(1);
+  expect(text).toContain(`Port ${port} on 127.0.0.1 is in use: choose another by TOWPATH_GATEWAY_PORT.`);
+  await new Promise((resolve) => taken.close(resolve));
 });

@@ -151,41 +151,6 @@ test("a build's log is for members and the operator; for others it doesn't exist
   operator.stop();
 });
 
-test("PRJ-3 PRJ-5 the streams of a removed member and of an ended session end", {
-  timeout: 60_000,
-}, async () => {
-  const buildId = await newBuild();
-  const path = `/api/builds/${buildId}/log`;
-  const [removed, signedOut] = [await seededMember(site.url, site.db), await seededMember(site.url, site.db)];
-  const join = (userId: string) =>
-    site.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role: "viewer" });
-  await join(removed.userId);
-  await join(signedOut.userId);
-  const [first, second, kept] = [
-    await open(removed.visitor, path),
-    await open(signedOut.visitor, path),
-    await open(owner.visitor, path),
-  ];
-  const logPage = await open(
-    removed.visitor,
-    `/api/projects/${owner.organization.slug}/${project.name}/request-log-changes`,
-  );
-  await first.next("status");
-  await logPage.next("changed");
-  await site.db.delete(member).where(eq(member.userId, removed.userId));
-  await site.db.delete(session).where(eq(session.userId, signedOut.userId));
-  expect(await first.next("problem")).toMatchObject({ data: { code: "not_found" } });
-  expect(await second.next("problem")).toMatchObject({ data: { code: "unauthenticated" } });
-  expect(await logPage.next("problem")).toMatchObject({ data: { code: "not_found" } });
-  await writeRequestLogs(site.pool, [requestLogRow({ projectId: project.id })]);
-  await expect(logPage.next("changed")).rejects.toThrow("the stream ended");
-  await expect(first.next("line")).rejects.toThrow("the stream ended");
-  // Other readers are not affected.
-  await say(buildId, "for the others");
-  expect(await kept.next("line")).toMatchObject({ data: { text: "for the others" } });
-  kept.stop();
-});
-
 test("PRJ-3 streams per user are limited, with a message, and all streams share one LISTEN connection", async () => {
   const reader = await seededMember(site.url, site.db);
   const own = await seedProject(site.db, reader.organization);
@@ -217,35 +182,6 @@ test("PRJ-3 streams per user are limited, with a message, and all streams share 
     .toBe(200);
 });
 
-test("PRJ-5 LOG-5 an open log page is notified of new rows of its project only, once for many", async () => {
-  const path = (name: string) => `/api/projects/${owner.organization.slug}/${name}/request-log-changes`;
-  const quiet = await seedProject(site.db, owner.organization);
-  const [page, other] = [await open(owner.visitor, path(project.name)), await open(owner.visitor, path(quiet.name))];
-  for (const stream of [page, other]) await stream.next("changed");
-  // Opening the LISTEN connection may notify once more, for rows that were written before.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  const told: string[] = [];
-  const watch = async (name: string, stream: typeof page) => {
-    while (await stream.next("changed").catch(() => null)) told.push(name);
-  };
-  const watching = [watch("page", page), watch("other", other)];
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  told.length = 0;
-  for (let count = 0; count < 20; count++) {
-    await writeRequestLogs(site.pool, [requestLogRow({ projectId: project.id })]);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  await expect.poll(() => told.length).toBeGreaterThan(0);
-  await new Promise((resolve) => setTimeout(resolve, 2500));
-  // Once at once, and once more for later rows.
-  expect(told.length).toBeLessThan(5);
-  expect(new Set(told)).toEqual(new Set(["page"]));
-  for (const stream of [page, other]) stream.stop();
-  await Promise.all(watching);
-  expect((await stranger.visitor.get(path(project.name))).status).toBe(404);
-  expect((await newVisitor(site.url).get(path(project.name))).status).toBe(401);
-});
-
 test("PRJ-3 a stream that fails is logged, and its reader gets an error instead of an end", async () => {
   const buildId = await newBuild();
   const stream = await open(owner.visitor, `/api/builds/${buildId}/log`);
@@ -261,7 +197,78 @@ test("PRJ-3 a stream that fails is logged, and its reader gets an error instead 
   expect(site.output()).toContain("a log stream failed");
 });
 
-test("open streams do not keep the process from stopping", async () => {
+// Side by side: they wait for intervals of the product.
+test.concurrent("PRJ-3 PRJ-5 the streams of a removed member and of an ended session end", {
+  timeout: 60_000,
+}, async ({ expect }) => {
+  const own = await seedProject(site.db, owner.organization);
+  const buildId = await newBuild(own);
+  const path = `/api/builds/${buildId}/log`;
+  const [removed, signedOut] = [await seededMember(site.url, site.db), await seededMember(site.url, site.db)];
+  const join = (userId: string) =>
+    site.db.insert(member).values({ id: newId(), organizationId: owner.organization.id, userId, role: "viewer" });
+  await join(removed.userId);
+  await join(signedOut.userId);
+  const [first, second, kept] = [
+    await open(removed.visitor, path),
+    await open(signedOut.visitor, path),
+    await open(owner.visitor, path),
+  ];
+  const logPage = await open(
+    removed.visitor,
+    `/api/projects/${owner.organization.slug}/${own.name}/request-log-changes`,
+  );
+  await first.next("status");
+  await logPage.next("changed");
+  await site.db.delete(member).where(eq(member.userId, removed.userId));
+  await site.db.delete(session).where(eq(session.userId, signedOut.userId));
+  expect(await first.next("problem")).toMatchObject({ data: { code: "not_found" } });
+  expect(await second.next("problem")).toMatchObject({ data: { code: "unauthenticated" } });
+  expect(await logPage.next("problem")).toMatchObject({ data: { code: "not_found" } });
+  await writeRequestLogs(site.pool, [requestLogRow({ projectId: own.id })]);
+  await expect(logPage.next("changed")).rejects.toThrow("the stream ended");
+  await expect(first.next("line")).rejects.toThrow("the stream ended");
+  // Other readers are not affected.
+  await say(buildId, "for the others");
+  expect(await kept.next("line")).toMatchObject({ data: { text: "for the others" } });
+  kept.stop();
+});
+
+test.concurrent("PRJ-5 LOG-5 an open log page is notified of new rows of its project only, once for many", async ({
+  expect,
+}) => {
+  const path = (name: string) => `/api/projects/${owner.organization.slug}/${name}/request-log-changes`;
+  const [busy, quiet] = [
+    await seedProject(site.db, owner.organization),
+    await seedProject(site.db, owner.organization),
+  ];
+  const [page, other] = [await open(owner.visitor, path(busy.name)), await open(owner.visitor, path(quiet.name))];
+  for (const stream of [page, other]) await stream.next("changed");
+  // Opening the LISTEN connection may notify once more, for rows that were written before.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const told: string[] = [];
+  const watch = async (name: string, stream: typeof page) => {
+    while (await stream.next("changed").catch(() => null)) told.push(name);
+  };
+  const watching = [watch("page", page), watch("other", other)];
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  told.length = 0;
+  for (let count = 0; count < 20; count++) {
+    await writeRequestLogs(site.pool, [requestLogRow({ projectId: busy.id })]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await expect.poll(() => told.length).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  // Once at once, and once more for later rows.
+  expect(told.length).toBeLessThan(5);
+  expect(new Set(told)).toEqual(new Set(["page"]));
+  for (const stream of [page, other]) stream.stop();
+  await Promise.all(watching);
+  expect((await stranger.visitor.get(path(busy.name))).status).toBe(404);
+  expect((await newVisitor(site.url).get(path(busy.name))).status).toBe(401);
+});
+
+test.concurrent("open streams do not keep the process from stopping", async ({ expect }) => {
   const second = await startWeb({ databaseUrl: site.databaseUrl });
   const buildId = await newBuild();
   const headers = { authorization: `Bearer ${second.operatorToken}` };

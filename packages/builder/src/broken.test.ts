@@ -90,6 +90,7 @@ test("BLD-2 an import that never returns", async () => {
   const files = { "server.py": "print('connecting', flush=True)\nwhile True:\n    pass\n", ...requirements };
   const found = await failure(files, {}, hurried);
   expect(found).toMatchObject({ code: "start_timeout", phase: "inspect", file: "server.py" });
+  expect(found.detail).toContain("still being loaded after 6 seconds");
   expect(found.excerpt).toContain("connecting");
 });
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { type TestContext, test } from "vitest";
 import type { Command } from "../process/child.ts";
 import type { HostedProcess } from "../process/host.ts";
 import { ownerName, ownerRuns } from "../process/tree.ts";
@@ -10,21 +10,20 @@ import { shortDirectory } from "../testing/short-directory.ts";
 import { createShim, type Shim } from "./client.ts";
 import { encodeMessage, frameReader, type Request } from "./frames.ts";
 
-let directory = "";
-const shims: Shim[] = [];
-
-beforeEach(async () => {
-  directory = await shortDirectory();
-});
-afterEach(async () => {
-  for (const shim of shims.splice(0)) await shim.shutDown();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-function shimOf(generation: number): Shim {
-  const shim = createShim({ directory, generation, waitMs: 30_000, onSuperseded: () => {} });
-  shims.push(shim);
-  return shim;
+/** A directory of the test's own, and shims in it; all end with the test. */
+async function setUp({ onTestFinished }: TestContext) {
+  const directory = await shortDirectory();
+  const shims: Shim[] = [];
+  onTestFinished(async () => {
+    for (const shim of shims) await shim.shutDown();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const shimOf = (generation: number): Shim => {
+    const shim = createShim({ directory, generation, waitMs: 30_000, onSuperseded: () => {} });
+    shims.push(shim);
+    return shim;
+  };
+  return { directory, shimOf };
 }
 
 const command = (argv: readonly string[]): Command => ({
@@ -38,7 +37,10 @@ const start = async (shim: Shim, ...argv: string[]): Promise<HostedProcess> =>
   await shim.spawn(command(argv), `${await shim.owner()}.test`);
 const pidOf = (owner: string) => Number(owner.split("-")[0]);
 
-test("RUN-8 a command that the kernel refuses fails alone; the shim and its processes continue", async () => {
+// Side by side: those with a hanging shim wait for as long as one may be silent.
+test.concurrent("RUN-8 a command that the kernel refuses fails alone; the shim and its processes continue", async (context) => {
+  const { expect } = context;
+  const { shimOf } = await setUp(context);
   const shim = shimOf(1);
   const owner = await shim.owner();
   const neighbor = await start(shim, "1000");
@@ -50,22 +52,29 @@ test("RUN-8 a command that the kernel refuses fails alone; the shim and its proc
   expect(neighbor.hasEnded).toBe(false);
 });
 
-test("RUN-8 a hanging shim is replaced, both by the next runner and by its own", {
-  timeout: 60_000,
-}, async () => {
-  const first = shimOf(1);
-  const hung = await first.owner();
+test.concurrent("RUN-8 a hanging shim is replaced by the next runner", { timeout: 60_000 }, async (context) => {
+  const { expect } = context;
+  const { shimOf } = await setUp(context);
+  const hung = await shimOf(1).owner();
   process.kill(pidOf(hung), "SIGSTOP");
   const second = shimOf(2);
-  const replaced = await second.owner();
-  expect(replaced).not.toBe(hung);
+  expect(await second.owner()).not.toBe(hung);
   expect(await ownerRuns(hung)).toBe(false);
-  process.kill(pidOf(replaced), "SIGSTOP");
-  await expect(start(second, "1000")).rejects.toThrow("has ended");
   await start(second, "1000");
 });
 
-test("RUN-8 a hanging shim does not outlive the shutdown of its runner", async () => {
+test.concurrent("RUN-8 a hanging shim is replaced by its own runner", { timeout: 60_000 }, async (context) => {
+  const { expect } = context;
+  const { shimOf } = await setUp(context);
+  const shim = shimOf(1);
+  process.kill(pidOf(await shim.owner()), "SIGSTOP");
+  await expect(start(shim, "1000")).rejects.toThrow("has ended");
+  await start(shim, "1000");
+});
+
+test.concurrent("RUN-8 a hanging shim does not outlive the shutdown of its runner", async (context) => {
+  const { expect } = context;
+  const { shimOf } = await setUp(context);
   const shim = shimOf(1);
   const owner = await shim.owner();
   process.kill(pidOf(owner), "SIGSTOP");
@@ -73,7 +82,9 @@ test("RUN-8 a hanging shim does not outlive the shutdown of its runner", async (
   await expect.poll(() => ownerRuns(owner)).toBe(false);
 });
 
-test("RUN-8 a shim of another version is shut down and replaced", async () => {
+test.concurrent("RUN-8 a shim of another version is shut down and replaced", async (context) => {
+  const { expect } = context;
+  const { directory, shimOf } = await setUp(context);
   const sleeper = spawn("/bin/sleep", ["1000"], { stdio: "ignore" });
   await once(sleeper, "spawn");
   writeFileSync(`${directory}/shim.sock.owner`, await ownerName(sleeper.pid));
