@@ -82,14 +82,19 @@ export async function signIn(context: BrowserContext, url: string, { visitor }: 
 export async function expectAccessible(page: Page): Promise<void> {
   for (const width of [360, 1280]) {
     await page.setViewportSize({ width, height: 800 });
-    // In the page itself: the other mode, for frames of other origins, opens a page for each analysis.
-    const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
-    const { violations } = await axe.analyze();
-    const found = violations.map(({ id, nodes }) => [id, nodes[0]?.target]);
-    expect([page.url(), width, found]).toEqual([page.url(), width, []]);
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect([page.url(), width, overflow]).toEqual([page.url(), width, 0]);
+    expect([page.url(), width, await violationsOf(page)]).toEqual([page.url(), width, []]);
+    expect([page.url(), width, await overflowOf(page)]).toEqual([page.url(), width, 0]);
   }
 }
+
+/** What axe finds, each with the first element that it is found at. */
+export async function violationsOf(page: Page): Promise<unknown[]> {
+  // In the page itself: the other mode, for frames of other origins, opens a page for each analysis.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+  const { violations } = await axe.analyze();
+  return violations.map(({ id, nodes }) => [id, nodes[0]?.target]);
+}
+
+/** By how many pixels the page is wider than the screen. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

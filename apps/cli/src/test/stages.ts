@@ -97,5 +97,11 @@ export const stages: readonly Stage[] = [
     run: (output) => vitest(output, "vitest.config.ts", ["webhook/interleavings"], { TEST_INTERLEAVINGS: "1000" }),
     onlyWhenNamed: true,
   },
+  {
+    name: "routes",
+    title: "Every page in both themes",
+    run: (output) => vitest(output, "vitest.config.ts", ["routes.browser"], { TEST_ROUTES: "whole" }),
+    onlyWhenNamed: true,
+  },
   { name: "chaos", title: "Chaos", run: (output) => check(output, "tests/chaos/run.ts"), onlyWhenNamed: true },
 ];

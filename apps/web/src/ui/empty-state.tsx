@@ -11,6 +11,7 @@ export function EmptyState({
   children,
   actions,
   className,
+  heading: Heading = "h2",
 }: {
   icon?: ReactNode;
   drawing?: ReactNode;
@@ -18,6 +19,8 @@ export function EmptyState({
   children?: ReactNode;
   actions?: ReactNode;
   className?: string;
+  /** `h1` where it is all that the page shows. */
+  heading?: "h1" | "h2";
 }) {
   return (
     <div className={classNames("mx-auto flex max-w-md flex-col items-center px-4 py-14 text-center", className)}>
@@ -27,7 +30,7 @@ export function EmptyState({
           {icon}
         </span>
       )}
-      <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
+      <Heading className="text-lg font-semibold tracking-tight">{title}</Heading>
       {children && <div className="mt-1 text-sm text-pretty text-muted">{children}</div>}
       {actions && <div className="mt-4 flex flex-wrap justify-center gap-2">{actions}</div>}
     </div>

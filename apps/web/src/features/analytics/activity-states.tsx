@@ -35,7 +35,7 @@ export function ActivityError({ title, error, reset }: { title: string; error: u
 
 export function ActivityNotFound({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <EmptyState icon={<SearchX aria-hidden />} title={title}>
+    <EmptyState icon={<SearchX aria-hidden />} title={title} heading="h1">
       {children}
     </EmptyState>
   );

@@ -1,0 +1,231 @@
+import { newId } from "@towpath/core/ids";
+import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
+import { build, member } from "@towpath/db/schema";
+import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
+import { requestLogRow } from "@towpath/logs/testing";
+import { eq } from "drizzle-orm";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { newPage, openBrowser, overflowOf, signIn, untilHydrated, violationsOf } from "./browser.ts";
+import { pageRoutes } from "./page-routes.ts";
+import { sharedSite } from "./site.ts";
+import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
+
+// Every page there is, for everybody who may ask for it: what the server answers, then what a browser makes of it.
+// `./towpath test routes` looks at both themes with axe; without that, each page is opened once and must fit the screen.
+
+const isWhole = process.env.TEST_ROUTES === "whole";
+const site = sharedSite();
+const browser = openBrowser();
+let owner: Member;
+let viewer: Member;
+let stranger: Member;
+let routes: readonly string[];
+/** Values of the parameters in patterns. */
+let values: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  routes = await pageRoutes();
+  owner = await seededMember(site.url, site.db);
+  viewer = await seededMember(site.url, site.db);
+  stranger = await seededMember(site.url, site.db);
+  const { id: organizationId, slug: orgSlug } = owner.organization;
+  await site.db.update(member).set({ organizationId, role: "viewer" }).where(eq(member.userId, viewer.userId));
+  const open = { isPublic: true, authMode: "towpath-public" };
+  const project = await seedLiveProject(site.db, owner.organization, open, { manifest: sampleManifest() });
+  const [row] = await site.db.select().from(build).where(eq(build.projectId, project.id));
+  const caller = {
+    session: "a-session",
+    principal: `user:${owner.userId}`,
+    clientName: "claude",
+    clientVersion: "2.1",
+  };
+  await writeRequestLogs(site.pool, [requestLogRow({ ...caller, organizationId, projectId: project.id })]);
+  while ((await foldRequestLogs(site.pool)) > 0);
+  const address = `/${orgSlug}/${project.name}`;
+  const linkFrom = async (list: "sessions" | "users") => {
+    const html = await (await owner.visitor.get(`${address}/${list}`)).text();
+    return decodeURIComponent(new RegExp(`href="${address}/${list}/([^"?]+)`).exec(html)?.[1] ?? "");
+  };
+  values = {
+    ...{ orgSlug, projectName: project.name, buildId: row?.id ?? "", slug: "context-economy", invitationId: newId() },
+    ...{ sessionId: await linkFrom("sessions"), userId: await linkFrom("users") },
+  };
+});
+
+function pathOf(pattern: string): string {
+  return pattern.replaceAll(/\$(\w+)/g, (_, name: string) => {
+    const value = values[name];
+    if (!value) throw new Error(`Routes have a new parameter, $${name}: give it a value in this test.`);
+    return encodeURIComponent(value);
+  });
+}
+
+/** What is no page to somebody who is signed in. `:org` is the organization that has the project. */
+const toOwners: Readonly<Record<string, string>> = {
+  "/": "→ /:org",
+  "/login": "→ /",
+  "/signup": "→ /",
+  "/$orgSlug": "→ /:org/servers",
+  "/$orgSlug/settings": "→ /:org/settings/profile",
+  "/$orgSlug/welcome/connect-github": "→ /new/github-install-success",
+  "/$orgSlug/welcome/server-deploy": "→ /:org/welcome/choose-repo",
+  "/$orgSlug/$projectName/tools": "→ /:org/:project/tools/echo",
+  "/new": "→ /new/github-install",
+  "/new/github-install": "→ /:org/welcome/connect-github?success=false",
+  "/new/select-repo": "→ /:org/welcome/choose-repo",
+  "/new/import-project": "→ /:org/welcome/server-deploy?repoName=",
+  // Without a token, and without a request of an app.
+  "/invitations/$invitationId": "missing",
+  "/oauth/consent": "missing",
+  // This site has no GitHub App.
+  "/$orgSlug/welcome/choose-repo": "501 Choose a repository",
+};
+const refusedToViewers: readonly string[] = [
+  "/$orgSlug/$projectName/sign-ins",
+  "/$orgSlug/servers/external",
+  "/$orgSlug/settings/audit-log",
+  "/$orgSlug/settings/github",
+  "/$orgSlug/settings/instance",
+  "/$orgSlug/welcome/choose-repo",
+  "/$orgSlug/welcome/server-setup",
+];
+const isOpen = (pattern: string) =>
+  /^\/($|app\/|blog|pricing|provider\/|oauth\/authorize$|new\/github-install-success$)/.test(pattern);
+const toVisitors: Readonly<Record<string, string>> = {
+  "/login": "→ /provider/sign-in",
+  "/signup": "→ /provider/sign-up",
+  "/invitations/$invitationId": "missing",
+};
+/** Search parameters that a page completes before it asks for anybody. */
+const completed: Readonly<Record<string, string>> = {
+  "/$orgSlug/$projectName/inspector": "?tab=tools",
+  "/new/import-project": "?repoName=",
+  "/oauth/choose-server": "?request=",
+  "/oauth/consent": "?request=",
+};
+const completedPath = (pattern: string) => `${pathOf(pattern)}${completed[pattern] ?? ""}`;
+
+/** `page`, `missing`, `refused`, `→ address`, or the status with the heading. */
+async function outcomeOf(visitor: Visitor, path: string): Promise<string> {
+  let [at, response] = [path, await visitor.get(path)];
+  // A page that completes its own search parameters.
+  for (let turn = 0; turn < 3; turn++) {
+    const next = response.headers.get("location");
+    if (next === null || new URL(next, site.url).pathname !== new URL(at, site.url).pathname) break;
+    [at, response] = [next, await visitor.get(next)];
+  }
+  const html = await response.text();
+  const location = response.headers.get("location");
+  if (location !== null) return `→ ${named(location)}`;
+  const headings = [...html.matchAll(/<h1[^>]*>(.*?)<\/h1>/gs)].map(([, text = ""]) => text.replaceAll(/<[^>]+>/g, ""));
+  if (headings.length !== 1) return `${response.status} with the headings ${JSON.stringify(headings)}`;
+  if (response.status === 403) return "refused";
+  if (response.status === 404) return "missing";
+  return response.status === 200 ? "page" : `${response.status} ${headings[0]}`;
+}
+
+const named = (text: string) =>
+  text
+    .replaceAll(owner.organization.slug, ":org")
+    .replaceAll(stranger.organization.slug, ":other")
+    .replaceAll(values.projectName ?? "", ":project");
+
+/** What each page is to somebody, in the order of `routes`. */
+async function outcomes(visitor: Visitor, expected: (pattern: string) => string): Promise<void> {
+  const rows: [string, string][] = [];
+  for (const pattern of routes) rows.push([pattern, await outcomeOf(visitor, pathOf(pattern))]);
+  expect(rows).toEqual(routes.map((pattern) => [pattern, expected(pattern)]));
+}
+
+test("AUTH-7 PUB-4 signed out, every page is public or leads to sign-in, which comes back to it", () =>
+  outcomes(newVisitor(site.url), (pattern) =>
+    isOpen(pattern)
+      ? "page"
+      : (toVisitors[pattern] ?? named(`→ /login?returnTo=${encodeURIComponent(completedPath(pattern))}`)),
+  ));
+
+test("ORG-2 PRJ-1 an owner gets every page, each with one heading, or is led on", () =>
+  outcomes(owner.visitor, (pattern) => toOwners[pattern] ?? "page"));
+
+test("ERR-1 ORG-6 a viewer gets the pages that the role allows; all others are refused with status 403", () =>
+  outcomes(viewer.visitor, (pattern) =>
+    refusedToViewers.includes(pattern) ? "refused" : (toOwners[pattern] ?? "page"),
+  ));
+
+test("AUTH-8 PRJ-1 to somebody of another organization its pages are their own, and its projects are missing", () =>
+  outcomes(stranger.visitor, (pattern) => {
+    if (pattern.startsWith("/$orgSlug")) return named(`→ ${completedPath(pattern)}`).replace(":org", ":other");
+    if (pattern === "/") return "→ /:other/welcome/server-setup";
+    return (toOwners[pattern] ?? "page").replace(":org", ":other");
+  }));
+
+test("PRJ-1 a project of another organization is missing on every page of a project", async () => {
+  const foreign = routes.filter((pattern) => pattern.startsWith("/$orgSlug/$projectName"));
+  const seen = new Set<string>();
+  for (const pattern of foreign) {
+    const path = pathOf(pattern).replace(owner.organization.slug, stranger.organization.slug);
+    seen.add(await outcomeOf(stranger.visitor, path));
+  }
+  expect([foreign.length > 15, [...seen]]).toEqual([true, ["missing"]]);
+});
+
+type Theme = "light" | "dark";
+const widths = [360, 768, 1440] as const;
+
+/** What is wrong with a page, in both themes if the whole is looked at. */
+async function problemsOf(page: Page, path: string, theme: Theme): Promise<unknown[]> {
+  const problems: unknown[] = [];
+  const complain = (text: string) => void problems.push([path, text]);
+  const onConsole = (message: { type(): string; text(): string }) => {
+    if (["error", "warning"].includes(message.type())) complain(message.text());
+  };
+  const onError = ({ message }: Error) => complain(message);
+  page.on("console", onConsole).on("pageerror", onError);
+  await page.goto(site.url + path);
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  if (await page.evaluate(() => document.querySelector("script[type=module]") !== null)) await untilHydrated(page);
+  for (const colorScheme of isWhole ? (["light", "dark"] as const) : [theme]) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, colorScheme);
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
+      // Charts adapt to the new width a moment later.
+      const fits = expect.poll(() => overflowOf(page), { timeout: 5000 }).toBeLessThanOrEqual(0);
+      await fits.catch(() => complain(`wider than ${width} px`));
+      if (isWhole && width === (colorScheme === "light" ? 360 : 1440))
+        for (const violation of await violationsOf(page)) problems.push([path, colorScheme, width, violation]);
+    }
+  }
+  page.off("console", onConsole).off("pageerror", onError);
+  return problems;
+}
+
+/** Looks at the pages, two at a time. */
+async function walk(who: Member | null, patterns: readonly string[]): Promise<void> {
+  const queue = patterns.map((pattern, at) => [pathOf(pattern), at % 2 === 0 ? "light" : "dark"] as const);
+  const problems: unknown[] = [];
+  const walkOn = async () => {
+    const context = await browser.newContext();
+    if (who) await signIn(context, site.url, who);
+    const page = await newPage(context);
+    for (let next = queue.pop(); next; next = queue.pop()) problems.push(...(await problemsOf(page, ...next)));
+  };
+  await Promise.all([walkOn(), walkOn()]);
+  expect(problems).toEqual([]);
+}
+
+test("UI-2 UI-4 UI-5 every page that an owner gets fits 360, 768 and 1440 px, and the browser complains of nothing", () =>
+  walk(
+    owner,
+    routes.filter((pattern) => !toOwners[pattern]),
+  ));
+
+test("UI-2 UI-4 UI-5 so does every page that visitors get", () => walk(null, routes.filter(isOpen)));
+
+test.runIf(isWhole)("UI-2 UI-5 so does every page that viewers get", () =>
+  walk(
+    viewer,
+    routes.filter((pattern) => !toOwners[pattern] && !refusedToViewers.includes(pattern) && !isOpen(pattern)),
+  ),
+);
