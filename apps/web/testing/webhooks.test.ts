@@ -46,7 +46,8 @@ test("BLD-12 a delivery with the right signature is stored, enqueued and acknowl
   const before = performance.now();
   const response = await send("delivery-1");
   expect([response.status, await response.json()]).toEqual([202, { duplicate: false }]);
-  expect(performance.now() - before).toBeLessThan(5000);
+  // GitHub gives up after ten seconds.
+  expect(performance.now() - before).toBeLessThan(10_000);
   expect(await traces("delivery-1")).toEqual({ stored: 1, jobs: 1 });
 });
 

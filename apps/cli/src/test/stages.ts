@@ -1,8 +1,8 @@
 import { check, type Output, programOf, pytest, together, vitest } from "./programs.ts";
 import type { Totals } from "./totals.ts";
 
-/** Which fills a machine of two processors: no lane waits for more than half a minute, and none computes all the time. */
-type Lane = "packages" | "harness and pages" | "instances";
+/** Together they fill a machine of two processors, and end at about the same time: each waits a part of its own. */
+type Lane = "packages" | "harness" | "pages" | "instances";
 
 export type Stage = {
   readonly name: string;
@@ -18,7 +18,7 @@ export type Stage = {
 const tsc = (output: Output, project: string) =>
   check(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
 
-/** What names of tests that need a browser contain: they are a stage of their own, to fill the lane of the shortest one. */
+/** What names of tests that need a browser contain: they are a stage and a lane of their own. */
 const browserTest = ".browser.test.";
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
@@ -71,13 +71,13 @@ export const stages: readonly Stage[] = [
     name: "harness",
     title: "Python harness",
     run: (output) => pytest(output, "python/towpath_runner/tests"),
-    lane: "harness and pages",
+    lane: "harness",
   },
   {
     name: "pages",
     title: "Pages in a browser",
     run: (output, isAlone) => vitest(output, "vitest.config.ts", [browserTest, ...workers(isAlone, 1)]),
-    lane: "harness and pages",
+    lane: "pages",
   },
   {
     name: "e2e",

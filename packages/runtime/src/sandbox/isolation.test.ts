@@ -167,7 +167,9 @@ import socket
 s = socket.socket(); s.settimeout(3)
 try:
     s.connect(("${host}", ${port})); print("connected")
-except OSError as error:
+except TimeoutError:
+    print("silence")
+except OSError:
     print("refused")`;
 
   test("without network there is only the sandbox's own loopback", async () => {
@@ -192,11 +194,9 @@ except OSError as error:
       ...own,
     ];
     for (const target of targets) {
-      const started = Date.now();
       const { lines } = await python(connect(target.host, target.port), { network: "internet" });
+      // By a route, not by the silence of the other side.
       expect([target.host, ...lines]).toEqual([target.host, "refused"]);
-      // Refused by a route, not by the silence of the other side.
-      expect(Date.now() - started).toBeLessThan(2900);
     }
     const { lines } = await python(
       `import socket; s = socket.socket(socket.AF_UNIX)
