@@ -95,6 +95,17 @@ async function measureQueries(): Promise<void> {
     "list: rare tool": () => list({ toolName: "rare" }),
     "list: rare tool, errors": () => list({ toolName: "rare", isError: true }),
     "list: tool nobody called": () => list({ toolName: "none" }),
+    "list: without the protocol": () => list({ withoutProtocol: true }),
+    "list: without the protocol, offset 50,000": () => list({ withoutProtocol: true, offset: rows / 200 }),
+    "list: client": () => list({ clientName: "cursor", withoutProtocol: true }),
+    "list: client, rare tool": () => list({ clientName: "cursor", toolName: "rare" }),
+    "list: client, errors": () => list({ clientName: "cursor", isError: true }),
+    "list: session": () => list({ session: some?.session ?? "" }),
+    "list: user": () => list({ principals: [first.principal], withoutProtocol: true }),
+    "list: user, rare tool": () => list({ principals: [first.principal], toolName: "rare" }),
+    "list: user, search": () => list({ principals: [first.principal], search: "tool_7" }),
+    "list: user, a day two weeks ago": () =>
+      list({ startDate: back(360), endDate: back(336), principals: [first.principal] }),
     "list: HTTP method": () => list({ httpMethod: "GET" }),
     "list: deployment": () => list({ deploymentId: deploymentId(3) }),
     "list: a day two weeks ago": () => list({ startDate: back(360), endDate: back(336) }),
@@ -126,6 +137,7 @@ async function measureQueries(): Promise<void> {
   ] as const) {
     queries[`statistics ${name}`] = () => stats(hours);
     queries[`statistics ${name}: error`] = () => stats(hours, { isError: true });
+    queries[`statistics ${name}: without the protocol`] = () => stats(hours, { withoutProtocol: true });
     queries[`statistics ${name}: tool`] = () => stats(hours, { toolName: "tool_1" });
     queries[`statistics ${name}: prefix`] = () => stats(hours, { methodPrefix: "tools/" });
     queries[`statistics ${name}: deployment`] = () => stats(hours, { deploymentId: deploymentId(3) });

@@ -18,15 +18,20 @@ export function periodOf(query: LogQuery, now: number): { from: number; to: numb
   return { from: query.startDate?.getTime() ?? (to ?? now) - timeRangeMs[query.timeRange], to };
 }
 
-type Aliased = { alias: string; isError: string; isRefused: string };
+/** `hasNoMethod`: of what is no JSON-RPC request. Series that count calls beyond the limit of names have none either. */
+type Aliased = { alias: string; isError: string; isRefused: string; hasSucceeded: string; hasNoMethod: string };
 /** 0: succeeded; 1: error; 2: refused by the gateway before a server was asked; 3: by a limit. As sums count rows. */
 const classOfRow = "towpath_request_class(is_error, outcome, http_status)";
 export const isErrorRow = `(is_error AND ${classOfRow} = 1)`;
 export const isRefusedRow = `(is_error AND ${classOfRow} >= 2)`;
 /** Rows of `request_log` have `is_error`, by which an index finds both kinds; series and sums have a class. */
-const ofRows: Aliased = { alias: "request_log", isError: isErrorRow, isRefused: isRefusedRow };
+const ofRows: Aliased = {
+  ...{ alias: "request_log", isError: isErrorRow, isRefused: isRefusedRow },
+  ...{ hasSucceeded: "NOT is_error", hasNoMethod: "method IS NULL" },
+};
 export const ofSeries = (alias: string): Aliased => ({
-  ...{ alias, isError: `${alias}.class = 1`, isRefused: `${alias}.class >= 2` },
+  ...{ alias, isError: `${alias}.class = 1`, isRefused: `${alias}.class >= 2`, hasSucceeded: `${alias}.class = 0` },
+  hasNoMethod: `(${alias}.method IS NULL AND NOT ${alias}.is_overflow)`,
 });
 
 /** Deployment, HTTP method, error and refusal, as conditions on rows or on series; `true` when the query asks for none. */
@@ -42,9 +47,23 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, aliased:
   return all.join(" AND ") || "true";
 }
 
+/** Methods that keep the protocol going, besides all lists and notifications. */
+const protocolMethods = [
+  ...["initialize", "ping", "server/discover", "logging/setLevel", "subscriptions/listen"],
+  ...["resources/subscribe", "resources/unsubscribe"],
+];
+
+/** Methods that keep the protocol going, and what has no method, such as the event stream of a session. */
+const protocolSql = ({ alias, hasNoMethod }: Aliased) =>
+  `(${hasNoMethod} OR ${alias}.method IN (${protocolMethods.map((method) => `'${method}'`).join(", ")})
+    OR ${alias}.method LIKE '%/list' OR ${alias}.method LIKE 'notifications/%')`;
+
 /** JSON-RPC method, prefix and tool, as conditions on rows or on series; `true` when the query asks for none. */
-export function methodCondition(query: LogQuery, conditions: Conditions, { alias }: Aliased): string {
+export function methodCondition(query: LogQuery, conditions: Conditions, aliased: Aliased): string {
+  const { alias } = aliased;
   const all: string[] = [];
+  // Never null, also for calls without a method beyond the limit of names.
+  if (query.withoutProtocol) all.push(`(${aliased.hasSucceeded} AND ${protocolSql(aliased)}) IS NOT TRUE`);
   if (query.jsonrpcMethod) all.push(`${alias}.method = ${conditions.value(query.jsonrpcMethod)}`);
   if (query.methodPrefix) {
     const prefix = query.methodPrefix.endsWith("/") ? query.methodPrefix : `${query.methodPrefix}/`;
@@ -88,11 +107,21 @@ export function searchPattern(search: string): string {
   return `%${search.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
 }
 
+/** Client, session and users; rows only: series don't know callers. */
+function callerRowCondition(query: LogQuery, conditions: Conditions): string {
+  const all: string[] = [];
+  if (query.clientName !== undefined) all.push(`lower(client_name) = lower(${conditions.value(query.clientName)})`);
+  if (query.session !== undefined) all.push(`session = ${conditions.value(query.session)}`);
+  if (query.principals !== undefined) all.push(`principal = ANY(${conditions.value(query.principals)}::text[])`);
+  return all.join(" AND ") || "true";
+}
+
 /** All conditions on a row of `request_log` except its time. `searched`: columns that the search can be found in. */
 export function rowCondition(query: LogQuery, conditions: Conditions, searched = searchedColumns): string {
   return [
     scopeCondition(query, conditions, ofRows),
     methodCondition(query, conditions, ofRows),
+    callerRowCondition(query, conditions),
     searchCondition(query, conditions, searched),
   ].join(" AND ");
 }

@@ -28,14 +28,27 @@ export const logQuerySchema = z.object({
   isError: z.boolean().optional(),
   /** Refused by the gateway before a server was asked (401, 403, 404, 413, 429): `refused` in statistics. */
   isRefused: z.boolean().optional(),
+  /** Leaves out successful messages that only keep the protocol going: handshakes, pings, lists, notifications. */
+  withoutProtocol: z.boolean().optional(),
+  /** As the client called itself; case does not matter. */
+  clientName: z.string().max(256).optional(),
+  /** A session id as logged. */
+  session: z.string().max(128).optional(),
+  /** Who called, as logged: `user:<id>`, `key:<id>`, `admin`, `anonymous`. An empty list matches nothing. */
+  principals: z.array(z.string().max(256)).max(100).optional(),
   /** Part of a method, target, error message, client name, session or principal; case does not matter. */
   search: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   offset: z.coerce.number().int().min(0).default(0),
 });
-/** What statistics can be asked for: the sums don't know all that a search looks through. */
+const notInSums = (what: string) =>
+  z.undefined({ error: `Statistics can't be limited to ${what}. Leave it out, or read the list.` }).optional();
+/** What statistics can be asked for: the sums don't know who called, nor all that a search looks through. */
 export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true }).extend({
-  search: z.undefined({ error: "Statistics can't be limited to a search. Leave it out, or read the list." }).optional(),
+  clientName: notInSums("a client"),
+  session: notInSums("a session"),
+  principals: notInSums("users"),
+  search: notInSums("a search"),
 });
 export type LogStatsQueryInput = z.input<typeof logStatsQuerySchema>;
 
@@ -44,16 +57,30 @@ export type LogQuery = z.infer<typeof logQuerySchema>;
 /** A query as callers write it: only `projectId` is needed. */
 export type LogQueryInput = z.input<typeof logQuerySchema>;
 
-/** Search parameters of the logs screen (PRJ-5). */
-export const logSearchSchema = z.object({
-  status: z.enum(["all", "error", "refused"]).default("all"),
+/** What the log screen, REST and the terminal filter by: the search parameters of the screen (PRJ-5), without its times. */
+export type LogFilters = {
+  status: "all" | "ok" | "error" | "refused";
   /** `all`, `tool:{name}`, a prefix ending in `/*`, or an exact JSON-RPC method. */
-  methodType: z.string().max(512).default("all"),
-  timeRange: timeRangeSchema.default("24h"),
-  /** As in VAL-5; links from sessions, users and items set it. */
-  search: z.string().max(512).optional(),
-});
-export type LogSearch = z.infer<typeof logSearchSchema>;
+  methodType: string;
+  /** A prompt's name with `prompts/get`, a resource's URI with `resources/read`. */
+  target?: string | undefined;
+  client?: string | undefined;
+  session?: string | undefined;
+  /** An e-mail address, the name of a person or key, or a principal as logged. */
+  user?: string | undefined;
+  /** A deployment's id, or the beginning of its commit. */
+  deployment?: string | undefined;
+  search?: string | undefined;
+};
+/** Search parameters of the logs screen (PRJ-5). */
+export type LogSearch = LogFilters & {
+  timeRange: TimeRange;
+  /** A chosen period, ISO 8601, in place of `timeRange`: both or none. */
+  from?: string | undefined;
+  to?: string | undefined;
+  /** Shows handshakes, lists and the like, or not; absent: as the reader left it. */
+  protocol?: boolean | undefined;
+};
 
 /** How an exchange ended, as recorded by the gateway. */
 const outcomeSchema = z.enum([

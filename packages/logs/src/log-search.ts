@@ -1,4 +1,4 @@
-import type { LogQueryInput, LogSearch, LogStatsQueryInput, TimeRange } from "./log-query.schema.ts";
+import type { LogFilters, LogQueryInput, LogSearch, TimeRange } from "./log-query.schema.ts";
 
 // Apart from the schemas: a page that only translates its search does not load zod for it.
 
@@ -12,15 +12,45 @@ export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
   "30d": 30 * 24 * 3_600_000,
 };
 
-/** Translates the screen's search into a log query (PRJ-5). */
-export function logQueryFromSearch(projectId: string, search: LogSearch): LogStatsQueryInput {
+/**
+ * Translates the filters of a search into a log query (PRJ-5), except for `user` and `deployment`, which the database has
+ * to look up. A search for a method shows it, even one that is left out otherwise.
+ */
+export function logQueryFromFilters(filters: LogFilters, showsProtocol: boolean): Omit<LogQueryInput, "projectId"> {
+  const { target, client, session, search } = filters;
   return {
-    projectId,
-    timeRange: search.timeRange,
-    ...(search.status === "error" ? { isError: true } : {}),
-    ...(search.status === "refused" ? { isRefused: true } : {}),
-    ...methodFilter(search.methodType),
+    ...statusFilter(filters.status),
+    ...methodFilter(filters.methodType),
+    ...(target !== undefined && { target }),
+    ...(client !== undefined && { clientName: client }),
+    ...(session !== undefined && { session }),
+    ...(search !== undefined && { search }),
+    ...(!showsProtocol && !asksForMethod(filters) && { withoutProtocol: true }),
   };
+}
+
+/** The period of a search: the chosen one, else the range that ends now. */
+export function periodOfSearch({
+  timeRange,
+  from,
+  to,
+}: Pick<LogSearch, "timeRange" | "from" | "to">): Pick<LogQueryInput, "timeRange" | "startDate" | "endDate"> {
+  if (from === undefined || to === undefined) return { timeRange };
+  return { timeRange, startDate: new Date(from), endDate: new Date(to) };
+}
+
+/** Whether a search names methods: then none of them is left out. */
+export const asksForMethod = ({ methodType }: Pick<LogFilters, "methodType">): boolean =>
+  methodType !== "all" && methodType !== "";
+
+/** Whether statistics can be limited to what a search asks for: the sums don't know who called. */
+export const hasStatistics = ({ client, session, user, search }: LogFilters): boolean =>
+  [client, session, user, search].every((value) => value === undefined);
+
+function statusFilter(status: LogFilters["status"]): Pick<LogQueryInput, "isError" | "isRefused"> {
+  if (status === "ok") return { isError: false, isRefused: false };
+  if (status === "error") return { isError: true };
+  return status === "refused" ? { isRefused: true } : {};
 }
 
 function methodFilter(methodType: string): Pick<LogQueryInput, "toolName" | "methodPrefix" | "jsonrpcMethod"> {

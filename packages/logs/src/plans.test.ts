@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -57,6 +58,9 @@ async function rowsRead(read: (pool: Pool) => Promise<unknown>): Promise<number>
   return total;
 }
 
+/** As `fillProject` names them. */
+const sessionOf = (number: number) => createHash("md5").update(String(number)).digest("hex").slice(0, 22);
+
 const month = { projectId, startDate: new Date(Date.now() - 30 * 86_400_000) };
 
 test.each<[string, Partial<LogQueryInput>]>([
@@ -71,6 +75,16 @@ test.each<[string, Partial<LogQueryInput>]>([
   ["an old deployment", { deploymentId: deploymentId(0) }],
   ["half of the log down", { offset: rows / 2 }],
   ["half of a tool's calls down", { offset: rows / 100, toolName: "tool_1" }],
+  ["without the protocol", { withoutProtocol: true }],
+  ["a client", { clientName: "CURSOR" }],
+  ["a client that nobody has", { clientName: "none" }],
+  ["a session", { session: sessionOf(1) }],
+  ["a user", { principals: ["user:7"], withoutProtocol: true }],
+  ["two users, half of their calls down", { principals: ["user:7", "user:14"], offset: 50 }],
+  ["a user's calls of a rare tool", { principals: ["user:7"], toolName: "rare" }],
+  ["a client's calls of a rare tool", { clientName: "cursor", toolName: "rare" }],
+  ["a client's errors", { clientName: "cursor", isError: true }],
+  ["a user's calls with a text", { principals: ["user:7"], search: "tool_7" }],
   ["a search that finds nothing", { search: "no such text" }],
   ["a search for a tool", { search: "RARE" }],
   ["a search for an error", { search: "shard 17" }],

@@ -1,4 +1,6 @@
 import type { Pool } from "pg";
+import { asksForCallers, callerWindows } from "./caller-windows.ts";
+import { intersectionOf, type Period } from "./found-windows.ts";
 import { locateRows, type Window } from "./locate-rows.ts";
 import { Conditions, isErrorRow, isRefusedRow, periodOf, rowCondition } from "./log-filter.ts";
 import {
@@ -24,6 +26,8 @@ const columns = `
   response_bytes AS "responseBytes", protocol_version AS "protocolVersion", client_name AS "clientName",
   client_version AS "clientVersion", session, principal, trace_id AS "traceId"`;
 
+/** So many periods with calls of one caller are read whole, whatever is searched for in them. */
+const maxWindowsRead = 500;
 /** Up to this offset, an unfiltered page skips rows in the index instead of locating them. */
 const maxOffsetRead = 1000;
 
@@ -36,7 +40,8 @@ export async function queryRequestLogs(pool: Pool, input: LogQueryInput): Promis
   const query = logQuerySchema.parse(input);
   const now = Date.now();
   const period = { ...periodOf(query, now), now };
-  const rows = query.search ? await searchPage(pool, query, period) : await page(pool, query, period);
+  const found = query.search || asksForCallers(query) ? await pageOfFound(pool, query, period) : null;
+  const rows = found ?? (await page(pool, query, period));
   return {
     data: rows.slice(0, query.limit).map(toEntry),
     limit: query.limit,
@@ -67,33 +72,47 @@ export async function readRequestLog(
   return { ...toEntry(found), requestPayload, responsePayload, requestTruncated, responseTruncated };
 }
 
-type Period = Window & { now: number };
-
 async function page(pool: Pool, query: LogQuery, period: Period): Promise<Row[]> {
   const need = query.limit + 1;
   if (!isFiltered(query) && query.offset <= maxOffsetRead) return readRows(pool, query, [period], query.offset, need);
   const edge = await countEdge(pool, query, period, query.offset + need);
+  // The sums don't know callers, so they can't tell where a later page begins.
+  const offset = asksForCallers(query) ? 0 : query.offset;
   for (let factor = 1; ; factor *= 8) {
-    const found = await locateRows(pool, query, period, { offset: query.offset, need: need * factor, edge });
-    const rows = await readRows(pool, query, found.windows, found.skip, need);
+    const found = await locateRows(pool, query, period, {
+      ...{ offset, edge, need: (need + query.offset - offset) * factor },
+    });
+    const rows = await readRows(pool, query, found.windows, found.skip + query.offset - offset, need);
     if (rows.length >= need || found.isWhole) return rows;
   }
 }
 
-async function searchPage(pool: Pool, query: LogQuery, period: Period): Promise<Row[]> {
+/** A page of a search or of some callers' calls; null when `page` finds it faster. */
+async function pageOfFound(pool: Pool, query: LogQuery, period: Period): Promise<Row[] | null> {
   const need = query.limit + 1;
   for (let wanted = query.offset + need; ; wanted *= 8) {
-    const found = await searchWindows(pool, query, period, wanted);
-    const rows = await readRows(pool, query, found.windows, query.offset, need, found.columns);
-    if (rows.length >= need || found.isWhole) return rows;
+    const [searched, called] = await Promise.all([
+      query.search ? searchWindows(pool, query, period, wanted) : null,
+      asksForCallers(query) ? callerWindows(pool, query, period, wanted) : null,
+    ]);
+    // Few calls are faster read than searched for.
+    const areFew = called !== null && called.since === null && called.windows.length <= maxWindowsRead;
+    const parts = areFew ? [called] : [searched, called].filter((part) => part !== null);
+    if (parts.length === 0) return null;
+    const since = Math.max(...parts.map((part) => part.since ?? Number.NEGATIVE_INFINITY));
+    const windows = parts.map((part) => part.windows).reduce(intersectionOf);
+    const complete = intersectionOf(windows, [{ from: since, to: null }]);
+    const rows = await readRows(pool, query, complete, query.offset, need, areFew ? undefined : searched?.columns);
+    if (rows.length >= need || parts.every((part) => part.since === null)) return rows;
   }
 }
 
 const isFiltered = (query: LogQuery) =>
   [query.deploymentIds, query.deploymentId, query.httpMethod, query.jsonrpcMethod, query.methodPrefix].some(Boolean) ||
   [query.toolName, query.target, query.uriTemplate].some((name) => name !== undefined) ||
-  query.isError !== undefined ||
-  query.isRefused !== undefined;
+  [query.isError, query.isRefused].some((asked) => asked !== undefined) ||
+  query.withoutProtocol === true ||
+  asksForCallers(query);
 
 /** Counts matching rows, up to `max`, of the minute in which the query ends: roll-ups have whole minutes only. */
 async function countEdge(pool: Pool, query: LogQuery, { from, to }: Period, max: number): Promise<number> {

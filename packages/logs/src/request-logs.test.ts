@@ -9,8 +9,8 @@ import {
   writeRequestLogs,
   writeServerLogs,
 } from "./index.ts";
-import { logQuerySchema, logSearchSchema } from "./log-query.schema.ts";
-import { logQueryFromSearch } from "./log-search.ts";
+import { logQuerySchema, type LogSearch } from "./log-query.schema.ts";
+import { hasStatistics, logQueryFromFilters, periodOfSearch } from "./log-search.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
 import { requestLogRow } from "./testing/rows.ts";
 
@@ -205,8 +205,9 @@ describe("querying", () => {
       requestLogRow({ projectId: randomUUID(), time: now, target: "echo" }),
     ]);
   });
-  const methods = async (search: object) => {
-    const query = logQueryFromSearch(projectId, logSearchSchema.parse(search));
+  const methods = async (changes: Partial<LogSearch>) => {
+    const search: LogSearch = { status: "all", methodType: "all", timeRange: "24h", protocol: true, ...changes };
+    const query = { ...logQueryFromFilters(search, search.protocol ?? false), ...periodOfSearch(search), projectId };
     return (await queryRequestLogs(database.pool, query)).data.map(
       (entry) => entry.target ?? entry.method ?? entry.httpMethod,
     );
@@ -223,8 +224,31 @@ describe("querying", () => {
     expect(await methods({ methodType: "resources/read" })).toEqual(["a://100%_b"]);
     expect(await methods({ timeRange: "15m" })).toEqual(["echo", "add"]);
     expect(await methods({ timeRange: "7d" })).toHaveLength(6);
-    expect(logSearchSchema.parse({})).toEqual({ status: "all", methodType: "all", timeRange: "24h" });
-    expect(logSearchSchema.safeParse({ timeRange: "25h" }).success).toBe(false);
+    expect(await methods({ status: "ok", methodType: "tools/call" })).toEqual(["echo"]);
+    expect(await methods({ methodType: "resources/read", target: "a://100%_b" })).toEqual(["a://100%_b"]);
+    const at = (minutes: number) => new Date(Date.now() - minutes * minute).toISOString();
+    expect(await methods({ from: at(45), to: at(20) })).toEqual(["tools/list", "a://100%_b"]);
+  });
+
+  test("PRJ-5 messages of the protocol can be left out; failed ones and those that are asked for stay", async () => {
+    const failed = randomUUID();
+    await writeRequestLogs(
+      database.pool,
+      ["tools/list", "ping", "notifications/initialized", "tools/call"].map((method, at) =>
+        requestLogRow({ projectId: failed, method, target: null, isError: at < 2, outcome: at < 2 ? "rpc_error" : "ok" }),
+      ),
+    );
+    const shown = async (query: object) =>
+      (await queryRequestLogs(database.pool, { projectId: failed, ...query })).data.map(({ method }) => method).toSorted();
+    expect(await methods({ protocol: false })).toEqual(["echo", "add", "a://100%_b"]);
+    expect(await methods({ protocol: false, methodType: "tools/list" })).toEqual(["tools/list"]);
+    expect(await shown({ withoutProtocol: true })).toEqual(["ping", "tools/call", "tools/list"]);
+    const stats = await requestLogStats(database.pool, { projectId, withoutProtocol: true });
+    expect([stats.total, stats.errors]).toEqual([3, 1]);
+    // The other choices are still offered.
+    expect(stats.methods.map(({ method }) => method)).toContain("tools/list");
+    const filters = { status: "all", methodType: "all" } as const;
+    expect([hasStatistics(filters), hasStatistics({ ...filters, client: "x" })]).toEqual([true, false]);
   });
 
   test("VAL-5 limit, offset, deployment, HTTP method and search", async () => {

@@ -139,7 +139,8 @@ function countsSql(query: LogQuery, conditions: Conditions, spans: readonly Span
     ${[...selects, fresh].join(" UNION ALL ")}`;
 }
 
-function nameCondition(query: LogQuery, conditions: Conditions, alias: string): string {
+/** Whether a series can have rows of a query: by its names and class. Overflow series can have any. */
+export function nameCondition(query: LogQuery, conditions: Conditions, alias: string): string {
   const of = ofSeries(alias);
   const search = searchCondition(query, conditions, [`${alias}.method`, `${alias}.target`]);
   return `${scopeCondition(query, conditions, of)} AND (${alias}.is_overflow OR (

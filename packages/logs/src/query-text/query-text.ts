@@ -1,0 +1,145 @@
+import type { LogFilters } from "../log-query.schema.ts";
+import { type Problem, type Token, tokensOf } from "./tokens.ts";
+
+/** What a query can name, in the order in which it is written. */
+export const queryKeys = [
+  "tool",
+  "prompt",
+  "resource",
+  "method",
+  "status",
+  "client",
+  "user",
+  "session",
+  "deployment",
+] as const;
+export type QueryKey = (typeof queryKeys)[number];
+
+export type ParsedQuery = { readonly filters: LogFilters; readonly problems: readonly Problem[] };
+
+const noFilters: LogFilters = { status: "all", methodType: "all" };
+export const statusValues = ["ok", "error", "refused"] as const;
+const maxLengths: Readonly<Record<QueryKey, number>> = {
+  ...{ tool: 507, prompt: 1024, resource: 1024, method: 512, status: 16, client: 256, user: 256, session: 128 },
+  deployment: 64,
+};
+const maxSearch = 512;
+
+/**
+ * Reads what someone typed to filter the request log: `tool:echo status:error client:"My client" some text`. All words
+ * without a key are searched together. Filters are usable only without problems.
+ */
+export function parseQueryText(text: string): ParsedQuery {
+  const { tokens, problems: unread } = tokensOf(text);
+  const problems = [...unread];
+  const filters: LogFilters = { ...noFilters };
+  const seen = new Map<QueryKey, Token>();
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.key === null) {
+      words.push(token.value);
+      continue;
+    }
+    const key = queryKeys.find((each) => each === token.key?.toLowerCase());
+    const problem = key ? problemOf(key, token, seen) : unknownKey(token.key);
+    if (problem !== null) problems.push({ from: token.from, to: token.to, text: problem });
+    else if (key) Object.assign(filters, filterOf(key, token.value));
+    if (key) seen.set(key, token);
+  }
+  const search = words.filter((word) => word !== "").join(" ");
+  if (search.length > maxSearch)
+    problems.push({ from: 0, to: text.length, text: `Search for at most ${maxSearch} characters.` });
+  if (search !== "") filters.search = search;
+  return { filters, problems };
+}
+
+const examples: Readonly<Record<QueryKey, string>> = {
+  tool: "tool:echo",
+  prompt: "prompt:greet",
+  resource: "resource:notes://1",
+  method: "method:tools/call or method:resources/*",
+  status: "status:error",
+  client: "client:cursor",
+  user: "user:ada@example.com",
+  session: "session:8f2c…",
+  deployment: "deployment:1a2b3c4",
+};
+const ofMethods: readonly QueryKey[] = ["tool", "prompt", "resource", "method"];
+
+/** Why a key with its value can't be used; null when it can. */
+function problemOf(key: QueryKey, { value }: Token, seen: ReadonlyMap<QueryKey, Token>): string | null {
+  if (value === "") return `${key}: needs a value, such as ${examples[key]}.`;
+  if (value.length > maxLengths[key]) return `${key}: takes at most ${maxLengths[key]} characters.`;
+  if (seen.has(key)) return `${key}: is there twice. Keep one of them.`;
+  const other = ofMethods.includes(key) ? ofMethods.find((each) => each !== key && seen.has(each)) : undefined;
+  if (other) return `${other}: and ${key}: can't be combined: each message has one method. Keep one of them.`;
+  if (key === "status" && !statusValues.some((each) => each === value.toLowerCase()))
+    return `status: is ok, error or refused, not “${value}”.`;
+  return null;
+}
+
+function unknownKey(key: string): string {
+  const near = queryKeys.find((each) => isNear(key.toLowerCase(), each));
+  const advice = near ? `Did you mean ${near}:?` : `Use ${queryKeys.map((each) => `${each}:`).join(" ")}`;
+  return `There is no ${key}: filter. ${advice} To search for that text, put it in quotes.`;
+}
+
+/** Whether one text becomes the other by one change of a letter, or is the beginning of it. */
+function isNear(typed: string, known: string): boolean {
+  if (typed.length > 1 && (known.startsWith(typed) || typed.startsWith(known))) return true;
+  if (Math.abs(typed.length - known.length) > 1) return false;
+  let at = 0;
+  while (at < typed.length && typed[at] === known[at]) at++;
+  const rests = [known.slice(at), known.slice(at + 1)];
+  return rests.includes(typed.slice(at + 1)) || typed.slice(at) === known.slice(at + 1);
+}
+
+function filterOf(key: QueryKey, value: string): Partial<LogFilters> {
+  switch (key) {
+    case "tool":
+      return { methodType: `tool:${value}` };
+    case "prompt":
+      return { methodType: "prompts/get", target: value };
+    case "resource":
+      return { methodType: "resources/read", target: value };
+    case "method":
+      return { methodType: value };
+    case "status":
+      return { status: value.toLowerCase() as LogFilters["status"] };
+    default:
+      return { [key]: value };
+  }
+}
+
+export type QueryPart = { readonly key: QueryKey | null; readonly value: string };
+
+/** The filters as key and value, in the order in which they are written; free text has no key. */
+export function queryParts(filters: LogFilters): QueryPart[] {
+  const { methodType, target, status } = filters;
+  const parts: QueryPart[] = [];
+  if (methodType.startsWith("tool:")) parts.push({ key: "tool", value: methodType.slice("tool:".length) });
+  else if (target !== undefined && methodType === "prompts/get") parts.push({ key: "prompt", value: target });
+  else if (target !== undefined && methodType === "resources/read") parts.push({ key: "resource", value: target });
+  else if (methodType !== "all" && methodType !== "") parts.push({ key: "method", value: methodType });
+  if (status !== "all") parts.push({ key: "status", value: status });
+  for (const key of ["client", "user", "session", "deployment"] as const)
+    if (filters[key] !== undefined) parts.push({ key, value: filters[key] });
+  if (filters.search !== undefined) parts.push({ key: null, value: filters.search });
+  return parts;
+}
+
+/** The text that `parseQueryText` reads as these filters. */
+export const formatQueryText = (filters: LogFilters): string => queryParts(filters).map(formatPart).join(" ");
+
+/** One filter as it is typed, in quotes where it needs them. */
+export function formatPart({ key, value }: QueryPart): string {
+  if (key !== null) return `${key}:${/^[^\s"]+$/.test(value) ? value : quoted(value)}`;
+  return readsAsWords(value) ? value : quoted(value);
+}
+
+function readsAsWords(text: string): boolean {
+  const { filters, problems } = parseQueryText(text);
+  return problems.length === 0 && filters.search === text && queryParts(filters).length === 1;
+}
+
+const quoted = (text: string) => `"${text.replace(/["\\]/g, "\\$&")}"`;
