@@ -18,7 +18,7 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
       Makes the version before, or the one of a commit, live again. Nothing is built.
   ./towpath promote NAME BRANCH [--commit COMMIT] [--data-dir DIR]
       Puts the preview of a branch into production as it is, with production's variables, once its server answers.
-  ./towpath logs NAME [--json] [--limit N] [--errors] [--data-dir DIR]
+  ./towpath logs NAME [QUERY] [--json] [--limit N] [--errors] [--data-dir DIR]
       Prints the newest requests of a server.
   ./towpath reset-password EMAIL [--remove-two-factor] [--data-dir DIR]
       Prints a link with which a person sets a new password, and turns their two-factor sign-in off if their device is

@@ -103,6 +103,7 @@ import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
+import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1BuildsBuildIdIndexRouteImport } from "./routes/api/v1/builds/$buildId/index";
 import { Route as ApiV1BuildsBuildIdCancelRouteImport } from "./routes/api/v1/builds/$buildId/cancel";
@@ -638,6 +639,12 @@ const ApiProjectsOrgSlugProjectNameChatRoute =
     path: "/api/projects/$orgSlug/$projectName/chat",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiProjectsOrgSlugProjectNameRequestLogRoute =
+  ApiProjectsOrgSlugProjectNameRequestLogRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/request-log",
+    path: "/api/projects/$orgSlug/$projectName/request-log",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
   ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/request-log-changes",
@@ -918,6 +925,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
@@ -1043,6 +1051,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
@@ -1172,6 +1181,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
@@ -1301,6 +1311,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
@@ -1426,6 +1437,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/users"
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
@@ -1554,6 +1566,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
@@ -1637,6 +1650,7 @@ export interface RootRouteChildren {
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   ApiV1BuildsBuildIdCancelRoute: typeof ApiV1BuildsBuildIdCancelRoute;
   ApiV1DeploymentsDeploymentIdLiveRoute: typeof ApiV1DeploymentsDeploymentIdLiveRoute;
@@ -2331,6 +2345,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameChatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/projects/$orgSlug/$projectName/request-log": {
+      id: "/api/projects/$orgSlug/$projectName/request-log";
+      path: "/api/projects/$orgSlug/$projectName/request-log";
+      fullPath: "/api/projects/$orgSlug/$projectName/request-log";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/projects/$orgSlug/$projectName/request-log-changes": {
       id: "/api/projects/$orgSlug/$projectName/request-log-changes";
       path: "/api/projects/$orgSlug/$projectName/request-log-changes";
@@ -2738,6 +2759,8 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
+  ApiProjectsOrgSlugProjectNameRequestLogRoute:
+    ApiProjectsOrgSlugProjectNameRequestLogRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
   ApiV1BuildsBuildIdCancelRoute: ApiV1BuildsBuildIdCancelRoute,

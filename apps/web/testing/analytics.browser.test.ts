@@ -123,7 +123,7 @@ test("PRJ-6 a session's page says who called what with which client, and links t
   await expectAccessible(page);
   await page.getByRole("link", { name: "Its calls in the log" }).click();
   await expect.poll(() => rowsOf("Requests").count()).toBe(7);
-  await page.getByRole("button", { name: "Remove the search for legacy-session-of-mine" }).click();
+  await page.getByRole("button", { name: "Remove session:legacy-session-of-mine" }).click();
   await expect.poll(() => rowsOf("Requests").count()).toBe(100);
 });
 

@@ -247,6 +247,7 @@ test("PRJ-3 log streams refuse strangers, removed members and anonymous readers,
     `/api/builds/${input.buildId}/log`,
     `/api/deployments/${input.deploymentId}/log`,
     `/api/projects/${input.orgSlug}/${input.projectName}/request-log-changes`,
+    `/api/projects/${input.orgSlug}/${input.projectName}/request-log`,
   ];
   for (const path of paths) {
     const statusOf = async (visitor: Visitor) => {

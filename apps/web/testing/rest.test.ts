@@ -186,6 +186,10 @@ test("VAL-5 request-log rows are filtered by the query string, with an error for
   expect(errors.data).toMatchObject([
     { tool: "other", isError: true, client: "test 1", protocolVersion: "2025-11-25" },
   ]);
+  const asked = await (await asOperator("GET", `${path}?query=client:TEST%20tool:other`)).json();
+  expect(asked.data).toMatchObject([{ tool: "other" }]);
+  for (const wrong of ["query=tools:other", "user=nobody"])
+    expect([wrong, (await asOperator("GET", `${path}?${wrong}`)).status]).toEqual([wrong, 422]);
   const faulty = await asOperator("GET", `${path}?limit=1001`);
   expect([faulty.status, (await faulty.json()).error]).toMatchObject([
     422,

@@ -82,8 +82,7 @@ function contains(text: string, conditions: Conditions, c: string): string {
 function callerCondition(query: LogQuery, conditions: Conditions, c: string): string {
   const all: string[] = [];
   const { session, clientName, principals } = query;
-  if (session !== undefined)
-    all.push(contains(session, conditions, c), `${c}.session = ${conditions.value(session)}`);
+  if (session !== undefined) all.push(contains(session, conditions, c), `${c}.session = ${conditions.value(session)}`);
   if (clientName !== undefined)
     all.push(contains(clientName, conditions, c), `lower(${c}.client_name) = lower(${conditions.value(clientName)})`);
   if (principals !== undefined) {

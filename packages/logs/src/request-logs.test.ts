@@ -9,7 +9,7 @@ import {
   writeRequestLogs,
   writeServerLogs,
 } from "./index.ts";
-import { logQuerySchema, type LogSearch } from "./log-query.schema.ts";
+import { type LogSearch, logQuerySchema } from "./log-query.schema.ts";
 import { hasStatistics, logQueryFromFilters, periodOfSearch } from "./log-search.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
 import { requestLogRow } from "./testing/rows.ts";
@@ -235,11 +235,19 @@ describe("querying", () => {
     await writeRequestLogs(
       database.pool,
       ["tools/list", "ping", "notifications/initialized", "tools/call"].map((method, at) =>
-        requestLogRow({ projectId: failed, method, target: null, isError: at < 2, outcome: at < 2 ? "rpc_error" : "ok" }),
+        requestLogRow({
+          projectId: failed,
+          method,
+          target: null,
+          isError: at < 2,
+          outcome: at < 2 ? "rpc_error" : "ok",
+        }),
       ),
     );
     const shown = async (query: object) =>
-      (await queryRequestLogs(database.pool, { projectId: failed, ...query })).data.map(({ method }) => method).toSorted();
+      (await queryRequestLogs(database.pool, { projectId: failed, ...query })).data
+        .map(({ method }) => method)
+        .toSorted();
     expect(await methods({ protocol: false })).toEqual(["echo", "add", "a://100%_b"]);
     expect(await methods({ protocol: false, methodType: "tools/list" })).toEqual(["tools/list"]);
     expect(await shown({ withoutProtocol: true })).toEqual(["ping", "tools/call", "tools/list"]);

@@ -43,6 +43,7 @@ const row: RequestLogEntry = {
 let directory = "";
 let server: Server;
 let printed = "";
+let asked = "";
 beforeEach(async () => {
   printed = "";
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
@@ -50,7 +51,8 @@ beforeEach(async () => {
     return true;
   });
   directory = await shortDirectory();
-  server = createServer((_request, response) => {
+  server = createServer((request, response) => {
+    asked = request.url ?? "";
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ data: [row], limit: 100, offset: 0, hasMore: false }));
   });
@@ -74,6 +76,15 @@ test("PRJ-5 OPS-4 `logs --json` prints a row as the API gives it, outcome, error
 
 test("PRJ-5 OPS-4 `logs` names prompt, outcome and error on one line that cannot steer the terminal", async () => {
   expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
+  expect(printed).toMatch(/^✗ 2026-11-21T10:00:00/);
   expect(printed.trimEnd()).toContain("prompts/get greet [2J  rpc_error: no such prompt  test 1, anonymous");
   expect(printed.trimEnd()).not.toMatch(/\p{Cc}/u);
+});
+
+test("PRJ-5 OPS-4 `logs` takes the page's query, as words or as one", async () => {
+  expect(await logs(["my-server", "tool:echo", 'client:"my client"', "--errors", "--data-dir", directory])).toBe(0);
+  const { searchParams } = new URL(asked, "http://localhost");
+  expect(Object.fromEntries(searchParams)).toEqual({
+    ...{ limit: "100", isError: "true", query: 'tool:echo client:"my client"' },
+  });
 });

@@ -1,6 +1,8 @@
-import { type PointerEvent, type ReactNode, useState, useSyncExternalStore } from "react";
+import { type PointerEvent, type ReactNode, useState } from "react";
+import { BarRange } from "./bar-range.tsx";
 import { classNames } from "./class-names.ts";
 import { formatCount } from "./figure.tsx";
+import { useIsInBrowser } from "./time.tsx";
 import { barLabel, niceMaximum, tickIndexes } from "./time-scale.ts";
 
 type Bucket = { readonly start: string };
@@ -13,8 +15,8 @@ type Bar<Row> = {
 export type Mark = { readonly time: string; readonly label: string };
 
 /**
- * Bars over time, stacked from the bottom up, with an axis and, for bars with labels, a legend. Hidden from screen readers:
- * figures beside it must say the same in text.
+ * Bars over time, stacked from the bottom up, with an axis and, for bars with labels, a legend. Hidden from screen readers,
+ * but for the choice of a period: figures beside it must say the same in text.
  */
 export function TimeBars<Row extends Bucket>({
   data,
@@ -23,6 +25,7 @@ export function TimeBars<Row extends Bucket>({
   describe,
   marks = [],
   marksLabel,
+  onPeriod,
   className,
 }: {
   data: readonly Row[];
@@ -33,6 +36,8 @@ export function TimeBars<Row extends Bucket>({
   marks?: readonly Mark[];
   /** What marks are, in the legend. */
   marksLabel?: string;
+  /** Lets the reader choose a period of whole bars, by pointer or by keys; milliseconds since 1970, `to` exclusive. */
+  onPeriod?: (from: number, to: number) => void;
   /** For the height of the plot, 96 px unless given. */
   className?: string;
 }) {
@@ -52,9 +57,9 @@ export function TimeBars<Row extends Bucket>({
   const row = hovered === null ? undefined : data[hovered];
   const legend = bars.filter(({ label }) => label !== undefined);
   return (
-    <div className="w-full text-2xs text-faint" aria-hidden>
+    <div className="w-full text-2xs text-faint">
       {legend.length > 0 || marksLabel ? (
-        <div className="mb-2 flex flex-wrap justify-end gap-x-4 gap-y-1 text-xs text-muted">
+        <div className="mb-2 flex flex-wrap justify-end gap-x-4 gap-y-1 text-xs text-muted" aria-hidden>
           {legend.toReversed().map(({ key, color, label }) => (
             <Key key={key} label={label}>
               <span className="size-2 rounded-xs" style={{ background: color }} />
@@ -74,10 +79,21 @@ export function TimeBars<Row extends Bucket>({
           onPointerLeave={() => setHovered(null)}
         >
           <Grid />
+          {onPeriod && data.length > 0 ? (
+            <BarRange
+              count={data.length}
+              describe={(at) => {
+                const bar = data[at];
+                return bar ? `${barLabel(bar.start, bucketMs)}: ${describe(bar)}` : "";
+              }}
+              onCursor={setHovered}
+              onRange={(begin, end) => onPeriod(first + begin * bucketMs, first + end * bucketMs)}
+            />
+          ) : null}
           <svg
             viewBox={`0 0 ${Math.max(1, data.length)} 100`}
             preserveAspectRatio="none"
-            className="absolute inset-0 size-full"
+            className="pointer-events-none absolute inset-0 size-full"
             aria-hidden="true"
           >
             {data.map((each, at) => (
@@ -94,7 +110,8 @@ export function TimeBars<Row extends Bucket>({
           {placed.map(({ time, label, share }) => (
             <span
               key={`${time} ${label}`}
-              className="absolute inset-y-0 border-l border-dashed border-ink/60"
+              className="pointer-events-none absolute inset-y-0 border-l border-dashed border-ink/60"
+              aria-hidden
               style={{ left: `${share * 100}%` }}
             >
               <span className="absolute -top-1 -left-[4px] size-[7px] rotate-45 bg-ink" title={label} />
@@ -112,13 +129,13 @@ export function TimeBars<Row extends Bucket>({
             </Hint>
           ) : null}
         </div>
-        <div className="tabular flex w-7 shrink-0 flex-col justify-between text-right leading-none">
+        <div className="tabular flex w-7 shrink-0 flex-col justify-between text-right leading-none" aria-hidden>
           <span className="-mt-1">{compact(top)}</span>
           <span>{compact(top / 2)}</span>
           <span className="-mb-1">0</span>
         </div>
       </div>
-      <div className="relative mr-9 h-4.5">
+      <div className="relative mr-9 h-4.5" aria-hidden>
         {/* Times are the reader's: only the browser knows their zone. */}
         {isInBrowser &&
           tickIndexes(data.length).map((at) => (
@@ -138,13 +155,6 @@ export function TimeBars<Row extends Bucket>({
 const compact = (value: number): string =>
   value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : formatCount(Number(value.toPrecision(3)));
 
-const useIsInBrowser = (): boolean =>
-  useSyncExternalStore(
-    () => () => {},
-    () => true,
-    () => false,
-  );
-
 function Key({ label, children }: { label: string | undefined; children: ReactNode }) {
   return (
     <span className="flex items-center gap-1.5">
@@ -157,7 +167,7 @@ function Key({ label, children }: { label: string | undefined; children: ReactNo
 /** Lines at the top, the middle and the bottom. */
 function Grid() {
   return (
-    <div className="absolute inset-0 flex flex-col justify-between">
+    <div className="absolute inset-0 flex flex-col justify-between" aria-hidden>
       <span className="border-t border-line" />
       <span className="border-t border-line" />
       <span className="border-t border-line-strong/60" />
@@ -199,6 +209,7 @@ function Stack<Row extends Bucket>({
 function Hint({ share, children }: { share: number; children: ReactNode }) {
   return (
     <div
+      aria-hidden
       className="pointer-events-none absolute bottom-full z-10 mb-1 rounded-md border bg-raised px-2 py-1 text-xs whitespace-nowrap text-ink shadow-pop"
       style={{ left: `${share * 100}%`, transform: `translateX(-${share * 100}%)` }}
     >

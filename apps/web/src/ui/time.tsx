@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
 /** "3m ago", updated while it is on screen. The exact time in UTC is in the tooltip and the markup. */
 export function RelativeTime({ time, className }: { time: string | number | Date; className?: string }) {
@@ -26,6 +26,50 @@ export function AbsoluteDay({ time }: { time: string }) {
       {formatDay(at)}
     </time>
   );
+}
+
+/**
+ * When exactly something happened, in the reader's time zone, to the millisecond: "14:03:22.123", with the day before it
+ * for another day than today. For lists; the whole date is in the tooltip. UTC until the page's script runs.
+ */
+export function ClockTime({ time, className }: { time: string | number | Date; className?: string }) {
+  const isInBrowser = useIsInBrowser();
+  const at = new Date(time).getTime();
+  if (Number.isNaN(at)) return null;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={formatAbsoluteTime(at)} className={className}>
+      {formatClockTime(at, isInBrowser ? undefined : "UTC")}
+    </time>
+  );
+}
+
+/** Whether this is the browser, which alone knows the reader's time zone. False on the server and for the first render. */
+export const useIsInBrowser = (): boolean =>
+  useSyncExternalStore(
+    () => () => {},
+    () => true,
+    () => false,
+  );
+
+/** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than that of `now`. `timeZone`: the reader's, unless given. */
+export function formatClockTime(time: number, timeZone?: string, now = Date.now()): string {
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const clock = new Date(time).toLocaleTimeString("en-GB", {
+    ...zone,
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 },
+  });
+  const dayOf = (at: number) => new Date(at).toLocaleDateString("en-GB", { ...zone, day: "numeric", month: "short" });
+  return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
+}
+
+/** "21 Nov, 14:00 – 15:30", or with both days. `timeZone`: the reader's, unless given. */
+export function formatPeriod(from: number, to: number, timeZone?: string): string {
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const day = (at: number) => new Date(at).toLocaleDateString("en-GB", { ...zone, day: "numeric", month: "short" });
+  const clock = (at: number) =>
+    new Date(at).toLocaleTimeString("en-GB", { ...zone, hour: "2-digit", minute: "2-digit" });
+  const end = day(from) === day(to) ? clock(to) : `${day(to)}, ${clock(to)}`;
+  return `${day(from)}, ${clock(from)} – ${end}`;
 }
 
 export function Duration({ ms, className }: { ms: number; className?: string }) {

@@ -17,5 +17,6 @@ export { getServerStatus, listBranchDeploymentIds, type ServerStatusView } from 
 export { getSurfaceChanges, type SurfaceChangesView } from "./get-surface-changes.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";
 export type { InstanceState } from "./instance-state.ts";
+export { type DeployedCommit, findDeployedCommit, findDeployments, listRecentDeployments } from "./list-deployments.ts";
 export { makeDeploymentLive } from "./make-live.ts";
 export { promoteDeployment } from "./promote-deployment.ts";

@@ -15,7 +15,7 @@ import {
   succeedBuild,
   testContext,
 } from "../testing/index.ts";
-import { getServerStatus } from "./index.ts";
+import { findDeployedCommit, findDeployments, getServerStatus, listRecentDeployments } from "./index.ts";
 
 let database: TestDatabase;
 let team: SeededOrganization;
@@ -121,4 +121,30 @@ test("PRJ-1 PRJ-19 the status of another organization's project is not found", a
   const project = await seedProject(database.db, team);
   const asStranger = testContext(database.db, stranger.owner);
   expect(await refusalCode(getServerStatus({ ctx: asStranger, input: keyOf(project) }))).toBe("not_found");
+});
+
+test("PRJ-5 PRJ-20 deployments are found by their commit or id, in their own project alone", async () => {
+  const project = await seedProject(database.db, team);
+  const other = await seedProject(database.db, team);
+  const first = await deploymentOf(await live(project, "a"));
+  const second = await deploymentOf(await live(project, "b", "topic"));
+  const foreign = await deploymentOf(await live(other, "a"));
+  const input = keyOf(project);
+  const find = (text: string) => findDeployments({ ctx: ctx(), input: { ...input, text } });
+  const listed = await listRecentDeployments({ ctx: ctx(), input });
+  expect(listed.map(({ id, branch: name }) => [id, name])).toEqual([
+    [second, "topic"],
+    [first, "main"],
+  ]);
+  const commit = listed[1]?.commitSha ?? "";
+  expect(await find(commit.slice(0, 7).toUpperCase())).toEqual([first]);
+  expect(await find(second)).toEqual([second]);
+  for (const text of [foreign, "ffff", "abc", "%", ""])
+    await expect(find(text)).rejects.toThrow("This server has no deployment");
+  const ofId = (deploymentId: string) => findDeployedCommit({ ctx: ctx(), input: { ...input, deploymentId } });
+  expect(await ofId(first)).toEqual(listed[1]);
+  expect([await ofId(foreign), await ofId("x")]).toEqual([null, null]);
+  const stranger = testContext(database.db, (await seedOrganization(database.db)).owner);
+  expect(await refusalCode(findDeployments({ ctx: stranger, input: { ...input, text: first } }))).toBe("not_found");
+  expect(await refusalCode(listRecentDeployments({ ctx: stranger, input }))).toBe("not_found");
 });

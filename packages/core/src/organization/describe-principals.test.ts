@@ -1,10 +1,10 @@
-import { apikey, member } from "@towpath/db/schema";
+import { apikey, member, user } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../ids/index.ts";
 import { refusalCode, seedOrganization, seedUser, testContext } from "../testing/index.ts";
-import { describePrincipals } from "./index.ts";
+import { describePrincipals, findPrincipals } from "./index.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -49,4 +49,27 @@ test("PRJ-6 principals are members by name and e-mail, keys by name, and nobody 
   ]);
   await db.delete(member).where(and(eq(member.userId, ada.id), eq(member.organizationId, own.id)));
   expect(await refusalCode(describe())).toBe("forbidden");
+});
+
+test("PRJ-5 PRJ-6 principals are found by e-mail address, by name, and as they are logged; nobody else's", async () => {
+  const { db } = database;
+  const own = await seedOrganization(db);
+  const ada = await seedUser(db);
+  await db.insert(member).values({ id: newId(), organizationId: own.id, userId: ada.id, role: "viewer" });
+  const [person] = await db.select().from(user).where(eq(user.id, ada.id));
+  const stranger = await seedUser(db);
+  const [strange] = await db.select().from(user).where(eq(user.id, stranger.id));
+  const key = await withKey(own.id, "Nightly CI");
+  await withKey((await seedOrganization(db)).id, "Theirs");
+  const find = (text: string) =>
+    findPrincipals({ ctx: testContext(db, ada.actor), input: { orgSlug: own.slug, text } });
+  expect(await find(` ${person?.email.toUpperCase()} `)).toEqual([`user:${ada.id}`]);
+  expect(await find("nightly ci")).toEqual([key]);
+  await db.update(user).set({ firstName: "Ada", lastName: "Lovelace" }).where(eq(user.id, ada.id));
+  expect(await find("ada lovelace")).toEqual([`user:${ada.id}`]);
+  for (const text of ["anonymous", "admin", "key:x", `user:${stranger.id}`]) expect(await find(text)).toEqual([text]);
+  for (const text of ["Theirs", strange?.email ?? "", "", "%"])
+    await expect(find(text)).rejects.toThrow("No member and no API key of this team");
+  await db.delete(member).where(eq(member.userId, ada.id));
+  expect(await refusalCode(find("anonymous"))).toBe("forbidden");
 });

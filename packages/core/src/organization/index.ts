@@ -1,6 +1,7 @@
 export { createOrganization } from "./create-organization.ts";
 export { deleteOrganization } from "./delete-organization.ts";
 export { describePrincipals, type PrincipalView } from "./describe-principals.ts";
+export { findPrincipals } from "./find-principals.ts";
 export { displayNameOf, getOrganizationAccess, getProfile } from "./get-profile.ts";
 export { getSessionAccess } from "./get-session-access.ts";
 export { claimLocalOrganization, ensureLocalOrganization } from "./local-organization.ts";

@@ -15,6 +15,8 @@ export const queryKeys = [
 ] as const;
 export type QueryKey = (typeof queryKeys)[number];
 
+export { tokensOf } from "./tokens.ts";
+
 export type ParsedQuery = { readonly filters: LogFilters; readonly problems: readonly Problem[] };
 
 const noFilters: LogFilters = { status: "all", methodType: "all" };

@@ -18,3 +18,13 @@ export async function namePrincipals<Entry extends { readonly principal: string 
     return principal ? [{ ...entry, principal }] : [];
   });
 }
+
+/** The entries with the name of who called beside its id. */
+export async function nameCallers<Entry extends { readonly principal: string }>(
+  ctx: Context,
+  orgSlug: string,
+  entries: readonly Entry[],
+): Promise<(Entry & { readonly caller: PrincipalView })[]> {
+  const named = await namePrincipals(ctx, orgSlug, entries);
+  return named.map((entry, at) => ({ ...(entries[at] as Entry), caller: entry.principal }));
+}

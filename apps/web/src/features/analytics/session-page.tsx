@@ -42,7 +42,11 @@ export function SessionPage({ projectKey, sessionId }: { projectKey: ProjectKey;
           <Link
             to="/$orgSlug/$projectName/logs"
             params={projectKey}
-            search={{ search: session.session ?? session.principal.id, timeRange: "30d" }}
+            search={{
+              ...(session.session === null ? { user: session.principal.id } : { session: session.session }),
+              timeRange: "30d",
+              protocol: true,
+            }}
             className={buttonLook()}
           >
             <ScrollText aria-hidden />

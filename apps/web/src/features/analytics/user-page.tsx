@@ -61,7 +61,7 @@ export function UserPage({
             <Link
               to="/$orgSlug/$projectName/logs"
               params={projectKey}
-              search={{ search: user.principal.id, timeRange }}
+              search={{ user: user.principal.id, timeRange }}
               className={buttonLook()}
             >
               <ScrollText aria-hidden />

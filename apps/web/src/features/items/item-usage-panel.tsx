@@ -87,10 +87,10 @@ function ItemLinks({ kind, item, projectKey, timeRange }: Parameters<typeof Item
   const { tab, parameter } = kindTexts[kind];
   const filter = {
     tool: { methodType: `tool:${item.key}` },
-    resource: { methodType: "resources/read", search: item.key },
+    resource: { methodType: "resources/read", target: item.key },
     // The log can't be filtered by a template: its text up to the first variable is the nearest.
     template: { methodType: "resources/read", search: item.key.split("{")[0] ?? "" },
-    prompt: { methodType: "prompts/get", search: item.key },
+    prompt: { methodType: "prompts/get", target: item.key },
   }[kind];
   return (
     <>

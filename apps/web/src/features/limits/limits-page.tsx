@@ -145,7 +145,7 @@ const refetchMs = 10_000;
 /** What limits refused in the last hour, with the way to it in the log. */
 function RefusedLately({ projectKey }: { projectKey: ProjectKey }) {
   const everything = { status: "all", methodType: "all", timeRange: "1h" } as const;
-  const { data: stats, isError } = useQuery(logStatsQuery(projectKey, everything, refetchMs));
+  const { data: stats, isError } = useQuery(logStatsQuery(projectKey, everything, true, refetchMs));
   if (isError) return <Callout tone="warn">How many calls were refused lately could not be read.</Callout>;
   if (!stats) return <Callout>Counting the calls that were refused lately…</Callout>;
   if (stats.limited === 0) return <Callout>No call was refused by a limit in the last hour.</Callout>;

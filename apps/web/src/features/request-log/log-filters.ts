@@ -1,5 +1,6 @@
-import type { LogSearch, RequestLogStats, TimeRange } from "@towpath/logs/schema";
-import { oneOf, searchParameters, text, uuid, withDefault } from "~/http/search-parameters.ts";
+import { queryParts } from "@towpath/logs/query-text";
+import type { LogFilters, LogSearch, TimeRange } from "@towpath/logs/schema";
+import { flag, oneOf, searchParameters, text, uuid, withDefault } from "~/http/search-parameters.ts";
 
 export const timeRangeLabels: Readonly<Record<TimeRange, string>> = {
   "15m": "Last 15 minutes",
@@ -15,37 +16,14 @@ export const rangeOptions = (Object.keys(timeRangeLabels) as TimeRange[]).map((v
   label: timeRangeLabels[value],
 }));
 
-export type MethodOption = { value: string; label: string; note: number | undefined; group: string | undefined };
+/** Whether any filter besides the times is set. */
+export const isFiltered = (search: LogSearch): boolean => queryParts(search).length > 0;
 
-/**
- * What the method filter offers (PRJ-5): everything, the prefixes and methods that occurred, the tools that were
- * called, each with its count. The selected value stays in the list even when it didn't occur.
- */
-export function methodOptions(stats: Pick<RequestLogStats, "methods" | "tools">, chosen: string): MethodOption[] {
-  const prefixes = new Map<string, { total: number; methods: number }>();
-  for (const { method, total } of stats.methods) {
-    const slash = method.indexOf("/");
-    if (slash <= 0) continue;
-    const prefix = method.slice(0, slash);
-    const before = prefixes.get(prefix) ?? { total: 0, methods: 0 };
-    prefixes.set(prefix, { total: before.total + total, methods: before.methods + 1 });
-  }
-  const options: MethodOption[] = [
-    { value: "all", label: "All methods", note: undefined, group: undefined },
-    ...[...prefixes]
-      .filter(([, { methods }]) => methods > 1)
-      .map(([prefix, { total }]) => ({ value: `${prefix}/*`, label: `${prefix}/*`, note: total, group: "Groups" })),
-    ...stats.methods.map(({ method, total }) => ({ value: method, label: method, note: total, group: "Methods" })),
-    ...stats.tools.map(({ tool, total }) => ({ value: `tool:${tool}`, label: tool, note: total, group: "Tools" })),
-  ];
-  if (options.some((option) => option.value === chosen)) return options;
-  const label = chosen.startsWith("tool:") ? chosen.slice("tool:".length) : chosen;
-  return [...options, { value: chosen, label, note: 0, group: "Selected" }];
-}
-
-/** Whether any filter besides the time range is set. */
-export const isFiltered = (search: LogSearch): boolean =>
-  search.status !== "all" || search.methodType !== "all" || search.search !== undefined;
+/** A search with other filters, the same times and the same choice about the protocol. */
+export const withFilters = (search: LogSearch, filters: LogFilters): LogSearch => {
+  const { timeRange, from, to, protocol } = search;
+  return { ...filters, timeRange, from, to, protocol };
+};
 
 export const timeRanges = ["15m", "1h", "6h", "24h", "7d", "30d"] as const satisfies readonly TimeRange[];
 
@@ -59,12 +37,26 @@ export const limitedSearch = {
   search: "Towpath's limit",
 } as const satisfies LogSearch;
 
+/** A time in ISO 8601, of a chosen period. */
+const instant = (value: unknown): string | undefined => {
+  const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+};
+
 /** Search parameters of the logs screen (PRJ-5). */
 export const logSearchParameters = searchParameters({
-  status: withDefault(oneOf<LogSearch["status"]>(["all", "error", "refused"]), defaultLogSearch.status),
+  status: withDefault(oneOf<LogSearch["status"]>(["all", "ok", "error", "refused"]), defaultLogSearch.status),
   methodType: withDefault(text(512), defaultLogSearch.methodType),
   timeRange: withDefault(oneOf(timeRanges), defaultLogSearch.timeRange),
+  target: text(1024),
+  client: text(256),
+  session: text(128),
+  user: text(256),
+  deployment: text(64),
   search: text(512),
+  from: instant,
+  to: instant,
+  protocol: flag,
   /** The request whose details are open (PRJ-20). */
   request: uuid,
 });

@@ -1,73 +1,88 @@
-import type { LogSearch, RequestLogStats } from "@towpath/logs/schema";
-import { Pause, Play, X } from "lucide-react";
+import type { LogSearch, TimeRange } from "@towpath/logs/schema";
+import { Pause, Play, RotateCcw } from "lucide-react";
 import { StatusDot } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
+import { Switch } from "~/ui/checkbox.tsx";
+import { IconButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { methodOptions, rangeOptions } from "./log-filters.ts";
+import { formatPeriod, useIsInBrowser } from "~/ui/time.tsx";
+import { rangeOptions } from "./log-filters.ts";
 
-const noStats = { methods: [], tools: [] };
-const statusOptions: { value: LogSearch["status"]; label: string }[] = [
-  { value: "all", label: "All outcomes" },
-  { value: "error", label: "Errors only" },
-  { value: "refused", label: "Refused only" },
-];
-
-/** The filters of the log and the pause button. */
-export function LogToolbar({
+/** The range that ends now, or the period that was chosen, with its reset. */
+export function PeriodSelect({
   search,
   onSearch,
-  stats,
-  live,
-  onLive,
 }: {
   search: LogSearch;
   onSearch: (change: Partial<LogSearch>) => void;
-  stats: RequestLogStats | undefined;
-  live: boolean;
-  onLive: (live: boolean) => void;
 }) {
+  const isInBrowser = useIsInBrowser();
+  const { from, to } = search;
+  const chosen = from !== undefined && to !== undefined;
+  // A period ends with its last millisecond.
+  const label = chosen
+    ? formatPeriod(Date.parse(from), Date.parse(to) + 1, isInBrowser ? undefined : "UTC")
+    : undefined;
+  const options: readonly { value: TimeRange | "chosen"; label: string }[] = [
+    ...(label === undefined ? [] : [{ value: "chosen" as const, label }]),
+    ...rangeOptions,
+  ];
   return (
-    <div className="mb-3 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
-      <Select
-        aria-label="Outcome"
-        className="sm:w-36"
-        value={search.status}
-        onChange={(status) => onSearch({ status })}
-        options={statusOptions}
-      />
-      <Select
-        aria-label="Method or tool"
-        className="sm:w-60"
-        value={search.methodType}
-        onChange={(methodType) => onSearch({ methodType })}
-        options={methodOptions(stats ?? noStats, search.methodType)}
-      />
+    <span className="flex min-w-0 items-center gap-1 max-sm:flex-1">
       <Select
         aria-label="Time range"
-        className="sm:w-44"
-        value={search.timeRange}
-        onChange={(timeRange) => onSearch({ timeRange })}
-        options={rangeOptions}
+        className={chosen ? "sm:w-56" : "sm:w-40"}
+        value={chosen ? "chosen" : search.timeRange}
+        onChange={(value) => value !== "chosen" && onSearch({ timeRange: value, from: undefined, to: undefined })}
+        options={options}
       />
-      {search.search !== undefined && (
-        <Button
-          icon={<X aria-hidden />}
-          aria-label={`Remove the search for ${search.search}`}
-          className="max-w-64"
-          onClick={() => onSearch({ search: undefined })}
-        >
-          <code className="truncate text-xs">{search.search}</code>
-        </Button>
-      )}
-      <div className="flex items-center justify-end gap-3 sm:ml-auto">
-        <span role="status" className="inline-flex items-center gap-1.5 text-xs text-muted">
-          <StatusDot tone={live ? "ok" : "neutral"} pulse={live} />
-          {live ? "Live" : "Paused"}
-        </span>
-        <Button icon={live ? <Pause aria-hidden /> : <Play aria-hidden />} onClick={() => onLive(!live)}>
-          {live ? "Pause" : "Resume"}
-        </Button>
-      </div>
-    </div>
+      {chosen ? (
+        <IconButton label="Reset the time range" onClick={() => onSearch({ from: undefined, to: undefined })}>
+          <RotateCcw aria-hidden />
+        </IconButton>
+      ) : null}
+    </span>
+  );
+}
+
+/** Whether new rows come by themselves, and the button that stops or continues it. */
+export function LiveButton({ paused, onPause }: { paused: boolean; onPause: (paused: boolean) => void }) {
+  return (
+    <span className="flex items-center gap-2.5">
+      <span role="status" className="inline-flex items-center gap-1.5 text-xs text-muted">
+        <StatusDot tone={paused ? "neutral" : "ok"} pulse={!paused} />
+        {paused ? "Paused" : "Live"}
+      </span>
+      <Button
+        icon={paused ? <Play aria-hidden /> : <Pause aria-hidden />}
+        aria-label={paused ? "Resume" : "Pause"}
+        onClick={() => onPause(!paused)}
+      >
+        <span className="max-sm:hidden">{paused ? "Resume" : "Pause"}</span>
+      </Button>
+    </span>
+  );
+}
+
+/** Shows or hides handshakes, pings, lists and notifications. */
+export function ProtocolSwitch({
+  shown,
+  onChange,
+  disabled,
+}: {
+  shown: boolean;
+  onChange: (shown: boolean) => void;
+  /** The query names a method, so that none is hidden. */
+  disabled: boolean;
+}) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: Base UI renders the input inside this label
+    <label
+      className="flex min-h-6 items-center gap-2 text-xs text-muted"
+      title="Handshakes, pings, lists and notifications. Those that failed are always shown."
+    >
+      <Switch checked={shown || disabled} onChange={onChange} disabled={disabled} />
+      Show protocol messages
+    </label>
   );
 }

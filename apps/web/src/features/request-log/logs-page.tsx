@@ -1,22 +1,25 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import type { LogSearch } from "@towpath/logs/schema";
-import { accessOf, clientGuides } from "@towpath/mcp/connect";
-import { Activity, CloudOff, SearchX } from "lucide-react";
-import { Button, buttonLook } from "~/ui/button.tsx";
+import { useQuery } from "@tanstack/react-query";
+import type { LogFilters, LogSearch } from "@towpath/logs/schema";
+import { asksForMethod, hasStatistics } from "@towpath/logs/search";
+import { ArrowUp } from "lucide-react";
+import { useRef } from "react";
+import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { projectQuery } from "../project-screen/project-screen.functions.ts";
-import { isFiltered, limitedSearch, timeRangeLabels } from "./log-filters.ts";
-import { LogToolbar } from "./log-toolbar.tsx";
+import { ExportMenu } from "./export-menu.tsx";
+import { limitedSearch, withFilters } from "./log-filters.ts";
+import { LogFailure, NoRows } from "./log-states.tsx";
+import { LiveButton, PeriodSelect, ProtocolSwitch } from "./log-toolbar.tsx";
+import { FilterChips } from "./query-bar/filter-chips.tsx";
+import { QueryBar } from "./query-bar/query-bar.tsx";
 import { RequestDetail } from "./request-detail.tsx";
+import { logValuesQuery } from "./request-log.functions.ts";
 import { RequestTable } from "./request-table.tsx";
 import { StatsPanel } from "./stats-panel.tsx";
+import { useAtTop } from "./use-at-top.ts";
+import { useProtocolChoice } from "./use-protocol-choice.ts";
 import { useRequestLogs } from "./use-request-logs.ts";
 
 /** Every call to the server as it happens (PRJ-5). */
@@ -29,26 +32,83 @@ export function LogsPage({
 }: {
   projectKey: ProjectKey;
   search: LogSearch;
-  onSearch: (change: Partial<LogSearch>) => void;
+  onSearch: (search: LogSearch) => void;
   /** The request whose details are open. */
   openId: string | null;
   onOpen: (id: string | null) => void;
 }) {
-  const logs = useRequestLogs(projectKey, search);
+  const [remembered, remember] = useProtocolChoice();
+  const showsProtocol = search.protocol ?? remembered;
+  const top = useRef<HTMLDivElement>(null);
+  const table = useRef<HTMLDivElement>(null);
+  const isAtTop = useAtTop(top);
+  const logs = useRequestLogs(projectKey, search, showsProtocol, isAtTop && openId === null);
+  const { data: known } = useQuery(logValuesQuery(projectKey, search.timeRange));
   const open = logs.rows.find((row) => row.id === openId) ?? null;
+  const onFilters = (filters: LogFilters) => onSearch(withFilters(search, filters));
+  const change = (next: Partial<LogSearch>) => onSearch({ ...search, ...next });
+  const showProtocol = (shown: boolean) => {
+    remember(shown);
+    change({ protocol: undefined });
+  };
+  const showNew = () => {
+    onOpen(null);
+    logs.showNew();
+    top.current?.scrollIntoView({ block: "end" });
+  };
+  const leaveBar = () => table.current?.querySelector<HTMLElement>("button[data-row][tabindex='0']")?.focus();
   return (
     <>
-      <PageHeader title="Logs" description="One row for every message that passes the gateway." />
-      <LogToolbar search={search} onSearch={onSearch} stats={logs.stats} live={logs.live} onLive={logs.setLive} />
-      {search.search === undefined && (logs.stats === undefined || logs.stats.total > 0) && (
+      <PageHeader
+        title="Logs"
+        description="One row for every message that passes the gateway."
+        actions={<ExportMenu projectKey={projectKey} search={search} showsProtocol={showsProtocol} />}
+      />
+      <div className="mb-3 flex flex-wrap items-start gap-2">
+        <QueryBar filters={search} onFilters={onFilters} values={known?.values} onLeave={leaveBar} />
+        <PeriodSelect search={search} onSearch={change} />
+        {logs.isFixed ? null : <LiveButton paused={logs.paused} onPause={logs.setPaused} />}
+      </div>
+      <FilterChips filters={search} onFilters={onFilters} />
+      {hasStatistics(search) ? (
         <StatsPanel
           stats={logs.stats}
-          onShowRefused={() => onSearch({ status: "refused" })}
-          onShowLimited={() => onSearch({ status: limitedSearch.status, search: limitedSearch.search })}
+          deployments={known?.deployments ?? []}
+          onPeriod={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to - 1).toISOString() })}
+          onShowRefused={() => onFilters({ status: "refused", methodType: "all" })}
+          onShowLimited={() => onFilters(limitedSearch)}
         />
+      ) : (
+        <p className="text-xs text-muted">
+          The chart counts by tool, method, status and deployment. Remove the other filters to see it.
+        </p>
       )}
-      <Card className="mt-3">
-        <Rows logs={logs} projectKey={projectKey} search={search} onSearch={onSearch} openId={openId} onOpen={onOpen} />
+      <div ref={top} />
+      <div className="mt-3 mb-2 flex min-h-8 flex-wrap items-center justify-between gap-2">
+        <ProtocolSwitch shown={showsProtocol} onChange={showProtocol} disabled={asksForMethod(search)} />
+        <span aria-live="polite">
+          {logs.newRows > 0 ? (
+            <Button size="sm" variant="primary" icon={<ArrowUp aria-hidden />} onClick={showNew}>
+              {logs.newRows >= 100 ? "100+" : logs.newRows} new
+            </Button>
+          ) : null}
+        </span>
+      </div>
+      <Card ref={table}>
+        {logs.loading ? <SkeletonRows rows={8} label="Loading requests" /> : null}
+        {logs.rows.length > 0 ? <RequestTable rows={logs.rows} openId={openId} onOpen={onOpen} /> : null}
+        {logs.error && !logs.loading && logs.rows.length === 0 ? (
+          <LogFailure error={logs.error} onRetry={logs.retry} search={search} onSearch={onSearch} />
+        ) : null}
+        {!logs.error && !logs.loading && logs.rows.length === 0 ? (
+          <NoRows
+            projectKey={projectKey}
+            search={search}
+            onSearch={onSearch}
+            hidden={showsProtocol ? 0 : protocolCount(known?.values.method)}
+            onShowProtocol={() => showProtocol(true)}
+          />
+        ) : null}
         {logs.hasOlder && (
           <div className="flex justify-center border-t p-3">
             <Button busy={logs.loadingOlder} onClick={logs.showOlder}>
@@ -62,100 +122,6 @@ export function LogsPage({
   );
 }
 
-function Rows({
-  logs,
-  projectKey,
-  search,
-  onSearch,
-  openId,
-  onOpen,
-}: {
-  logs: ReturnType<typeof useRequestLogs>;
-  projectKey: ProjectKey;
-  search: LogSearch;
-  onSearch: (change: Partial<LogSearch>) => void;
-  openId: string | null;
-  onOpen: (id: string) => void;
-}) {
-  if (logs.loading) return <SkeletonRows rows={8} label="Loading requests" />;
-  if (logs.rows.length > 0) return <RequestTable rows={logs.rows} openId={openId} onOpen={onOpen} />;
-  if (logs.error) {
-    return (
-      <EmptyState
-        icon={<CloudOff aria-hidden />}
-        title="The log could not be read"
-        actions={<Button onClick={logs.retry}>Try again</Button>}
-      >
-        {failureText(logs.error)} Calls are still recorded.
-      </EmptyState>
-    );
-  }
-  if (isFiltered(search)) {
-    return (
-      <EmptyState
-        icon={<SearchX aria-hidden />}
-        title="No matching calls"
-        actions={
-          <Button onClick={() => onSearch({ status: "all", methodType: "all", search: undefined })}>
-            Clear the filters
-          </Button>
-        }
-      >
-        Nothing of this kind in the {timeRangeLabels[search.timeRange].toLowerCase()}.
-      </EmptyState>
-    );
-  }
-  return <FirstCall projectKey={projectKey} search={search} onSearch={onSearch} />;
-}
-
-function FirstCall({
-  projectKey,
-  search,
-  onSearch,
-}: {
-  projectKey: ProjectKey;
-  search: LogSearch;
-  onSearch: (change: Partial<LogSearch>) => void;
-}) {
-  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  if (!project.isLive) {
-    return (
-      <EmptyState
-        icon={<Activity aria-hidden />}
-        title="Nothing is live yet"
-        actions={
-          <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
-            Go to deployments
-          </Link>
-        }
-      >
-        Once a build succeeds, every call to the server appears here.
-      </EmptyState>
-    );
-  }
-  const command = clientGuides(project, accessOf(project.authMode)).find(({ id }) => id === "inspector")?.snippet;
-  return (
-    <EmptyState
-      className="max-w-xl"
-      icon={<Activity aria-hidden />}
-      title={`No calls in the ${timeRangeLabels[search.timeRange].toLowerCase()}`}
-      actions={
-        <>
-          <Link
-            to="/$orgSlug/$projectName/inspector"
-            params={projectKey}
-            className={buttonLook({ variant: "primary" })}
-          >
-            Call a tool in the inspector
-          </Link>
-          {search.timeRange !== "30d" && (
-            <Button onClick={() => onSearch({ timeRange: "30d" })}>Show the last 30 days</Button>
-          )}
-        </>
-      }
-    >
-      <p>Each call appears here within two seconds. To make one from a terminal:</p>
-      {command && <CodeBlock code={command.code} label="command" wrap className="mt-3 text-left text-ink" />}
-    </EmptyState>
-  );
-}
+/** With no rows shown, whatever was called is of the protocol. */
+const protocolCount = (methods: readonly { readonly calls?: number }[] = []): number =>
+  methods.reduce((sum, { calls = 0 }) => sum + calls, 0);

@@ -1,19 +1,34 @@
 import type { RequestLogStats } from "@towpath/logs/schema";
-import { TimeBars } from "~/ui/time-bars.tsx";
+import { type Mark, TimeBars } from "~/ui/time-bars.tsx";
 
 const bars = [
   { key: "errors", color: "var(--bad)", label: "Errors" },
   { key: "succeeded", color: "var(--accent)", label: "Succeeded" },
 ] as const;
 
-/** Requests over time, errors in their own color at the bottom. */
-export function RequestChart({ stats }: { stats: RequestLogStats }) {
+/** Requests over time, errors in their own color at the bottom, and deployments as marks. */
+export function RequestChart({
+  stats,
+  marks = [],
+  onPeriod,
+}: {
+  stats: RequestLogStats;
+  marks?: readonly Mark[];
+  /** Lets the reader choose a period; milliseconds since 1970, `to` exclusive. */
+  onPeriod?: (from: number, to: number) => void;
+}) {
   return (
     <TimeBars
       data={stats.buckets.map((bucket) => ({ ...bucket, succeeded: bucket.total - bucket.errors }))}
       bucketMs={stats.bucketMs}
       bars={bars}
-      describe={({ total, errors }) => `${total} requests, ${errors} errors`}
+      describe={({ total, errors }) =>
+        `${total === 1 ? "1 request" : `${total} requests`}, ${errors === 1 ? "1 error" : `${errors} errors`}`
+      }
+      marks={marks}
+      marksLabel="Deployments"
+      {...(onPeriod && { onPeriod })}
+      className="h-30"
     />
   );
 }

@@ -1,4 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { PrincipalView } from "@towpath/core/organization";
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { SearchX } from "lucide-react";
 import type { ReactNode } from "react";
@@ -7,14 +9,15 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
-import { formatAbsoluteTime, formatBytes, formatDuration } from "~/ui/time.tsx";
+import { ClockTime, formatBytes, formatDuration } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { PrincipalLabel } from "../analytics/principal-label.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { CallFailure } from "./call-failure.tsx";
 import { ReplayLink } from "./replay-link.tsx";
 import { RequestLines } from "./request-lines.tsx";
-import { explainedQuery, type RequestExplanation } from "./request-log.functions.ts";
-import { OutcomeLabel } from "./request-table.tsx";
+import { explainedQuery, type RequestExplanation, type ShownRequest } from "./request-log.functions.ts";
+import { ClientLabel, OutcomeLabel } from "./request-table.tsx";
 import { timesOf, waitsOf } from "./request-times.ts";
 
 /**
@@ -29,7 +32,7 @@ export function RequestDetail({
 }: {
   projectKey: ProjectKey;
   id: string | null;
-  row: RequestLogEntry | null;
+  row: ShownRequest | null;
   onClose: () => void;
 }) {
   const { data: explained, error } = useQuery({
@@ -51,7 +54,12 @@ export function RequestDetail({
       actions={entry && <CopyButton text={() => JSON.stringify(explained ?? entry, null, 2)} label="Copy as JSON" />}
     >
       {entry ? (
-        <Fields row={entry} failure={<CallFailure projectKey={projectKey} row={entry} detail={explained} />}>
+        <Fields
+          row={entry}
+          projectKey={projectKey}
+          explained={explained}
+          failure={<CallFailure projectKey={projectKey} row={entry} detail={explained} />}
+        >
           {explained ? <ReplayLink projectKey={projectKey} explained={explained} /> : null}
           <RequestLines projectKey={projectKey} explained={explained} error={error} />
           <Payloads explained={explained} />
@@ -74,12 +82,24 @@ function Unknown({ error }: { error: Error | null }) {
   );
 }
 
-function Fields({ row, failure, children }: { row: RequestLogEntry; failure: ReactNode; children: ReactNode }) {
+function Fields({
+  row,
+  projectKey,
+  explained,
+  failure,
+  children,
+}: {
+  row: RequestLogEntry & { readonly caller: PrincipalView | null };
+  projectKey: ProjectKey;
+  explained: RequestExplanation | undefined;
+  failure: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <div className="flex flex-col gap-5 text-sm">
       <div className="flex items-center justify-between gap-3">
         <OutcomeLabel entry={row} />
-        <span className="text-muted">{formatAbsoluteTime(Date.parse(row.time))}</span>
+        <ClockTime time={row.time} className="tabular text-muted" />
       </div>
       {failure}
       <Times row={row} />
@@ -100,7 +120,18 @@ function Fields({ row, failure, children }: { row: RequestLogEntry; failure: Rea
         <Field name="Bytes out">{formatBytes(row.responseBytes)}</Field>
       </Group>
       <Group title="Caller">
-        <Field name="Client">{row.client}</Field>
+        <Field name="Client">{row.client && <ClientLabel row={row} />}</Field>
+        <Field name="User">
+          {row.caller && (
+            <Link
+              to="/$orgSlug/$projectName/users/$userId"
+              params={{ ...projectKey, userId: row.principal }}
+              className="min-w-0 text-accent-text underline underline-offset-2"
+            >
+              <PrincipalLabel principal={row.caller} />
+            </Link>
+          )}
+        </Field>
         <Field name="Principal" copy>
           {row.principal}
         </Field>
@@ -108,22 +139,50 @@ function Fields({ row, failure, children }: { row: RequestLogEntry; failure: Rea
           {row.session}
         </Field>
       </Group>
+      <Group title="Server">
+        <Field name="Deployment">
+          <DeploymentLink projectKey={projectKey} row={row} explained={explained} />
+        </Field>
+        <Field name="Instance" copy>
+          {row.instanceId}
+        </Field>
+      </Group>
       {children}
       <Group title="Reference">
         <Field name="Request id" copy>
           {row.requestId}
-        </Field>
-        <Field name="Deployment" copy>
-          {row.deploymentId}
-        </Field>
-        <Field name="Instance" copy>
-          {row.instanceId}
         </Field>
         <Field name="Trace id" copy>
           {row.traceId}
         </Field>
       </Group>
     </div>
+  );
+}
+
+/** The commit that answered, with a link to its build. */
+function DeploymentLink({
+  projectKey,
+  row,
+  explained,
+}: {
+  projectKey: ProjectKey;
+  row: RequestLogEntry;
+  explained: RequestExplanation | undefined;
+}) {
+  if (row.deploymentId === null) return <span className="text-muted">None: it reached no deployment</span>;
+  if (!explained) return <span className="text-muted">Loading…</span>;
+  const { deployment } = explained;
+  if (!deployment) return <span className="text-muted">Deleted</span>;
+  return (
+    <Link
+      to="/$orgSlug/$projectName/build-logs/$buildId"
+      params={{ ...projectKey, buildId: deployment.buildId }}
+      className="min-w-0 wrap-anywhere text-accent-text underline underline-offset-2"
+    >
+      <code className="text-xs">{deployment.commitSha.slice(0, 7)}</code>{" "}
+      {deployment.commitMessage?.split("\n")[0] ?? `of ${deployment.branch}`}
+    </Link>
   );
 }
 

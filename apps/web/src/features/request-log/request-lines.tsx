@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { classNames } from "~/ui/class-names.ts";
 import { plainText } from "~/ui/log-viewer/log-line.ts";
+import { ClockTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import type { RequestExplanation } from "./request-log.functions.ts";
@@ -22,10 +23,10 @@ export function RequestLines({
         <h3 id="request-lines" className="text-xs font-medium text-muted">
           Server log of this request
         </h3>
-        {explained?.buildId != null && first && (
+        {explained?.deployment && first && (
           <Link
             to="/$orgSlug/$projectName/server-logs/$buildId"
-            params={{ ...projectKey, buildId: explained.buildId }}
+            params={{ ...projectKey, buildId: explained.deployment.buildId }}
             search={{ at: first.id }}
             hash={`L${first.id}`}
             className="text-xs font-medium text-accent-text underline-offset-2 hover:underline"
@@ -58,9 +59,7 @@ function Lines({ explained, error }: { explained: RequestExplanation | undefined
       <ol className="scroll-thin max-h-72 overflow-auto p-2 font-mono text-xs">
         {explained.lines.map((line) => (
           <li key={line.id} className="flex gap-3 leading-5">
-            <time dateTime={line.time} className="shrink-0 text-faint max-sm:hidden">
-              {line.time.slice(11, 23)}
-            </time>
+            <ClockTime time={line.time} className="shrink-0 text-faint max-sm:hidden" />
             <span
               className={classNames(
                 "min-w-0 whitespace-pre-wrap wrap-anywhere",

@@ -1,33 +1,60 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import type { Context } from "@towpath/core/context";
-import { getBuildByDeployment } from "@towpath/core/deployment";
-import { TowpathError } from "@towpath/core/errors";
+import { findDeployedCommit } from "@towpath/core/deployment";
+import type { PrincipalView } from "@towpath/core/organization";
 import { queryRequestLogs, requestLogStats } from "@towpath/logs";
-import { type LogSearch, logQuerySchema, logStatsQuerySchema, type RequestLogPage } from "@towpath/logs/schema";
-import { logQueryFromSearch } from "@towpath/logs/search";
+import {
+  type LogSearch,
+  logQuerySchema,
+  logStatsQuerySchema,
+  type RequestLogEntry,
+  type TimeRange,
+  timeRangeSchema,
+} from "@towpath/logs/schema";
+import { logQueryFromFilters, periodOfSearch } from "@towpath/logs/search";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
-import { type ExplainedRequest, explainRequest } from "~/http/explain-request.server.ts";
+import { explainRequest } from "~/http/explain-request.server.ts";
 import { input } from "~/http/input.ts";
+import { logNamesSchema, resolveNames } from "~/http/log-query.server.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
+import { nameCallers } from "../analytics/name-principals.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { logValues } from "./log-values.server.ts";
 
 // The project's id comes from the access check, never from the caller.
-const requestLogSchema = projectKeySchema.extend(logQuerySchema.omit({ projectId: true }).shape);
-const requestLogStatsSchema = projectKeySchema.extend(logStatsQuerySchema.omit({ projectId: true }).shape);
+const requestLogSchema = projectKeySchema.extend({
+  ...logQuerySchema.omit({ projectId: true }).shape,
+  ...logNamesSchema.shape,
+});
+const requestLogStatsSchema = projectKeySchema.extend({
+  ...logStatsQuerySchema.omit({ projectId: true }).shape,
+  ...logNamesSchema.pick({ deployment: true }).shape,
+});
+
+/** A row, with the name of who called. */
+export type ShownRequest = RequestLogEntry & { readonly caller: PrincipalView };
+export type ShownPage = {
+  readonly data: readonly ShownRequest[];
+  readonly limit: number;
+  readonly offset: number;
+  readonly hasMore: boolean;
+};
 
 /** A page of a project's request log, newest first (PRJ-5, VAL-5). */
 const queryLogs = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(requestLogSchema))
-  .handler(async ({ context, data }) => {
-    const query = { ...data, projectId: context.project.id };
-    return readRequestLogs((pool) => queryRequestLogs(pool, query));
+  .handler(async ({ context, data }): Promise<ShownPage> => {
+    const { orgSlug, projectName, user, deployment, ...asked } = data;
+    const names = await resolveNames(context.ctx, { orgSlug, projectName }, { user, deployment });
+    const query = { ...asked, ...names, projectId: context.project.id };
+    const page = await readRequestLogs((pool) => queryRequestLogs(pool, query));
+    return { ...page, data: await nameCallers(context.ctx, context.organization.slug, page.data) };
   });
 
-/** One row with its payloads and the lines of its server's log (PRJ-5, PRJ-20). */
+/** One row with its payloads, the lines of its server's log, who called and what was deployed (PRJ-5, PRJ-20). */
 const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ id: z.uuid(), time: z.coerce.date().optional() })))
@@ -35,44 +62,58 @@ const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
     const row = { projectId: context.project.id, id: data.id, time: data.time };
     const explained = await readRequestLogs((pool) => explainRequest(pool, row));
     const { deploymentId } = explained;
-    const buildId = deploymentId === null ? null : await buildOf(context.ctx, deploymentId);
-    return { ...explained, buildId };
+    const { orgSlug, projectName } = data;
+    const [deployment, [named]] = await Promise.all([
+      deploymentId === null
+        ? null
+        : findDeployedCommit({ ctx: context.ctx, input: { orgSlug, projectName, deploymentId } }),
+      nameCallers(context.ctx, context.organization.slug, [explained]),
+    ]);
+    return { ...explained, caller: named?.caller ?? null, deployment };
   });
 
-/** The build whose page shows the server's log; null when the deployment is gone. */
-async function buildOf(ctx: Context, deploymentId: string): Promise<string | null> {
-  try {
-    return (await getBuildByDeployment({ ctx, input: { deploymentId } })).id;
-  } catch (error) {
-    if (error instanceof TowpathError && error.code === "not_found") return null;
-    throw error;
-  }
-}
-
-/** Counts, chart and facets for the same query (PRJ-5); refuses a search. */
+/** Counts, chart and facets for the same query (PRJ-5); refuses what the sums don't know. */
 const getLogStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(requestLogStatsSchema))
   .handler(async ({ context, data }) => {
-    const query = { ...data, projectId: context.project.id };
+    const { orgSlug, projectName, deployment, ...asked } = data;
+    const { deploymentIds } = await resolveNames(context.ctx, { orgSlug, projectName }, { deployment });
+    const query = { ...asked, ...(deploymentIds && { deploymentIds }), projectId: context.project.id };
     return readRequestLogs((pool) => requestLogStats(pool, query));
   });
 
+/** What a query can name: tools, clients, users and so on of the range, and the newest deployments (PRJ-5). */
+const getLogValues = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema.extend({ timeRange: timeRangeSchema })))
+  .handler(({ context, data: { timeRange, ...key } }) =>
+    logValues(context.ctx, { key, projectId: context.project.id, timeRange }),
+  );
+
 const pageSize = 100;
-/** The server takes the project from `key`, so the id is a placeholder that is never sent. */
-const queryOf = (key: ProjectKey, search: LogSearch) => {
-  const { projectId: _projectId, ...query } = logQueryFromSearch("", search);
-  return { ...key, ...query };
+
+/** What the server is asked for, besides the page. `showsProtocol`: the reader's choice, where the search has none. */
+const queryOf = (key: ProjectKey, search: LogSearch, showsProtocol: boolean) => {
+  const { user, deployment } = search;
+  return {
+    ...{ ...key, user, deployment },
+    ...logQueryFromFilters(search, showsProtocol),
+    ...periodOfSearch(search),
+  };
 };
 
-const searchOf = ({ search }: LogSearch) => (search === undefined ? {} : { search });
-
 /** The newest 100 rows. `refetchMs`: the polling interval, false for none. */
-export const newestLogsQuery = (key: ProjectKey, search: LogSearch, refetchMs: number | false = false) =>
+export const newestLogsQuery = (
+  key: ProjectKey,
+  search: LogSearch,
+  showsProtocol: boolean,
+  refetchMs: number | false = false,
+) =>
   queryOptions({
-    queryKey: [...projectQueryKey(key), "logs", "newest", search],
-    queryFn: ({ signal }): Promise<RequestLogPage> =>
-      queryLogs({ data: { ...queryOf(key, search), ...searchOf(search), limit: pageSize }, signal }),
+    queryKey: [...projectQueryKey(key), "logs", "newest", search, showsProtocol],
+    queryFn: ({ signal }): Promise<ShownPage> =>
+      queryLogs({ data: { ...queryOf(key, search, showsProtocol), limit: pageSize }, signal }),
     refetchInterval: refetchMs,
     staleTime: 0,
     gcTime: 60_000,
@@ -82,15 +123,13 @@ export const newestLogsQuery = (key: ProjectKey, search: LogSearch, refetchMs: n
 export type OlderRange = { readonly from: string; readonly before: string };
 
 /** Rows of a fixed range in pages of 100, so that they don't shift as new ones arrive. */
-export const olderLogsQuery = (key: ProjectKey, search: LogSearch, range: OlderRange | null) =>
+export const olderLogsQuery = (key: ProjectKey, search: LogSearch, showsProtocol: boolean, range: OlderRange | null) =>
   infiniteQueryOptions({
-    queryKey: [...projectQueryKey(key), "logs", "older", search, range],
-    queryFn: ({ pageParam, signal }): Promise<RequestLogPage> => {
+    queryKey: [...projectQueryKey(key), "logs", "older", search, showsProtocol, range],
+    queryFn: ({ pageParam, signal }): Promise<ShownPage> => {
       const dates = range ? { startDate: new Date(range.from), endDate: new Date(range.before) } : {};
-      return queryLogs({
-        data: { ...queryOf(key, search), ...searchOf(search), ...dates, limit: pageSize, offset: pageParam },
-        signal,
-      });
+      const query = { ...queryOf(key, search, showsProtocol), ...dates };
+      return queryLogs({ data: { ...query, limit: pageSize, offset: pageParam }, signal });
     },
     initialPageParam: 0,
     getNextPageParam: (last) => (last.hasMore ? last.offset + last.limit : undefined),
@@ -99,18 +138,37 @@ export const olderLogsQuery = (key: ProjectKey, search: LogSearch, range: OlderR
     gcTime: 60_000,
   });
 
-/** Numbers, chart and facets. */
-export const logStatsQuery = (key: ProjectKey, search: LogSearch, refetchMs: number | false) =>
+/** Numbers, chart and facets. Only for a search that `hasStatistics`. */
+export const logStatsQuery = (key: ProjectKey, search: LogSearch, showsProtocol: boolean, refetchMs: number | false) =>
   queryOptions({
-    queryKey: [...projectQueryKey(key), "logs", "stats", search],
-    queryFn: ({ signal }) => getLogStats({ data: queryOf(key, search), signal }),
+    queryKey: [...projectQueryKey(key), "logs", "stats", search, showsProtocol],
+    queryFn: ({ signal }) => {
+      const {
+        user: _user,
+        clientName: _client,
+        session: _session,
+        search: _search,
+        ...query
+      } = queryOf(key, search, showsProtocol);
+      return getLogStats({ data: { ...query, principals: undefined }, signal });
+    },
     refetchInterval: refetchMs,
     staleTime: 0,
     gcTime: 60_000,
   });
 
-/** What the drawer shows of a request besides its row: payloads, lines of its server, and whose page has them. */
-export type RequestExplanation = ExplainedRequest & { readonly buildId: string | null };
+/** What the query bar completes, and the deployments that the chart marks. */
+export const logValuesQuery = (key: ProjectKey, timeRange: TimeRange) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "logs", "values", timeRange],
+    queryFn: ({ signal }) => getLogValues({ data: { ...key, timeRange }, signal }),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+    gcTime: 300_000,
+  });
+
+/** What the drawer shows of a request besides its row: payloads, lines of its server, who called, what was deployed. */
+export type RequestExplanation = Awaited<ReturnType<typeof getLogEntry>>;
 
 /** How long a request that has ended may still print, and its lines be written. */
 const linesSettleMs = 5000;

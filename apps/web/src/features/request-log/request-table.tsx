@@ -1,34 +1,43 @@
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { Timer } from "lucide-react";
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
+import { LetterTile } from "~/ui/letter-tile.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { formatAbsoluteTime, formatDuration } from "~/ui/time.tsx";
+import { ClockTime, formatDuration } from "~/ui/time.tsx";
+import { PrincipalLabel } from "../analytics/principal-label.tsx";
+import type { ShownRequest } from "./request-log.functions.ts";
 
-/** Moves focus to the previous or next row's button; `onMove` may then open that row. */
+/** Moves focus to the previous or next row's button, Home and End to the ends; `onMove` may then open that row. */
 function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {
-  const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
-  if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const buttons = [...event.currentTarget.querySelectorAll<HTMLButtonElement>("button[data-row]")];
   const at = buttons.findIndex((button) => button.matches(":focus"));
-  const next = buttons[Math.min(Math.max(at + by, 0), buttons.length - 1)];
+  const targets: Readonly<Record<string, number>> = {
+    ...{ ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: buttons.length - 1 },
+  };
+  const target = targets[event.key];
+  const next = target === undefined ? undefined : buttons[Math.min(Math.max(target, 0), buttons.length - 1)];
   if (!next) return;
   event.preventDefault();
   next.focus();
   onMove(next.dataset.row ?? "");
 }
 
-/** Calls, newest first. Arrow keys or j and k move focus, Enter opens. */
+/** Calls, newest first. One tab stop: arrow keys or j and k move focus, Enter opens. */
 export function RequestTable({
   rows,
   openId,
   onOpen,
 }: {
-  rows: readonly RequestLogEntry[];
+  rows: readonly ShownRequest[];
   openId: string | null;
   onOpen: (id: string) => void;
 }) {
+  const [focused, setFocused] = useState<string | null>(null);
+  const isListed = (id: string | null) => id !== null && rows.some((row) => row.id === id);
+  const stop = [focused, openId].find(isListed) ?? rows[0]?.id;
   return (
     <Table label="Requests">
       <TableHead>
@@ -36,24 +45,36 @@ export function RequestTable({
         <Th>Outcome</Th>
         <Th className="w-1/2">Method</Th>
         <Th>Client</Th>
+        <Th className="max-xl:hidden">Caller</Th>
         <Th className="text-right">Duration</Th>
       </TableHead>
-      <TableBody onKeyDown={(event) => moveFocus(event, (id) => openId !== null && onOpen(id))}>
+      <TableBody
+        onKeyDown={(event) => moveFocus(event, (id) => openId !== null && onOpen(id))}
+        onFocus={({ target }) => setFocused((target as HTMLElement).dataset.row ?? null)}
+      >
         {rows.map((row) => (
-          <RequestRow key={row.id} row={row} open={row.id === openId} onOpen={onOpen} />
+          <RequestRow key={row.id} row={row} open={row.id === openId} isTabStop={row.id === stop} onOpen={onOpen} />
         ))}
       </TableBody>
     </Table>
   );
 }
 
-function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean; onOpen: (id: string) => void }) {
+function RequestRow({
+  row,
+  open,
+  isTabStop,
+  onOpen,
+}: {
+  row: ShownRequest;
+  open: boolean;
+  isTabStop: boolean;
+  onOpen: (id: string) => void;
+}) {
   return (
     <Tr className={classNames("relative", open && "bg-accent-soft hover:bg-accent-soft")}>
-      <Td className="h-8 whitespace-nowrap text-muted">
-        <time dateTime={row.time} title={formatAbsoluteTime(Date.parse(row.time))} suppressHydrationWarning>
-          {clock(row.time)}
-        </time>
+      <Td className="tabular h-8 whitespace-nowrap text-muted">
+        <ClockTime time={row.time} />
       </Td>
       <Td className="h-8 max-sm:text-right">
         <OutcomeLabel entry={row} />
@@ -62,6 +83,7 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
         <button
           type="button"
           data-row={row.id}
+          tabIndex={isTabStop ? 0 : -1}
           aria-haspopup="dialog"
           onClick={() => onOpen(row.id)}
           className="block w-full truncate text-left font-mono text-xs after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
@@ -73,7 +95,12 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
           )}
         </button>
       </Td>
-      <Td className="h-8 max-w-44 truncate text-muted">{row.client ?? <span className="text-faint">unknown</span>}</Td>
+      <Td className="h-8 max-w-44 text-muted">
+        <ClientLabel row={row} />
+      </Td>
+      <Td className="h-8 max-w-40 text-muted max-xl:hidden!">
+        <PrincipalLabel principal={{ ...row.caller, email: null }} />
+      </Td>
       <Td className="tabular h-8 text-right whitespace-nowrap text-muted">
         <span className="inline-flex items-center gap-1.5">
           {row.heldMs >= 1 && (
@@ -89,11 +116,15 @@ function RequestRow({ row, open, onOpen }: { row: RequestLogEntry; open: boolean
   );
 }
 
-/** Time of day in the user's time zone, to the millisecond. */
-function clock(time: string): string {
-  const date = new Date(time);
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+/** A client's tile, name and version. */
+export function ClientLabel({ row }: { row: Pick<ShownRequest, "client" | "clientName"> }) {
+  if (row.client === null) return <span className="text-muted">Unknown client</span>;
+  return (
+    <span className="flex min-w-0 items-center gap-1.5">
+      <LetterTile name={row.clientName ?? row.client} />
+      <span className="truncate">{row.client}</span>
+    </span>
+  );
 }
 
 const labels: Record<string, { label: string; tone: Tone }> = {

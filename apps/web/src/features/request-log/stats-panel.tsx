@@ -1,3 +1,4 @@
+import type { DeployedCommit } from "@towpath/core/deployment";
 import type { RequestLogStats } from "@towpath/logs/schema";
 import { Card } from "~/ui/card.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
@@ -14,10 +15,14 @@ function share(errors: number, total: number): string {
 /** Requests, errors and durations in the selected range, with a chart. */
 export function StatsPanel({
   stats,
+  deployments,
+  onPeriod,
   onShowRefused,
   onShowLimited,
 }: {
   stats: RequestLogStats | undefined;
+  deployments: readonly Pick<DeployedCommit, "createdAt" | "commitSha" | "branch">[];
+  onPeriod: (from: number, to: number) => void;
   /** Shows the calls that the gateway refused before they reached the server. */
   onShowRefused: () => void;
   /** Shows the calls that limits refused. */
@@ -51,11 +56,20 @@ export function StatsPanel({
         <Figure name="95th percentile" value={stats && (stats.p95Ms === null ? "–" : formatDuration(stats.p95Ms))} />
       </dl>
       <div className="min-w-0 flex-1 basis-72">
-        {stats ? <RequestChart stats={stats} /> : <Skeleton className="h-28.5" />}
+        {stats ? (
+          <RequestChart stats={stats} marks={deployments.map(markOf)} onPeriod={onPeriod} />
+        ) : (
+          <Skeleton className="h-42" />
+        )}
       </div>
     </Card>
   );
 }
+
+const markOf = ({ createdAt, commitSha, branch }: Pick<DeployedCommit, "createdAt" | "commitSha" | "branch">) => ({
+  time: createdAt,
+  label: `Deployed ${commitSha.slice(0, 7)} of ${branch}`,
+});
 
 function ShowThem({ which, onClick }: { which: string; onClick: () => void }) {
   return (

@@ -25,9 +25,9 @@ import {
   updateProjectSchema,
 } from "@towpath/core/project/schema";
 import { queryRequestLogs } from "@towpath/logs";
-import { logQuerySchema } from "@towpath/logs/schema";
 import { z } from "zod";
 import { explainRequest } from "../explain-request.server.ts";
+import { logParametersSchema, readLogParameters } from "../log-query.server.ts";
 import { readRequestLogs } from "../log-reader.server.ts";
 import { operatorOrganization, operatorProject } from "./operator-route.server.ts";
 
@@ -140,23 +140,13 @@ export async function setProjectCallLimits(
   return saveCallLimits({ ctx, input: { ...input, projectId: id } });
 }
 
-/** The query string of VAL-5. `deploymentIds` is a comma-separated list. */
-const booleanText = z.enum(["true", "false"]).transform((value) => value === "true");
-const searchSchema = logQuerySchema.omit({ projectId: true, exceptTargets: true }).extend({
-  isError: booleanText.optional(),
-  isRefused: booleanText.optional(),
-  deploymentIds: z
-    .string()
-    .transform((value) => value.split(","))
-    .pipe(z.array(z.uuid()).max(200))
-    .optional(),
-});
-
-/** The newest request-log rows of a project. */
+/** The newest request-log rows of a project, with the parameters of VAL-5 or a `query` in text. */
 export async function projectLogs(ctx: Context, name: string, search: URLSearchParams) {
-  const query = parseInput(searchSchema, Object.fromEntries(search));
+  const parameters = parseInput(logParametersSchema, Object.fromEntries(search));
   const project = await operatorProject(ctx, name);
-  return readRequestLogs((pool) => queryRequestLogs(pool, { ...query, projectId: project.id }));
+  const key = { orgSlug: project.orgSlug, projectName: project.name };
+  const query = { ...(await readLogParameters(ctx, key, parameters)), projectId: project.id };
+  return readRequestLogs((pool) => queryRequestLogs(pool, query));
 }
 
 const logEntrySchema = z.object({ id: z.uuid(), time: z.coerce.date().optional() });

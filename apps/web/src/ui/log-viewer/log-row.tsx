@@ -1,6 +1,7 @@
 import { Activity } from "lucide-react";
 import { memo } from "react";
 import { classNames } from "../class-names.ts";
+import { ClockTime } from "../time.tsx";
 import { type LogLine, parseAnsi, splitAtMatches } from "./log-line.ts";
 
 const tones: Record<LogLine["tone"], string> = {
@@ -42,9 +43,7 @@ export const LogRow = memo(function LogRow({ line, query, wrap, linked, current 
       >
         {line.id}
       </a>
-      <time dateTime={line.time} className="shrink-0 text-faint select-none max-md:hidden">
-        {line.time.slice(11, 23)}
-      </time>
+      <ClockTime time={line.time} className="shrink-0 text-faint select-none max-md:hidden" />
       {line.tag !== undefined && (
         <span className="w-14 shrink-0 truncate text-faint select-none max-sm:hidden">{line.tag}</span>
       )}

@@ -10,7 +10,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   // Without the open request: showing its details must not load the list again.
   loaderDeps: ({ search: { request: _open, ...deps } }) => deps,
   loader: async ({ context, params, deps }) => {
-    await context.queryClient.prefetchQuery(newestLogsQuery(params, deps));
+    await context.queryClient.prefetchQuery(newestLogsQuery(params, deps, deps.protocol ?? false));
   },
   head: ({ params }) => ({ meta: [{ title: `Logs · ${params.projectName} · Towpath` }] }),
   component: LogsRoute,
@@ -20,8 +20,8 @@ function LogsRoute() {
   const projectKey = Route.useParams();
   const { request, ...current } = Route.useSearch();
   const navigate = Route.useNavigate();
-  const change = (next: Partial<LogSearch>) =>
-    void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
+  // A step of the browser's history, so that Back leads to the filters before.
+  const change = (next: LogSearch) => void navigate({ search: { ...next, request }, resetScroll: false });
   const open = (id: string | null) =>
     void navigate({ search: (before) => ({ ...before, request: id ?? undefined }), replace: true, resetScroll: false });
   return <LogsPage projectKey={projectKey} search={current} onSearch={change} openId={request ?? null} onOpen={open} />;

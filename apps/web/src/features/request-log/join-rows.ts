@@ -1,0 +1,14 @@
+type Row = { readonly id: string };
+
+/** Two lists in order, each row once. */
+export function joinRows<Each extends Row>(newest: readonly Each[], older: readonly Each[]): Each[] {
+  const seen = new Set(newest.map((row) => row.id));
+  return [...newest, ...older.filter((row) => !seen.has(row.id))];
+}
+
+/** How many rows of the newest page come before those that are shown. With none of them on it, all are new. */
+export function countNew(shown: readonly Row[], newest: readonly Row[]): number {
+  const known = new Set(shown.map((row) => row.id));
+  const first = newest.findIndex((row) => known.has(row.id));
+  return first === -1 ? newest.length : newest.slice(0, first).filter((row) => !known.has(row.id)).length;
+}

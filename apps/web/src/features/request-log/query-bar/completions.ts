@@ -1,0 +1,107 @@
+import { formatPart, type QueryKey, queryKeys, statusValues, tokensOf } from "@towpath/logs/query-text";
+
+/** A value that rows have. `note`: what it is, in words. */
+export type LogValue = { readonly value: string; readonly note?: string; readonly calls?: number };
+/** What can be completed. Statuses are known without asking. */
+export type LogValues = Readonly<Record<Exclude<QueryKey, "status">, readonly LogValue[]>>;
+
+export type Completion = {
+  readonly id: string;
+  readonly label: string;
+  readonly note: string | undefined;
+  readonly calls: number | undefined;
+  /** The whole query after it is chosen. */
+  readonly text: string;
+  /** Where the caret is then. */
+  readonly caret: number;
+  /** A value was chosen, so that the query can be asked; else a value is to follow. */
+  readonly isComplete: boolean;
+};
+
+export type CompletionGroup = { readonly label: string; readonly items: readonly Completion[] };
+
+const descriptions: Readonly<Record<QueryKey, string>> = {
+  ...{ tool: "Name of a tool", prompt: "Name of a prompt", resource: "URI of a resource" },
+  ...{ method: "MCP method, or a group such as tools/*", status: "ok, error or refused" },
+  ...{ client: "Name of a client", user: "Person or API key", session: "Session id", deployment: "Commit" },
+};
+const statusNotes = { ok: "Succeeded", error: "Failed", refused: "Refused by the gateway" } as const;
+
+const maxShown = 8;
+/** Matches of other keys than the typed one. */
+const maxGuesses = 5;
+
+/** What can follow at the caret: keys, or the values of the key before it. */
+export function completionsAt(text: string, caret: number, values: LogValues | undefined): CompletionGroup[] {
+  const { tokens } = tokensOf(text);
+  const token = tokens.find(({ from, to }) => from < caret && caret <= to);
+  const place = { text, from: token?.from ?? caret, to: token?.to ?? caret };
+  if (token && token.key !== null) {
+    const key = queryKeys.find((each) => each === token.key?.toLowerCase());
+    return key
+      ? groups([
+          [
+            titleOf(key),
+            matching(valuesOf(key, values), token.value, maxShown).map((value) => completed(place, key, value)),
+          ],
+        ])
+      : [];
+  }
+  const word = token?.value ?? "";
+  const keys = queryKeys.filter((key) => key.startsWith(word.toLowerCase()));
+  const guesses =
+    word.length < 2
+      ? []
+      : queryKeys.flatMap((key) =>
+          matching(valuesOf(key, values), word, maxGuesses).map((value) => completed(place, key, value)),
+        );
+  return groups([
+    ["Filters", keys.map((key) => begun(place, key))],
+    ["Values", guesses.slice(0, maxShown)],
+  ]);
+}
+
+const groups = (all: readonly (readonly [string, readonly Completion[]])[]): CompletionGroup[] =>
+  all.flatMap(([label, items]) => (items.length > 0 ? [{ label, items }] : []));
+
+const titleOf = (key: QueryKey) => descriptions[key];
+
+function valuesOf(key: QueryKey, values: LogValues | undefined): readonly LogValue[] {
+  if (key === "status") return statusValues.map((value) => ({ value, note: statusNotes[value] }));
+  const known = values?.[key] ?? [];
+  return key === "method" ? [...known, ...prefixesOf(known)] : known;
+}
+
+/** `tools/*` where several methods begin so. */
+function prefixesOf(methods: readonly LogValue[]): LogValue[] {
+  const byPrefix = Map.groupBy(methods, ({ value }) => value.split("/")[0] ?? "");
+  return [...byPrefix].flatMap(([prefix, own]) =>
+    own.length > 1 ? [{ value: `${prefix}/*`, calls: own.reduce((sum, { calls = 0 }) => sum + calls, 0) }] : [],
+  );
+}
+
+/** Values that contain a text, those that begin with it first. */
+function matching(values: readonly LogValue[], text: string, max: number): readonly LogValue[] {
+  const wanted = text.toLowerCase();
+  const found = values.filter(
+    ({ value, note }) => value.toLowerCase().includes(wanted) || note?.toLowerCase().includes(wanted),
+  );
+  const begins = (value: LogValue) => (value.value.toLowerCase().startsWith(wanted) ? 0 : 1);
+  return found.toSorted((a, b) => begins(a) - begins(b)).slice(0, max);
+}
+
+type Place = { readonly text: string; readonly from: number; readonly to: number };
+
+function begun(place: Place, key: QueryKey): Completion {
+  const before = place.text.slice(0, place.from);
+  const text = `${before}${key}:${place.text.slice(place.to)}`;
+  const own = { id: key, label: `${key}:`, note: descriptions[key], calls: undefined };
+  return { ...own, text, caret: before.length + key.length + 1, isComplete: false };
+}
+
+function completed(place: Place, key: QueryKey, { value, note, calls }: LogValue): Completion {
+  const part = formatPart({ key, value });
+  const before = `${place.text.slice(0, place.from)}${part} `;
+  const text = `${before}${place.text.slice(place.to).trimStart()}`;
+  return { id: `${key} ${value}`, label: part, note, calls, text, caret: before.length, isComplete: true };
+}

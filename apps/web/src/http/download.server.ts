@@ -1,0 +1,42 @@
+export const downloadFormats = ["csv", "jsonl"] as const;
+type Format = (typeof downloadFormats)[number];
+
+const types: Readonly<Record<Format, string>> = {
+  csv: "text/csv; charset=utf-8; header=present",
+  jsonl: "application/jsonl; charset=utf-8",
+};
+
+/**
+ * A file of entries as CSV (RFC 4180) or JSON Lines. The pages are read as they are sent, so that neither side holds them
+ * all.
+ *
+ * @param download `name`: of the file, without its ending; `cells`: an entry as CSV, below the `columns`
+ */
+export function download<Entry>(download: {
+  readonly format: Format;
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly cells: (entry: Entry) => readonly string[];
+  readonly pages: AsyncGenerator<readonly Entry[], unknown, undefined>;
+}): Response {
+  const { format, name, columns, cells, pages } = download;
+  const encoder = new TextEncoder();
+  const line = (entry: Entry) => (format === "csv" ? csvRow(cells(entry)) : `${JSON.stringify(entry)}\n`);
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(format === "csv" ? csvRow(columns) : "")),
+    async pull(controller) {
+      const { value, done } = await pages.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value.map(line).join("")));
+    },
+    cancel: async () => void (await pages.return(undefined)),
+  });
+  const disposition = `attachment; filename="${name}.${format}"`;
+  return new Response(body, { headers: { "content-type": types[format], "content-disposition": disposition } });
+}
+
+/** A row of RFC 4180. Cells that a spreadsheet would take for formulas begin with an apostrophe: names are tenants' text. */
+function csvRow(cells: readonly string[]): string {
+  const safe = cells.map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell));
+  return `${safe.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\r\n`;
+}
