@@ -172,10 +172,7 @@ test("a build is returned with its diagnosis", async () => {
 test("VAL-5 request-log rows are filtered by the query string, with an error for each invalid parameter", async () => {
   const row = (changes: { target?: string; isError?: boolean } = {}) =>
     requestLogRow({
-      organizationId: owner.organization.id,
-      projectId: project.id,
-      clientName: "test",
-      clientVersion: "1",
+      ...{ organizationId: owner.organization.id, projectId: project.id, clientName: "test", clientVersion: "1" },
       ...changes,
     });
   await writeRequestLogs(site.pool, [row(), row({ target: "other", isError: true })]);
@@ -186,8 +183,8 @@ test("VAL-5 request-log rows are filtered by the query string, with an error for
   expect(errors.data).toMatchObject([
     { tool: "other", isError: true, client: "test 1", protocolVersion: "2025-11-25" },
   ]);
-  const asked = await (await asOperator("GET", `${path}?query=client:TEST%20tool:other`)).json();
-  expect(asked.data).toMatchObject([{ tool: "other" }]);
+  const asked = await asOperator("GET", `${path}?query=client:TEST%20tool:other`);
+  expect((await asked.json()).data).toMatchObject([{ tool: "other" }]);
   for (const wrong of ["query=tools:other", "user=nobody"])
     expect([wrong, (await asOperator("GET", `${path}?${wrong}`)).status]).toEqual([wrong, 422]);
   const faulty = await asOperator("GET", `${path}?limit=1001`);

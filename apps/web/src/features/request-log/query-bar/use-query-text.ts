@@ -19,8 +19,12 @@ export function useQueryText(
   /** The text that was asked for and can't be read. */
   const [refused, setRefused] = useState<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
-  // What is asked for changes by links, chips and the browser's buttons too.
+  const sent = useRef(asked);
+  // What is asked for changes by links, chips and the browser's buttons too. An answer to what was typed here changes
+  // nothing: the next query may be half typed by then.
   useEffect(() => {
+    if (asked === sent.current) return;
+    sent.current = asked;
     setText(asked);
     setCaret(asked.length);
   }, [asked]);
@@ -32,7 +36,8 @@ export function useQueryText(
     setOpen(false);
     if (parsed.problems.length > 0) return;
     // As the address has it.
-    setText(formatQueryText(parsed.filters));
+    sent.current = formatQueryText(parsed.filters);
+    setText(sent.current);
     onFilters(parsed.filters);
   };
   const choose = (next: string): void => {
