@@ -4,10 +4,10 @@ import { parseInput } from "@towpath/core/input";
 import { queryRequestLogs } from "@towpath/logs";
 import type { LogQueryInput, RequestLogEntry } from "@towpath/logs/schema";
 import { z } from "zod";
-import { nameCallers } from "~/features/analytics/name-principals.server.ts";
 import { download, downloadFormats } from "./download.server.ts";
 import { logParametersSchema, readLogParameters } from "./log-query.server.ts";
 import { readRequestLogs } from "./log-reader.server.ts";
+import { nameCallers } from "./name-principals.server.ts";
 
 /** Rows of an export, and of each of its pages. */
 const maxRows = 10_000;

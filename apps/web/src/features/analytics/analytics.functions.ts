@@ -24,9 +24,9 @@ import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
+import { namePrincipals, type WithPrincipal } from "~/http/name-principals.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
-import { namePrincipals, type WithPrincipal } from "./name-principals.server.ts";
 
 // The project's id comes from the access check, never from the caller.
 const ofProject = <Shape extends z.ZodRawShape>(shape: Shape) => input(projectKeySchema.extend(shape));

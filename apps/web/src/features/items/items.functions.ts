@@ -4,7 +4,7 @@ import { type RequestLogStats, type TimeRange, timeRangeSchema } from "@towpath/
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import type { WithPrincipal } from "../analytics/name-principals.server.ts";
+import type { WithPrincipal } from "~/http/name-principals.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import type { ItemKind } from "./item-kinds.ts";

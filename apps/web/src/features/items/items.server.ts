@@ -4,7 +4,7 @@ import { itemUsage, latestCallers, requestLogStats } from "@towpath/logs";
 import type { LogStatsQueryInput, TimeRange } from "@towpath/logs/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
-import { namePrincipals } from "../analytics/name-principals.server.ts";
+import { namePrincipals } from "~/http/name-principals.server.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import type { ItemKind } from "./item-kinds.ts";
 

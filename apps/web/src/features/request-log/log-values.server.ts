@@ -3,7 +3,7 @@ import { type DeployedCommit, listRecentDeployments } from "@towpath/core/deploy
 import { itemUsage, listSessions, listUsers, requestLogStats } from "@towpath/logs";
 import type { TimeRange } from "@towpath/logs/schema";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
-import { namePrincipals } from "../analytics/name-principals.server.ts";
+import { namePrincipals } from "~/http/name-principals.server.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import type { LogValue, LogValues } from "./query-bar/completions.ts";
 

@@ -18,7 +18,7 @@ import { explainRequest } from "~/http/explain-request.server.ts";
 import { input } from "~/http/input.ts";
 import { logNamesSchema, resolveNames } from "~/http/log-query.server.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
-import { nameCallers } from "../analytics/name-principals.server.ts";
+import { nameCallers } from "~/http/name-principals.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { logValues } from "./log-values.server.ts";
