@@ -221,9 +221,9 @@ test("PRJ-14 an owner makes an earlier version live: it asks, says what happens,
   await row(shaOf("a"))
     .getByRole("button", { name: /^Actions for build/ })
     .click();
-  await page.getByRole("menuitem", { name: "Make this version live" }).click();
+  await page.getByRole("menuitem", { name: "Make live" }).click();
   const dialog = page.getByRole("dialog", { name: "Make this version live?" });
-  await dialog.getByText("Nothing is built").waitFor();
+  await dialog.getByText("New calls reach it at once").waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Make live" }).click();
   await row(shaOf("a")).getByText("Live", { exact: true }).waitFor();

@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
-import { branch, build, deployment, project, route } from "@towpath/db/schema";
+import { sampleManifest, seedLiveProject, seedProject, shaOf } from "@towpath/core/testing";
+import { branch, build, buildLog, deployment, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -132,9 +132,23 @@ test("PRJ-2 builds show status, commit, message, branch, pull request and whethe
   await expect.poll(() => page.getByRole("button", { name: "Show older builds" }).count()).toBe(0);
 }, 120_000);
 
+test("PRJ-2 the builds of one branch, by choice and by address; a branch that isn't there says so", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("combobox", { name: "Branch" }).click();
+  await page.getByRole("option", { name: "feature/faster" }).click();
+  await expect.poll(() => rowsOf("Builds").count()).toBe(1);
+  expect(new URLSearchParams(search()).get("branch")).toBe("feature/faster");
+  const all = page.url().split("?")[0];
+  await page.goto(`${all}?branch=nowhere`);
+  await see("There is no branch nowhere");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "All deployments" }).click();
+  await expect.poll(() => rowsOf("Builds").count()).toBe(100);
+});
+
 test("PRJ-2 a branch with a pull request is among the previews", async () => {
   await see("Previews");
-  const preview = page.getByRole("listitem").filter({ hasText: "feature/faster" });
+  const preview = page.getByRole("list", { name: "Previews" }).getByRole("listitem");
   await expect.poll(() => preview.first().textContent()).toContain("Try something");
 });
 
@@ -163,3 +177,103 @@ test("PRJ-2 the screen has its own not-found view, for a project that was delete
   await page.getByText("No deployments found").waitFor({ timeout: 60_000 });
   await expectAccessible(page);
 }, 90_000);
+
+/** A live build and a failed one that lacks its entrypoint, with logs; and a preview with one tool more. */
+async function projectToMend() {
+  const { db } = site;
+  const own = await seedLiveProject(db, owner.organization);
+  const [live] = await db.select().from(build).where(eq(build.projectId, own.id));
+  const failedId = newId();
+  const commit = { projectId: own.id, branchId: own.branchId, trigger: "push", entrypoint: "absent.py" };
+  const diagnosis = {
+    ...{ code: "entrypoint_not_found", phase: "plan", title: "The entrypoint absent.py doesn't exist" },
+    ...{ detail: "The commit has 1 Python file.", remedy: "Set the entrypoint.", file: "absent.py", line: null },
+    ...{ excerpt: null, fix: { kind: "entrypoint", candidates: ["server.py:service"] } },
+  };
+  await db.insert(build).values({
+    ...{ ...commit, id: failedId, sequence: 2, status: "failed", commitSha: shaOf("broken"), diagnosis },
+    ...{ commitMessage: "Break it", startedAt: new Date(), endedAt: new Date() },
+  });
+  const note = (buildId: string, line: number, phase: string, kind: string, text: string) => ({
+    ...{ buildId, line, phase, kind, text, time: new Date() },
+  });
+  await db
+    .insert(buildLog)
+    .values([
+      note(failedId, 1, "fetch", "step", "Source: 3 files."),
+      note(failedId, 2, "fetch", "result", "3 files"),
+      note(live?.id ?? "", 1, "install", "step", "Dependencies: no layer abc yet, so they are installed."),
+      note(live?.id ?? "", 2, "install", "output", " + fastmcp==4.1.2"),
+      note(live?.id ?? "", 3, "install", "output", " + idna==3.10"),
+      note(live?.id ?? "", 4, "install", "result", "2 packages installed"),
+    ]);
+  const [previewBranch, previewBuild, previewDeployment] = [newId(), newId(), newId()];
+  const ofPreview = { projectId: own.id, branchId: previewBranch };
+  await db.insert(branch).values({ id: previewBranch, projectId: own.id, name: "feature" });
+  const [tool] = sampleManifest().tools;
+  const manifest = { ...sampleManifest(), tools: [tool, { ...tool, tool_name: "forecast" }] };
+  const layers = { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) };
+  await db.insert(build).values({
+    ...{ ...commit, ...ofPreview, id: previewBuild, sequence: 1, status: "succeeded", commitSha: shaOf("better") },
+    ...{ manifest, layers, commitMessage: "Add a forecast" },
+  });
+  const slug = `${own.name}-feature`;
+  await db
+    .insert(deployment)
+    .values({ ...ofPreview, id: previewDeployment, buildId: previewBuild, environment: "preview", slug });
+  await db.insert(route).values({ ...ofPreview, label: slug, deploymentId: previewDeployment, sequence: 1 });
+  return { name: own.name, liveId: live?.id ?? "", failedId, previewBuild };
+}
+
+test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded, a remedy that rebuilds, and cancelling", async () => {
+  const { name, liveId, failedId } = await projectToMend();
+  const at = (id: string) => `${site.url}/${owner.organization.slug}/${name}/build-logs/${id}`;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(at(liveId));
+  const phases = page.getByRole("list", { name: "Phases of the build" });
+  await phases.getByText("2 packages installed").click();
+  await phases.getByText("idna 3.10").waitFor();
+  const log = page.getByRole("region", { name: "Build log" });
+  await log.getByText("so they are installed").waitFor();
+  await expect.poll(() => log.getByText("idna==3.10").count()).toBe(0);
+  await page.getByRole("button", { name: "2 packages" }).click();
+  await log.getByText("idna==3.10").waitFor();
+  await expectAccessible(page);
+
+  await page.goto(at(failedId));
+  await see("Your live version is unaffected.");
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("button", { name: "Set entrypoint to server.py:service and rebuild" }).click();
+  await see("Waiting for a free worker.");
+  const [settings] = await site.db.select().from(project).where(eq(project.name, name));
+  expect(settings?.entrypoint).toBe("server.py:service");
+  await page.getByRole("button", { name: "Cancel build" }).click();
+  await see("This build was canceled");
+  await log.getByText("Canceled by a team member.").waitFor();
+  await page.goto(at(newId()));
+  await see("Build not found");
+});
+
+test("PRJ-14 BLD-14 PRJ-2 a preview is promoted from the list: it says what changes for callers, and shows its build", async () => {
+  const { name, previewBuild } = await projectToMend();
+  const here = `${site.url}/${owner.organization.slug}/${name}`;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${here}/deployments`);
+  const preview = page.getByRole("list", { name: "Previews" }).getByRole("listitem");
+  await preview.getByText(shaOf("better").slice(0, 7)).waitFor();
+  await preview.getByRole("button", { name: "Connect" }).click();
+  await page.getByRole("dialog", { name: `Connect to feature of ${name}` }).waitFor();
+  await page.keyboard.press("Escape");
+  await preview.getByRole("button", { name: "Promote to production" }).click();
+  const dialog = page.getByRole("dialog", { name: "Promote this version to production?" });
+  await dialog.getByText("Added tool").waitFor({ state: "attached" });
+  await dialog.getByText("forecast", { exact: true }).waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Promote to production" }).click();
+  await page.waitForURL(/\/build-logs\//);
+  await see(/Promotion by/);
+  await page.getByRole("link", { name: "preview", exact: true }).click();
+  await page.waitForURL(`**/${previewBuild}`);
+  await page.getByRole("region", { name: "What changes for callers" }).waitFor();
+});

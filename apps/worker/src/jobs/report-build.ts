@@ -43,14 +43,23 @@ export function createBuildReport({ services, ctx, taken, operatorLog }: Report)
 }
 
 /** Null while the build waits for a worker: what was reported last holds until one has taken it. */
-function outcomeOf({ status, diagnosis }: BuildView): Pick<CommitStatus, "state" | "description"> | null {
+function outcomeOf({
+  status,
+  diagnosis,
+  trigger,
+  deployment,
+}: BuildView): Pick<CommitStatus, "state" | "description"> | null {
+  const isPromotion = trigger === "promote";
   switch (status) {
     case "queued":
       return null;
     case "building":
-      return { state: "pending", description: "Building" };
+      return { state: "pending", description: isPromotion ? "Promoting to production" : "Building" };
     case "succeeded":
-      return { state: "success", description: "Deployed" };
+      return {
+        state: "success",
+        description: isPromotion && deployment?.isLive ? "Promoted to production" : "Deployed",
+      };
     case "canceled":
       return { state: "error", description: "Canceled" };
     case "failed":

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "../context/index.ts";
 import { type DeploymentView, deploymentSummary, isLiveColumn } from "./deployment.view.ts";
 
@@ -46,6 +47,8 @@ export async function projectIdOfDeployment(db: Queryable, deploymentId: string)
   return row?.projectId;
 }
 
+const live = alias(build, "live");
+
 /** Branches that have not ended, the default one first, with newest build and live deployment. */
 export function selectBranches(db: Queryable, projectId: string) {
   // One index lookup per branch, however many builds the project has.
@@ -76,11 +79,21 @@ export function selectBranches(db: Queryable, projectId: string) {
         createdAt: newest.createdAt,
       },
       deployment: { id: deployment.id, slug: deployment.slug },
+      liveBuild: {
+        id: live.id,
+        commitSha: live.commitSha,
+        commitMessage: live.commitMessage,
+        commitAuthor: live.commitAuthor,
+        trigger: live.trigger,
+        createdAt: live.createdAt,
+      },
+      liveSince: route.updatedAt,
     })
     .from(branch)
     .leftJoinLateral(newest, sql`true`)
     .leftJoin(route, eq(route.branchId, branch.id))
     .leftJoin(deployment, eq(deployment.id, route.deploymentId))
+    .leftJoin(live, eq(live.id, deployment.buildId))
     .where(and(eq(branch.projectId, projectId), isNull(branch.endedAt)))
     .orderBy(desc(branch.isDefault), asc(branch.name));
 }

@@ -1,6 +1,6 @@
 import { build, type deployment, project, route } from "@towpath/db/schema";
 import { sql } from "drizzle-orm";
-import type { BuildManifest, BuildStatus } from "../build/build-contract.schema.ts";
+import type { BuildManifest, BuildStatus, BuildTrigger } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 
@@ -76,5 +76,16 @@ export type BranchView = {
     readonly slug: string;
     readonly isLive: boolean;
     readonly url: string;
+  } | null;
+  /** The build of the live deployment. */
+  readonly liveBuild: {
+    readonly id: string;
+    readonly commitSha: string;
+    readonly commitMessage: string | null;
+    readonly commitAuthor: string | null;
+    readonly trigger: BuildTrigger;
+    readonly createdAt: string;
+    /** When the route was pointed to it. */
+    readonly liveSince: string;
   } | null;
 };

@@ -1,7 +1,7 @@
 import { deployment } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { authorizeProject, type Permission, type ProjectAccess } from "../authorize/index.ts";
-import { buildStatusSchema } from "../build/build-contract.schema.ts";
+import { buildStatusSchema, buildTriggerSchema } from "../build/build-contract.schema.ts";
 import { type BuildView, buildView, readManifest, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
@@ -69,7 +69,7 @@ export async function listBranchesWithDeployments(call: {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "project.read", input);
   const rows = await selectBranches(ctx.db, project.id);
-  return rows.map(({ branch, latestBuild, deployment }) => ({
+  return rows.map(({ branch, latestBuild, deployment, liveBuild, liveSince }) => ({
     id: branch.id,
     name: branch.name,
     isDefault: branch.isDefault,
@@ -86,5 +86,12 @@ export async function listBranchesWithDeployments(call: {
       isLive: true,
       url: mcpUrl(ctx.serverUrlTemplate, deployment.slug),
     },
+    liveBuild: liveBuild &&
+      liveSince && {
+        ...liveBuild,
+        trigger: buildTriggerSchema.catch("push").parse(liveBuild.trigger),
+        createdAt: liveBuild.createdAt.toISOString(),
+        liveSince: liveSince.toISOString(),
+      },
   }));
 }

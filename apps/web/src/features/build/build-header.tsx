@@ -6,8 +6,9 @@ import { classNames } from "~/ui/class-names.ts";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { MakeLiveButton } from "../deployment/make-live-dialog.tsx";
+import { GoLiveButton } from "../deployment/go-live-dialog.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { CancelButton } from "./build-outcome.tsx";
 import { BuildStatusLabel, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
@@ -52,6 +53,8 @@ export function BuildHeader({
           <CommitLine commit={{ ...build, branch: build.branch.name }} />
           <span className="text-xs">
             {triggerLabels[build.trigger]}
+            {build.startedBy && ` by ${build.startedBy}`}
+            {build.promotedFromBuildId && <PromotedFrom project={project} buildId={build.promotedFromBuildId} />}
             {build.commitAuthor && `, commit by ${build.commitAuthor}`}, <RelativeTime time={build.createdAt} />
           </span>
         </span>
@@ -78,13 +81,30 @@ export function BuildHeader({
               </Link>
             </nav>
           )}
-          <MakeLiveButton project={project} build={build} />
+          {isRunning(build.status) && <CancelButton project={project} buildId={build.id} />}
+          <GoLiveButton project={project} build={build} />
           {build.status !== "failed" && !isRunning(build.status) && (
             <RedeployButton project={project} buildId={build.id} />
           )}
         </>
       }
     />
+  );
+}
+
+/** The preview's build whose layers a promotion has. */
+function PromotedFrom({ project, buildId }: { project: ProjectKey; buildId: string }) {
+  return (
+    <>
+      {" of a "}
+      <Link
+        to="/$orgSlug/$projectName/build-logs/$buildId"
+        params={{ ...project, buildId }}
+        className="inline-flex min-h-6 items-center underline underline-offset-2 hover:text-ink"
+      >
+        preview
+      </Link>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { BuildLogEntry } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
-import { phaseStates, toLogLine } from "./build-log.ts";
+import { phaseStates, progressOf, toLogLine } from "./build-log.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
 const line = (number: number, phase: BuildLogEntry["phase"], second: number, text = "…"): BuildLogEntry => ({
@@ -40,6 +40,30 @@ test("PRJ-3 stored timings win over the log's", () => {
   const lines = [line(1, "fetch", 0), line(2, "plan", 2)];
   const phases = phaseStates({ status: "succeeded", timings: { fetch: 1750 }, diagnosis: null }, lines);
   expect(phases[0]?.durationMs).toBe(1750);
+});
+
+test("PRJ-3 a phase has its result, its reasons, warnings and the packages that were installed", () => {
+  const of = (number: number, kind: BuildLogEntry["kind"], text: string) => ({
+    ...line(number, "install", number, text),
+    kind,
+  });
+  const lines = [
+    of(1, "step", "Versions: resolving."),
+    of(2, "output", " + fastmcp==4.1.2"),
+    of(3, "output", "\u001b[32m + \u001b[0m\u001b[1midna\u001b[0m==3.10"),
+    of(4, "output", "Installed 2 packages in 9ms"),
+    of(5, "warning", "The settings name requirements.txt."),
+    of(6, "result", "2 packages installed"),
+  ];
+  const phases = phaseStates({ status: "building", timings: {}, diagnosis: null }, lines);
+  expect(phases[2]).toMatchObject({
+    result: "2 packages installed",
+    steps: ["Versions: resolving."],
+    warnings: ["The settings name requirements.txt."],
+    packages: ["fastmcp==4.1.2", "idna==3.10"],
+  });
+  expect(phases[3]).toMatchObject({ result: null, packages: [] });
+  expect(progressOf(phases)).toBeCloseTo(0.5);
 });
 
 test("PRJ-3 a log line keeps its number, which links use", () => {

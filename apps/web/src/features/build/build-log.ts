@@ -5,7 +5,7 @@ import {
   type BuildTimings,
   buildPhases,
 } from "@towpath/core/build/contract";
-import type { LogLine } from "~/ui/log-viewer/log-line.ts";
+import { type LogLine, plainText } from "~/ui/log-viewer/log-line.ts";
 
 export const toLogLine = (line: BuildLogEntry): LogLine => ({
   id: line.line,
@@ -22,9 +22,20 @@ export type PhaseState = {
   readonly durationMs: number | null;
   /** When its first line was written; null before. */
   readonly startedAt: string | null;
+  /** What the phase came to, in a few words; null while it runs, and for builds by earlier versions. */
+  readonly result: string | null;
   /** What Towpath decided in this phase, and why. */
   readonly steps: readonly string[];
+  readonly warnings: readonly string[];
+  /** Packages that were installed, as `name==version`. */
+  readonly packages: readonly string[];
 };
+
+/** A line in which uv names a package that it installed, such as ` + fastmcp==4.1.2`; null for any other. */
+export function packageOf({ kind, text }: Pick<BuildLogEntry, "kind" | "text">): string | null {
+  if (kind !== "output") return null;
+  return /^ \+ (\S+==\S+)/.exec(plainText(text))?.[1] ?? null;
+}
 
 type BuildFacts = {
   readonly status: BuildStatus;
@@ -39,11 +50,7 @@ type BuildFacts = {
  */
 export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]): PhaseState[] {
   const firstLine = new Map<BuildPhase, string>();
-  const steps = new Map<BuildPhase, string[]>();
-  for (const line of lines) {
-    if (!firstLine.has(line.phase)) firstLine.set(line.phase, line.time);
-    if (line.kind === "step") steps.set(line.phase, [...(steps.get(line.phase) ?? []), line.text]);
-  }
+  for (const line of lines) if (!firstLine.has(line.phase)) firstLine.set(line.phase, line.time);
   const reached = buildPhases.findLastIndex((phase) => firstLine.has(phase) || build.timings[phase] !== undefined);
   const failedAt = build.diagnosis ? buildPhases.indexOf(build.diagnosis.phase) : -1;
   return buildPhases.map((phase, index) => {
@@ -58,9 +65,25 @@ export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]):
       state: phaseState(build.status, index, reached, failedAt),
       durationMs: build.timings[phase] ?? measured,
       startedAt,
-      steps: steps.get(phase) ?? [],
+      ...notesOf(lines.filter((line) => line.phase === phase)),
     };
   });
+}
+
+function notesOf(lines: readonly BuildLogEntry[]): Pick<PhaseState, "result" | "steps" | "warnings" | "packages"> {
+  const texts = (kind: BuildLogEntry["kind"]) => lines.filter((line) => line.kind === kind).map(({ text }) => text);
+  return {
+    result: texts("result").at(-1) ?? null,
+    steps: texts("step"),
+    warnings: texts("warning"),
+    packages: lines.flatMap((line) => packageOf(line) ?? []),
+  };
+}
+
+/** How far a build is, from 0 to 1: phases that are done, the one that runs counting half. */
+export function progressOf(phases: readonly PhaseState[]): number {
+  const weights = { done: 1, running: 0.5, waiting: 0, failed: 0.5, skipped: 0 } as const;
+  return phases.reduce((sum, { state }) => sum + weights[state], 0) / phases.length;
 }
 
 function phaseState(

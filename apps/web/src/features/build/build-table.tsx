@@ -1,13 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildSummary } from "@towpath/core/build";
-import { Ellipsis, FileText, RotateCw, ScrollText, Undo2 } from "lucide-react";
+import { ArrowUpToLine, Ellipsis, FileText, RotateCw, ScrollText, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
-import { MakeLiveDialog, useMayMakeLive } from "../deployment/make-live-dialog.tsx";
+import { type GoLive, GoLiveDialog, goLiveLabels, useWaysToGoLive } from "../deployment/go-live-dialog.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
 import { BuildStatusLabel, buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
@@ -45,7 +45,7 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
       <Td>
         <span className="flex items-center gap-2">
           <BuildStatusLabel status={build.status} warnings={build.warningCount} />
-          {build.deployment?.isLive && <Badge tone="accent">Live</Badge>}
+          {build.deployment?.isLive && <Badge tone="accent">{build.deployment.isProd ? "Live" : "Live preview"}</Badge>}
         </span>
       </Td>
       <Td wide className="max-w-0 max-sm:row-start-1 max-sm:max-w-none max-sm:pr-9!">
@@ -59,7 +59,10 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
         <CommitLine commit={{ ...build, branch: build.branch.name }} />
         {build.diagnosis && <p className="truncate text-xs text-bad">{build.diagnosis.title}</p>}
       </Td>
-      <Td className="whitespace-nowrap text-muted max-sm:hidden">{triggerLabels[build.trigger]}</Td>
+      <Td className="whitespace-nowrap text-muted max-sm:hidden">
+        {triggerLabels[build.trigger]}
+        <span className="block max-w-40 truncate text-xs text-faint">{build.startedBy ?? build.commitAuthor}</span>
+      </Td>
       <Td className="whitespace-nowrap text-muted max-sm:hidden">
         {duration !== null && <Duration ms={duration} />}
         {duration === null && isRunning(build.status) && build.startedAt && <RunningDuration since={build.startedAt} />}
@@ -77,8 +80,8 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
 function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummary }) {
   const redeploy = useRedeploy(project);
   const mayBuild = useMay("build.start");
-  const mayMakeLive = useMayMakeLive(build);
-  const [isAsking, setAsking] = useState(false);
+  const ways = useWaysToGoLive(build);
+  const [asked, setAsked] = useState<GoLive | null>(null);
   const params = { ...project, buildId: build.id };
   return (
     <>
@@ -103,11 +106,15 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
             Server log
           </MenuItem>
         )}
-        {mayMakeLive && (
-          <MenuItem icon={<Undo2 aria-hidden />} onClick={() => setAsking(true)}>
-            Make this version live
+        {ways.map((way) => (
+          <MenuItem
+            key={way}
+            icon={way === "promote" ? <ArrowUpToLine aria-hidden /> : <Undo2 aria-hidden />}
+            onClick={() => setAsked(way)}
+          >
+            {goLiveLabels[way]}
           </MenuItem>
-        )}
+        ))}
         {mayBuild && (
           <MenuItem
             icon={<RotateCw aria-hidden />}
@@ -118,7 +125,15 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
           </MenuItem>
         )}
       </Menu>
-      <MakeLiveDialog project={project} build={build} open={isAsking} onOpenChange={setAsking} />
+      {ways.map((way) => (
+        <GoLiveDialog
+          key={way}
+          {...{ project, way }}
+          version={build}
+          open={asked === way}
+          onOpenChange={(open) => setAsked(open ? way : null)}
+        />
+      ))}
     </>
   );
 }

@@ -53,7 +53,7 @@ export const redeploy = createServerFn({ method: "POST" })
     return { id };
   });
 
-/** Ends a build that waits or runs (BLD-13). @public */
+/** Ends a build that waits or runs (BLD-13). */
 export const cancel = createServerFn({ method: "POST" })
   .middleware([buildAccess("build.start")])
   .validator(input(buildKeySchema))
@@ -143,7 +143,7 @@ export const buildQuery = (key: ProjectKey, buildId: string) =>
     ...projectCache,
   });
 
-/** What a build changes for callers; null while it has nothing to be compared with. `against`: by default what is live. @public */
+/** What a build changes for callers; null while it has nothing to be compared with. `against`: by default what is live. */
 export const surfaceChangesQuery = (key: ProjectKey, buildId: string, against?: "production") =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "surface", buildId, against ?? "live"],

@@ -6,6 +6,7 @@ import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
 import { CodeSteps } from "../project-screen/code-steps.tsx";
+import { ConnectButton } from "../project-screen/connect-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
@@ -13,6 +14,7 @@ import { useMay } from "../session/guards.ts";
 import { AuthModeButton } from "./auth-mode-button.tsx";
 import { BuildWarnings } from "./build-problems.tsx";
 import { buildDuration, withWarnings } from "./build-status.tsx";
+import { SurfaceChanges } from "./surface-changes.tsx";
 
 const shownNames = 12;
 
@@ -53,7 +55,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             <p className="text-sm text-ink/85">
               {deployment?.isLive
                 ? `Calls to this URL reach commit ${build.commitSha.slice(0, 7)}.`
-                : "A newer version is live under this URL; this one was replaced."}
+                : "Another version is live under this URL."}
               {build.pythonVersion && ` Python ${build.pythonVersion}.`}
             </p>
           </div>
@@ -61,11 +63,12 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
         {deployment && (
           <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">
             <ServerUrl url={deployment.url} className="bg-surface" />
+            <ConnectButton projectKey={project} {...(!isDefault && { branchId: build.branch.id })} />
             <Link
               to="/$orgSlug/$projectName/inspector"
               params={project}
               search={isDefault ? {} : { branchId: build.branch.id }}
-              className={buttonLook({ variant: "primary" })}
+              className={buttonLook()}
             >
               <SquareTerminal aria-hidden /> Open inspector
             </Link>
@@ -81,6 +84,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
           actionOf={(warning) => <AuthModeButton project={project} warning={warning} />}
         />
       </div>
+      <SurfaceChanges project={project} buildId={build.id} className="border-b px-4 py-3.5" />
       {manifest && (
         <dl className="grid gap-x-6 gap-y-2 px-4 py-3.5 text-sm sm:grid-cols-[auto_minmax(0,1fr)]">
           <Offered label="Tools" names={manifest.tools.map((tool) => tool.tool_name)} />

@@ -3,9 +3,9 @@ import type { Context } from "@towpath/core/context";
 import { type BranchView, getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/deployment";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
-export type BranchItem = Omit<BranchView, "latestBuild"> & {
+export type BranchItem = Omit<BranchView, "latestBuild" | "liveBuild"> & {
   readonly latestBuild: LatestBuild | null;
-  /** The build that serves this branch now; it may be older than the latest one. Production only. */
+  /** What serves this branch now; it may be older than the latest build. */
   readonly liveBuild: LiveBuild | null;
 };
 
@@ -13,13 +13,10 @@ export type BranchItem = Omit<BranchView, "latestBuild"> & {
 type LatestBuild = Omit<NonNullable<BranchView["latestBuild"]>, "manifest"> &
   Partial<Pick<NonNullable<BranchView["latestBuild"]>, "manifest">>;
 
-type LiveBuild = {
-  readonly id: string;
-  readonly commitSha: string;
-  readonly commitMessage: string | null;
-  readonly createdAt: string;
-  /** How many items the server offers; null when its manifest cannot be read. */
+type LiveBuild = NonNullable<BranchView["liveBuild"]> & {
+  /** How many items production offers; null when its manifest cannot be read, and for previews. */
   readonly counts: { tools: number; resources: number; templates: number; prompts: number } | null;
+  /** Of production; none for previews. */
   readonly warnings: readonly BuildWarning[];
 };
 
@@ -31,10 +28,10 @@ export async function branchItems(
 ): Promise<readonly BranchItem[]> {
   const branches = await listBranchesWithDeployments({ ctx, input: key });
   return Promise.all(
-    branches.map(async ({ latestBuild, ...branch }) => {
+    branches.map(async ({ latestBuild, liveBuild, ...branch }) => {
       const latest = withManifests ? latestBuild : latestBuild && withoutManifest(latestBuild);
-      const liveBuild = branch.isDefault && branch.deployment ? await liveBuildOf(ctx, branch.deployment.id) : null;
-      return { ...branch, latestBuild: latest, liveBuild };
+      const offered = branch.isDefault && branch.deployment ? await offeredBy(ctx, branch.deployment.id) : nothingRead;
+      return { ...branch, latestBuild: latest, liveBuild: liveBuild && { ...liveBuild, ...offered } };
     }),
   );
 }
@@ -43,17 +40,17 @@ function withoutManifest({ manifest: _manifest, ...build }: NonNullable<BranchVi
   return build;
 }
 
-async function liveBuildOf(ctx: Context, deploymentId: string): Promise<LiveBuild> {
-  const { id, commitSha, commitMessage, createdAt, ...build } = await getBuildByDeployment({
-    ctx,
-    input: { deploymentId },
-  });
-  const { manifest } = build;
+type Offered = Pick<LiveBuild, "counts" | "warnings">;
+
+const nothingRead: Offered = { counts: null, warnings: [] };
+
+async function offeredBy(ctx: Context, deploymentId: string): Promise<Offered> {
+  const { manifest, warnings } = await getBuildByDeployment({ ctx, input: { deploymentId } });
   const counts = manifest && {
     tools: manifest.tools.length,
     resources: manifest.resources.length,
     templates: manifest.templates.length,
     prompts: manifest.prompts.length,
   };
-  return { id, commitSha, commitMessage, createdAt, counts, warnings: build.warnings };
+  return { counts, warnings };
 }

@@ -41,8 +41,24 @@ test("PRJ-2 production shows its live build beside a newer one that failed", asy
   const [main] = await branchItems(ctx, key, pageNeeds);
   expect(main?.liveBuild).toMatchObject({ id: good.build.id, counts: { tools: 0, prompts: 0 } });
   expect(main?.latestBuild).toMatchObject({ id: bad.build.id, status: "failed" });
+  expect(main?.liveBuild).toMatchObject({ commitSha: shaOf("a"), liveSince: expect.any(String), commitAuthor: "Ada" });
   expect(main?.latestBuild).not.toHaveProperty("manifest");
   expect(main?.deployment?.isLive).toBe(true);
+});
+
+test("PRJ-2 a preview shows the commit that its URL serves, not the newest build's", async () => {
+  const { db } = database;
+  const organization = await seedOrganization(db);
+  const project = await seedProject(db, organization);
+  const ctx = testContext(db, organization.owner);
+  const key = { orgSlug: organization.slug, projectName: project.name };
+  const live = await startBuild({ ctx, input: { ...key, branch: "feature", commitSha: shaOf("a") } });
+  await succeedBuild(db, live.build.id);
+  const waiting = await startBuild({ ctx, input: { ...key, branch: "feature", commitSha: shaOf("b") } });
+  expect((await branchItems(ctx, key, pageNeeds)).find(({ name }) => name === "feature")).toMatchObject({
+    liveBuild: { id: live.build.id, commitSha: shaOf("a"), counts: null, warnings: [] },
+    latestBuild: { id: waiting.build.id, commitSha: shaOf("b") },
+  });
 });
 
 test("PRJ-1 branches of another organization's project are not found", async () => {

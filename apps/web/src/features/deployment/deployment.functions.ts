@@ -52,7 +52,7 @@ export const makeLive = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
   .handler(({ context, data }) => makeDeploymentLive({ ctx: context.ctx, input: { deploymentId: data.deploymentId } }));
 
-/** Puts a preview's version into production without building it; the promotion's build (PRJ-14). @public */
+/** Puts a preview's version into production without building it; the promotion's build (PRJ-14). */
 export const promote = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
   .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))

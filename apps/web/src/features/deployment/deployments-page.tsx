@@ -1,30 +1,28 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { GitCommitHorizontal, SquareTerminal } from "lucide-react";
-import { Button, buttonLook } from "~/ui/button.tsx";
+import { useNavigate } from "@tanstack/react-router";
+import { Button } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { NoBuildsDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { RelativeTime } from "~/ui/time.tsx";
+import { Select } from "~/ui/select.tsx";
 import { buildsQuery } from "../build/build.functions.ts";
-import { BuildStatusLabel } from "../build/build-status.tsx";
 import { BuildTable } from "../build/build-table.tsx";
-import { CommitSummary } from "../build/commit-line.tsx";
 import { BuildNewestButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { type BranchItem, branchesQuery } from "./deployment.functions.ts";
+import { PreviewList } from "./preview-list.tsx";
 import { ProductionCard } from "./production-card.tsx";
 
 /** Production, previews by branch, and every build (PRJ-2). */
-export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
+export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey; branch: string | undefined }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
-  const builds = useSuspenseInfiniteQuery(buildsQuery(projectKey));
+  const builds = useSuspenseInfiniteQuery(buildsQuery(projectKey, branch));
   const rows = builds.data.pages.flatMap((page) => page.data);
-  const production = branches.find((branch) => branch.isDefault);
-  const previews = branches.filter((branch) => !branch.isDefault);
+  const production = branches.find(({ isDefault }) => isDefault);
+  const previews = branches.filter(({ isDefault }) => !isDefault);
   return (
     <>
       <PageHeader
@@ -39,10 +37,14 @@ export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
           <CardHeader
             title="Builds"
             description="Each build is of one commit. A failed build never changes what is live."
+            actions={<BranchFilter projectKey={projectKey} branches={branches} chosen={branch} />}
           />
           {rows.length === 0 ? (
-            <EmptyState icon={<GitCommitHorizontal aria-hidden />} title="No builds yet">
-              Push a commit to <code>{project.defaultBranch}</code>
+            <EmptyState
+              drawing={<NoBuildsDrawing />}
+              title={branch === undefined ? "No builds yet" : `No builds of ${branch} yet`}
+            >
+              Push a commit to <code>{branch ?? project.defaultBranch}</code>
               {project.githubRepository && (
                 <>
                   {" "}
@@ -69,55 +71,38 @@ export function DeploymentsPage({ projectKey }: { projectKey: ProjectKey }) {
   );
 }
 
-/** Every other branch with a deployment or build, each under its own URL. */
-function PreviewList({ project, branches }: { project: ProjectKey; branches: readonly BranchItem[] }) {
-  if (branches.length === 0) return null;
+/** Which branch's builds are listed; the address keeps it. */
+function BranchFilter({
+  projectKey,
+  branches,
+  chosen,
+}: {
+  projectKey: ProjectKey;
+  branches: readonly BranchItem[];
+  chosen: string | undefined;
+}) {
+  const navigate = useNavigate();
+  // An ended branch has builds, but is no longer among the branches.
+  const names = [...new Set([...branches.map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])])];
+  if (names.length < 2) return null;
   return (
-    <Card>
-      <CardHeader title="Previews" description="Each branch has its own URL, separate from production." />
-      <ul className="divide-y border-t">
-        {branches.map((branch) => (
-          <li key={branch.id} className="flex flex-wrap items-center gap-x-5 gap-y-2 px-4 py-2.5 text-sm">
-            <div className="flex min-w-0 flex-1 basis-64 flex-col gap-0.5">
-              {branch.latestBuild ? (
-                <CommitSummary
-                  commit={{
-                    ...branch.latestBuild,
-                    branch: branch.name,
-                    prNumber: branch.prNumber,
-                    prUrl: branch.prUrl,
-                  }}
-                />
-              ) : (
-                branch.name
-              )}
-            </div>
-            {branch.latestBuild && (
-              <Link
-                to="/$orgSlug/$projectName/build-logs/$buildId"
-                params={{ ...project, buildId: branch.latestBuild.id }}
-                className="flex items-center gap-2 underline-offset-3 hover:underline"
-              >
-                <BuildStatusLabel status={branch.latestBuild.status} />
-                <RelativeTime time={branch.latestBuild.createdAt} className="text-xs text-muted" />
-              </Link>
-            )}
-            {branch.deployment && (
-              <div className="flex max-w-full min-w-0 items-center gap-2">
-                <ServerUrl url={branch.deployment.url} />
-                <Link
-                  to="/$orgSlug/$projectName/inspector"
-                  params={project}
-                  search={{ branchId: branch.id }}
-                  className={buttonLook({ size: "sm" })}
-                >
-                  <SquareTerminal aria-hidden /> Inspect
-                </Link>
-              </div>
-            )}
-          </li>
-        ))}
-      </ul>
-    </Card>
+    <Select
+      aria-label="Branch"
+      className="w-52"
+      value={chosen ?? allBranches}
+      onChange={(name) =>
+        navigate({
+          to: "/$orgSlug/$projectName/deployments",
+          params: projectKey,
+          search: name === allBranches ? {} : { branch: name },
+          replace: true,
+          resetScroll: false,
+        })
+      }
+      options={[{ value: allBranches, label: "All branches" }, ...names.map((name) => ({ value: name, label: name }))]}
+    />
   );
 }
+
+/** No branch of Git has this name (git-check-ref-format(1)). */
+const allBranches = "*";

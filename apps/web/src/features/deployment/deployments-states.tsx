@@ -1,9 +1,12 @@
+import { Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
+import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { LoadFailure } from "~/ui/load-failure.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
 /** Skeleton of the deployments screen. */
 export function DeploymentsPending() {
@@ -36,8 +39,26 @@ export function DeploymentsError({ error, reset }: { error: unknown; reset: () =
   );
 }
 
-/** The deployments screen's own not-found view (PRJ-2). */
-export function DeploymentsNotFound() {
+/** The deployments screen's own not-found view (PRJ-2): for a project that is gone, and for a branch that isn't there. */
+export function DeploymentsNotFound({ projectKey, branch }: { projectKey: ProjectKey; branch: string | undefined }) {
+  if (branch !== undefined) {
+    return (
+      <>
+        <PageHeader title="Deployments" />
+        <EmptyState
+          icon={<SearchX aria-hidden />}
+          title={`There is no branch ${branch}`}
+          actions={
+            <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
+              All deployments
+            </Link>
+          }
+        >
+          Nothing was ever built of it here, or it was deleted with its builds.
+        </EmptyState>
+      </>
+    );
+  }
   return (
     <>
       <PageHeader title="Deployments" />

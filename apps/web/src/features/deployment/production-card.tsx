@@ -38,10 +38,16 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
             <dd className="min-w-0">
               <CommitSummary commit={{ ...liveBuild, branch: branch.name }} />
             </dd>
-            <dt className="text-muted">Since</dt>
+            <dt className="text-muted">Live since</dt>
             <dd>
-              <RelativeTime time={liveBuild.createdAt} />
+              <RelativeTime time={liveBuild.liveSince} />
             </dd>
+            {liveBuild.commitAuthor && (
+              <>
+                <dt className="text-muted">Author</dt>
+                <dd className="truncate">{liveBuild.commitAuthor}</dd>
+              </>
+            )}
             {liveBuild.counts && (
               <>
                 <dt className="text-muted">Offers</dt>
@@ -103,7 +109,7 @@ function NewerBuild({
       </Link>
       <span className="text-xs text-muted">
         <RelativeTime time={build.createdAt} />
-        {build.status === "failed" && hasLive && ". The live deployment did not change."}
+        {build.status === "failed" && hasLive && ". Your live version is unaffected."}
       </span>
     </div>
   );

@@ -4,14 +4,26 @@ import { Button } from "~/ui/button.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import type { ProjectKey } from "./project-key.schema.ts";
 
-/** Opens how to connect a client to the open server, or to the preview whose screen is open. Loaded when first opened. */
-export function ConnectButton({ projectKey }: { readonly projectKey: ProjectKey }) {
+/**
+ * Opens how to connect a client to the open server, or to the preview that `branchId` names or whose screen is open.
+ * Loaded when first opened.
+ */
+export function ConnectButton({
+  projectKey,
+  branchId,
+  size,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly branchId?: string;
+  readonly size?: "sm";
+}) {
   const [isOpen, setOpen] = useState(false);
   const [drawer, load] = useLazyModule(() => import("./connect-drawer.tsx"));
   return (
     <>
       <Button
-        variant="primary"
+        variant={size === undefined ? "primary" : "secondary"}
+        size={size}
         className="max-sm:w-8 max-sm:px-0"
         icon={<Plug aria-hidden />}
         aria-haspopup="dialog"
@@ -25,7 +37,9 @@ export function ConnectButton({ projectKey }: { readonly projectKey: ProjectKey 
       >
         <span className="max-sm:sr-only">Connect</span>
       </Button>
-      {drawer ? <drawer.ConnectDrawer projectKey={projectKey} open={isOpen} onOpenChange={setOpen} /> : null}
+      {drawer ? (
+        <drawer.ConnectDrawer projectKey={projectKey} branchId={branchId} open={isOpen} onOpenChange={setOpen} />
+      ) : null}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
+import { z } from "zod";
 import { buildsQuery } from "~/features/build/build.functions.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { DeploymentsPage } from "~/features/deployment/deployments-page.tsx";
@@ -16,21 +17,23 @@ export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
     const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
     if (kind !== "hosted") throw redirect({ to: "/$orgSlug/$projectName/inspector", params, replace: true });
   },
-  loader: async ({ context, params }) => {
+  validateSearch: z.object({ branch: z.string().min(1).max(255).optional().catch(undefined) }),
+  loaderDeps: ({ search: { branch } }) => ({ branch }),
+  loader: async ({ context, params, deps: { branch } }) => {
     try {
       await Promise.all([
-        context.queryClient.ensureInfiniteQueryData(buildsQuery(params)),
+        context.queryClient.ensureInfiniteQueryData(buildsQuery(params, branch)),
         context.queryClient.ensureQueryData(branchesQuery(params)),
       ]);
     } catch (error) {
-      // The project was deleted while one of its pages was open.
+      // The project was deleted while one of its pages was open, or it has no such branch.
       if (error instanceof TowpathError && error.code === "not_found") throw notFound();
       throw error;
     }
   },
   head: ({ params }) => ({ meta: [{ title: `Deployments · ${params.projectName} · Towpath` }] }),
-  component: () => <DeploymentsPage projectKey={Route.useParams()} />,
+  component: () => <DeploymentsPage projectKey={Route.useParams()} branch={Route.useSearch().branch} />,
   pendingComponent: DeploymentsPending,
   errorComponent: DeploymentsError,
-  notFoundComponent: DeploymentsNotFound,
+  notFoundComponent: () => <DeploymentsNotFound projectKey={Route.useParams()} branch={Route.useSearch().branch} />,
 });

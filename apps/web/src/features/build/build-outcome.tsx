@@ -1,0 +1,89 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import type { BuildView } from "@towpath/core/build";
+import type { BuildLogEntry } from "@towpath/core/build/contract";
+import { Ban, Clock } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { useMay } from "../session/guards.ts";
+import { cancel } from "./build.functions.ts";
+import { DiagnosisPanel } from "./build-problems.tsx";
+import { RedeployButton } from "./redeploy-button.tsx";
+import { Remedies } from "./remedies.tsx";
+import { SuccessPanel } from "./success-panel.tsx";
+
+/** How a build ended, and what to do next; for one that waits, that it does. */
+export function BuildOutcome({
+  project,
+  build,
+  lines,
+}: {
+  project: ProjectKey;
+  build: BuildView;
+  lines: readonly BuildLogEntry[];
+}) {
+  const { data: detail } = useSuspenseQuery(projectQuery(project));
+  const liveNote = detail.isLive ? "Your live version is unaffected." : "Nothing is live yet.";
+  if (build.status === "succeeded") return <SuccessPanel project={project} build={build} />;
+  if (build.status === "canceled") {
+    return (
+      <Callout
+        tone="info"
+        title="This build was canceled"
+        actions={<RedeployButton project={project} buildId={build.id} label="Rebuild" />}
+      >
+        A newer commit replaced it, or someone canceled it: the end of its log says which. {liveNote}
+      </Callout>
+    );
+  }
+  if (build.status === "failed" && build.diagnosis) {
+    const errorLine = lines.find((line) => line.kind === "error")?.line ?? null;
+    return (
+      <DiagnosisPanel
+        diagnosis={build.diagnosis}
+        errorLine={errorLine}
+        actions={<Remedies project={project} build={build} diagnosis={build.diagnosis} />}
+        liveNote={liveNote}
+      />
+    );
+  }
+  if (build.status === "failed") {
+    return (
+      <Callout
+        tone="bad"
+        title="The build failed"
+        actions={<RedeployButton project={project} buildId={build.id} label="Rebuild" />}
+      >
+        The end of the log says why. {liveNote}
+      </Callout>
+    );
+  }
+  if (build.status === "queued") {
+    return (
+      <div className="flex items-center gap-2.5 rounded-lg border bg-surface px-4 py-3 text-sm text-muted">
+        <Clock className="size-4 text-faint" aria-hidden />
+        Waiting for a free worker. The build starts by itself.
+      </div>
+    );
+  }
+  return null;
+}
+
+/** Ends a build that waits or runs (BLD-13); nothing for a role that may not start builds. */
+export function CancelButton({ project, buildId }: { project: ProjectKey; buildId: string }) {
+  const queryClient = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => cancel({ data: { buildId } }),
+    onSuccess: () => toast.success("Build canceled"),
+    onError: (error) => toast.error("The build could not be canceled.", { description: failureText(error) }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: projectQueryKey(project) }),
+  });
+  if (!useMay("build.start")) return null;
+  return (
+    <Button busy={isPending} icon={<Ban aria-hidden />} onClick={() => mutate()}>
+      Cancel build
+    </Button>
+  );
+}

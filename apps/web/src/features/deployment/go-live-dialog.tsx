@@ -1,0 +1,149 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { BuildSummary } from "@towpath/core/build";
+import { type ReactNode, useState } from "react";
+import { Button, type ButtonLook } from "~/ui/button.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import { commitTitle } from "../build/build-status.tsx";
+import { CommitLine } from "../build/commit-line.tsx";
+import { SurfaceChanges } from "../build/surface-changes.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { useMay } from "../session/guards.ts";
+import { makeLive, promote } from "./deployment.functions.ts";
+
+/** A way to make a version live without building it (PRJ-14). */
+export type GoLive = "make-live" | "promote";
+
+/** What the dialog needs of a version's build. */
+export type Version = Pick<BuildSummary, "id" | "commitSha" | "commitMessage"> & {
+  readonly branch: { readonly name: string };
+  readonly deployment: { readonly id: string } | null;
+};
+
+/** How the user may make a build's version live: again under its own URL, or in production. */
+export function useWaysToGoLive(build: BuildSummary): readonly GoLive[] {
+  const mayBuild = useMay("build.start");
+  const { deployment } = build;
+  if (!mayBuild || build.status !== "succeeded" || deployment === null) return [];
+  const ways: GoLive[] = [];
+  if (!deployment.isLive) ways.push("make-live");
+  if (!deployment.isProd) ways.push("promote");
+  return ways;
+}
+
+export const goLiveLabels: Readonly<Record<GoLive, string>> = {
+  "make-live": "Make live",
+  promote: "Promote to production",
+};
+
+/** A button for each way to make a version live, which asks first; nothing where there is none. */
+export function GoLiveButton({ project, build, ...look }: ButtonLook & { project: ProjectKey; build: BuildSummary }) {
+  const ways = useWaysToGoLive(build);
+  return ways.map((way) => <OneWayButton key={way} {...{ project, way }} version={build} {...look} />);
+}
+
+/** A button that asks, and makes a version live in one way. */
+export function OneWayButton({
+  project,
+  way,
+  version,
+  ...look
+}: ButtonLook & { project: ProjectKey; way: GoLive; version: Version }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...look} onClick={() => setOpen(true)}>
+        {goLiveLabels[way]}
+      </Button>
+      <GoLiveDialog project={project} way={way} version={version} open={open} onOpenChange={setOpen} />
+    </>
+  );
+}
+
+const titles: Readonly<Record<GoLive, string>> = {
+  "make-live": "Make this version live?",
+  promote: "Promote this version to production?",
+};
+
+/** Says what happens to callers, and asks. */
+export function GoLiveDialog({
+  project,
+  way,
+  version,
+  open,
+  onOpenChange,
+}: {
+  project: ProjectKey;
+  way: GoLive;
+  version: Version;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
+  const { mutate, isPending } = useGoLive(project, version, () => onOpenChange(false));
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={titles[way]}
+      footer={
+        <>
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button variant="primary" busy={isPending} onClick={() => mutate(way)}>
+            {goLiveLabels[way]}
+          </Button>
+        </>
+      }
+    >
+      <div className="rounded-md border bg-sunken px-3 py-2">
+        <p className="truncate text-sm font-medium">{commitTitle(version.commitMessage)}</p>
+        <CommitLine commit={{ ...version, branch: version.branch.name }} />
+      </div>
+      {open && (
+        <SurfaceChanges
+          project={project}
+          buildId={version.id}
+          {...(way === "promote" && { against: "production" })}
+          className="mt-3"
+        />
+      )}
+      <p className="mt-3 text-sm text-muted">{explanations[way](version.branch.name)}</p>
+    </Dialog>
+  );
+}
+
+const explanations: Readonly<Record<GoLive, (branch: string) => ReactNode>> = {
+  "make-live": (branch) => (
+    <>
+      New calls reach it at once, with the variables it was built with. Calls under way finish where they are. The next
+      push to <code>{branch}</code> goes live as usual.
+    </>
+  ),
+  promote: () => (
+    <>
+      Nothing is built again: production gets the same files with its own variables, and goes live once the server
+      answers. The preview stays. The next push to production's branch replaces this version.
+    </>
+  ),
+};
+
+function useGoLive(project: ProjectKey, version: Version, onDone: () => void) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const data = { ...project, deploymentId: version.deployment?.id ?? "" };
+  return useMutation({
+    mutationFn: async (way: GoLive) =>
+      way === "promote" ? (await promote({ data })).id : void (await makeLive({ data })),
+    onSuccess: async (buildId) => {
+      await queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
+      onDone();
+      if (buildId === undefined) toast.success(`${version.commitSha.slice(0, 7)} is live`);
+      else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId } });
+    },
+    onError: (error) => {
+      onDone();
+      toast.error("The version could not be made live.", { description: failureText(error) });
+    },
+  });
+}
