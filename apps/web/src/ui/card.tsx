@@ -20,7 +20,7 @@ export function CardHeader({
 }) {
   return (
     <header className={classNames("flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-3.5 pb-2.5", className)}>
-      <div className="min-w-0 flex-1">
+      <div className="min-w-0 flex-1 basis-48">
         <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
         {description && <p className="mt-0.5 text-sm text-muted">{description}</p>}
       </div>

@@ -38,7 +38,11 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
       <div className="flex flex-col gap-4">
         <BuildOutcome project={projectKey} build={build} lines={lines} />
         <StreamProblem stream={stream} />
-        <PhaseResults phases={phaseStates(build, lines)} />
+        <PhaseResults
+          phases={phaseStates(build, lines)}
+          isPromotion={build.trigger === "promote"}
+          failure={build.diagnosis?.title ?? null}
+        />
         <LogViewer
           label="Build log"
           lines={logLines}

@@ -24,18 +24,28 @@ const stateWords: Record<PhaseState["state"], string> = {
 };
 
 /** One line for each phase: what it came to and how long it took. The reasons are behind it. */
-export function PhaseResults({ phases }: { phases: readonly PhaseState[] }) {
+export function PhaseResults({
+  phases,
+  isPromotion,
+  failure,
+}: {
+  phases: readonly PhaseState[];
+  /** A promotion needs none of the phases that make layers. */
+  isPromotion: boolean;
+  /** What went wrong, in one line; null unless a phase failed. */
+  failure: string | null;
+}) {
   const failed = phases.some(({ state }) => state === "failed");
   const isDone = phases.every(({ state }) => state === "done");
   return (
     <Card className="flex items-stretch">
-      <div className="hidden items-center border-r bg-sunken px-4 sm:flex">
+      <div className="hidden items-center rounded-l-lg border-r bg-sunken px-4 sm:flex">
         <WaterLevel level={progressOf(phases)} tone={failed ? "bad" : isDone ? "ok" : "accent"} className="size-12" />
       </div>
       <ol aria-label="Phases of the build" className="min-w-0 flex-1 divide-y">
         {phases.map((phase) => (
           <li key={phase.phase}>
-            <Phase phase={phase} />
+            <Phase phase={isPromotion ? promotedPhase(phase) : { ...phase, isNeeded: true }} failure={failure} />
           </li>
         ))}
       </ol>
@@ -43,13 +53,21 @@ export function PhaseResults({ phases }: { phases: readonly PhaseState[] }) {
   );
 }
 
-function Phase({ phase }: { phase: PhaseState }) {
+type Shown = PhaseState & { readonly isNeeded: boolean };
+
+/** What the preview had already leaves neither lines nor a time. */
+const promotedPhase = (phase: PhaseState): Shown => ({
+  ...phase,
+  isNeeded: phase.state !== "done" || phase.durationMs !== null || phase.startedAt !== null,
+});
+
+function Phase({ phase, failure }: { phase: Shown; failure: string | null }) {
   const { steps, warnings, packages } = phase;
-  if (steps.length + warnings.length + packages.length === 0) return <PhaseLine phase={phase} />;
+  if (steps.length + warnings.length + packages.length === 0) return <PhaseLine phase={phase} failure={failure} />;
   return (
     <details className="group/phase">
       <summary className="flex cursor-pointer list-none items-center rounded-sm hover:bg-hover/60 [&::-webkit-details-marker]:hidden">
-        <PhaseLine phase={phase} />
+        <PhaseLine phase={phase} failure={failure} />
         <ChevronRight
           className="mr-3 size-4 shrink-0 text-faint transition-transform group-open/phase:rotate-90"
           aria-hidden
@@ -86,20 +104,19 @@ function Notes({ notes, className }: { notes: readonly string[]; className?: str
   );
 }
 
-function PhaseLine({ phase }: { phase: PhaseState }) {
-  const { state, durationMs, startedAt, result } = phase;
+function PhaseLine({ phase, failure }: { phase: Shown; failure: string | null }) {
+  const { state, durationMs, startedAt, isNeeded } = phase;
+  const result = state === "failed" ? (failure ?? phase.result) : phase.result;
   const isIdle = state === "waiting" || state === "skipped";
-  // A phase that a promotion skips has neither lines nor a time.
-  const isReused = state === "done" && durationMs === null && startedAt === null;
   return (
     <div className="flex min-h-10 min-w-0 flex-1 items-center gap-3 px-4 py-2 text-sm">
-      <PhaseMark state={isReused ? "skipped" : state} />
+      <PhaseMark state={isNeeded ? state : "skipped"} />
       <h3 className={classNames("w-16 shrink-0 font-medium", isIdle && "text-muted")}>
         {names[phase.phase].title}
-        <span className="sr-only">, {isReused ? "not needed" : stateWords[state]}</span>
+        <span className="sr-only">, {isNeeded ? stateWords[state] : "not needed"}</span>
       </h3>
       <span className={classNames("min-w-0 flex-1 break-words", result === null ? "text-faint" : "text-muted")}>
-        {result ?? (isReused ? "Not needed" : names[phase.phase].about)}
+        {result ?? (isNeeded ? names[phase.phase].about : "Not needed")}
       </span>
       <span className="tabular shrink-0 text-xs text-muted">
         {durationMs !== null && <Duration ms={durationMs} />}

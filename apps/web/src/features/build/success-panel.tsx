@@ -43,7 +43,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
           )}
           <div className="min-w-0">
             <h2 id="success-title" className="text-lg font-semibold tracking-tight">
-              {deployment?.isLive ? "Live" : "Built"}
+              {deployment?.isLive ? (deployment.isProd ? "Live" : "Live preview") : "Built"}
               {withWarnings(warnings.length)}
               {duration !== null && (
                 <span className="font-normal">
