@@ -5,7 +5,9 @@ import tailwindcss from "@tailwindcss/vite";
 import { tanstackStart } from "@tanstack/react-start/plugin/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { z } from "zod";
 import { postMetaSchema } from "./src/features/blog/post.schema.ts";
+import { documentLink } from "./src/features/docs/contents.ts";
 import { markdown } from "./vite/markdown.ts";
 
 /** Import specifiers that must never reach a browser. A leak fails the build. */
@@ -48,6 +50,9 @@ const precompress = (): Plugin => ({
   },
 });
 
+/** Titles and order are in `contents.ts`: the documents of the repository have no front matter. */
+const documentation = { frontMatter: z.strictObject({}), linkTo: documentLink };
+
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   server: { host: "127.0.0.1" },
@@ -58,7 +63,11 @@ export default defineConfig({
   plugins: [
     tailwindcss(),
     markdown({
-      collections: [{ directory: join(import.meta.dirname, "src/features/blog/posts"), frontMatter: postMetaSchema }],
+      collections: [
+        { directory: join(import.meta.dirname, "src/features/blog/posts"), frontMatter: postMetaSchema },
+        { directory: join(import.meta.dirname, "src/features/docs/pages"), ...documentation },
+        { directory: join(import.meta.dirname, "../../docs"), ...documentation },
+      ],
     }),
     tanstackStart({
       router: {

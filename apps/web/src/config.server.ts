@@ -41,9 +41,11 @@ const settings = z.object({
     .default("local"),
   TOWPATH_URL: origin.optional(),
   ...thirdPartySettings,
-  /** Where the public site's star count and Docs lead. */
+  /** Where the public site's star count and Docs lead, Docs to this instance's own pages unless it is set. */
   TOWPATH_STAR_URL: link.default("https://github.com/jlowin/fastmcp"),
-  TOWPATH_DOCS_URL: link.default("https://gofastmcp.com"),
+  TOWPATH_DOCS_URL: link.optional(),
+  /** Where the files of the documentation can be edited, in front of their path in the repository. */
+  TOWPATH_DOCS_EDIT_URL: link.transform((url) => url.replace(/\/+$/, "")).optional(),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
   /** Reverse proxies and gateways on other hosts, separated by commas: what they say of their clients is believed. */
@@ -118,7 +120,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     logLevel: values.TOWPATH_LOG_LEVEL,
     baseUrl: values.TOWPATH_URL ?? localUrl,
     starUrl: values.TOWPATH_STAR_URL,
-    docsUrl: values.TOWPATH_DOCS_URL,
+    docsUrl: values.TOWPATH_DOCS_URL ?? "/docs",
+    docsEditUrl: values.TOWPATH_DOCS_EDIT_URL ?? null,
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
     proxies: values.TOWPATH_PROXIES,

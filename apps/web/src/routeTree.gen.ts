@@ -77,6 +77,9 @@ import { Route as OrgSlugWelcomeServerSetupRouteImport } from "./routes/$orgSlug
 import { Route as SiteAppProjectNameRouteImport } from "./routes/_site/app.$projectName";
 import { Route as SiteBlogIndexRouteImport } from "./routes/_site/blog.index";
 import { Route as SiteBlogSlugRouteImport } from "./routes/_site/blog.$slug";
+import { Route as SiteDocsIndexRouteImport } from "./routes/_site/docs.index";
+import { Route as SiteDocsSlugRouteImport } from "./routes/_site/docs.$slug";
+import { Route as SiteDocsSearchRouteImport } from "./routes/_site/docs.search";
 import { Route as ApiAuthBackchannelLogoutRouteImport } from "./routes/api/auth/backchannel-logout";
 import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
 import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
@@ -493,6 +496,21 @@ const SiteBlogSlugRoute = SiteBlogSlugRouteImport.update({
   path: "/blog/$slug",
   getParentRoute: () => SiteRoute,
 } as any);
+const SiteDocsIndexRoute = SiteDocsIndexRouteImport.update({
+  id: "/docs/",
+  path: "/docs/",
+  getParentRoute: () => SiteRoute,
+} as any);
+const SiteDocsSlugRoute = SiteDocsSlugRouteImport.update({
+  id: "/docs/$slug",
+  path: "/docs/$slug",
+  getParentRoute: () => SiteRoute,
+} as any);
+const SiteDocsSearchRoute = SiteDocsSearchRouteImport.update({
+  id: "/docs/search",
+  path: "/docs/search",
+  getParentRoute: () => SiteRoute,
+} as any);
 const ApiAuthBackchannelLogoutRoute =
   ApiAuthBackchannelLogoutRouteImport.update({
     id: "/api/auth/backchannel-logout",
@@ -896,6 +914,8 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/app/$projectName": typeof SiteAppProjectNameRoute;
   "/blog/$slug": typeof SiteBlogSlugRoute;
+  "/docs/$slug": typeof SiteDocsSlugRoute;
+  "/docs/search": typeof SiteDocsSearchRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
@@ -906,6 +926,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/blog/": typeof SiteBlogIndexRoute;
+  "/docs/": typeof SiteDocsIndexRoute;
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
@@ -1022,6 +1043,8 @@ export interface FileRoutesByTo {
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/app/$projectName": typeof SiteAppProjectNameRoute;
   "/blog/$slug": typeof SiteBlogSlugRoute;
+  "/docs/$slug": typeof SiteDocsSlugRoute;
+  "/docs/search": typeof SiteDocsSearchRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
@@ -1032,6 +1055,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings": typeof OrgSlugSettingsIndexRoute;
   "/blog": typeof SiteBlogIndexRoute;
+  "/docs": typeof SiteDocsIndexRoute;
   "/api/og": typeof ApiOgIndexRoute;
   "/v0.1/servers": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
@@ -1152,6 +1176,8 @@ export interface FileRoutesById {
   "/$orgSlug/welcome/server-setup": typeof OrgSlugWelcomeServerSetupRoute;
   "/_site/app/$projectName": typeof SiteAppProjectNameRoute;
   "/_site/blog/$slug": typeof SiteBlogSlugRoute;
+  "/_site/docs/$slug": typeof SiteDocsSlugRoute;
+  "/_site/docs/search": typeof SiteDocsSearchRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
@@ -1162,6 +1188,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/_site/blog/": typeof SiteBlogIndexRoute;
+  "/_site/docs/": typeof SiteDocsIndexRoute;
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
@@ -1282,6 +1309,8 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/server-setup"
     | "/app/$projectName"
     | "/blog/$slug"
+    | "/docs/$slug"
+    | "/docs/search"
     | "/api/auth/backchannel-logout"
     | "/api/github/callback"
     | "/api/github/setup"
@@ -1292,6 +1321,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/blog/"
+    | "/docs/"
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
@@ -1408,6 +1438,8 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/server-setup"
     | "/app/$projectName"
     | "/blog/$slug"
+    | "/docs/$slug"
+    | "/docs/search"
     | "/api/auth/backchannel-logout"
     | "/api/github/callback"
     | "/api/github/setup"
@@ -1418,6 +1450,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName"
     | "/$orgSlug/settings"
     | "/blog"
+    | "/docs"
     | "/api/og"
     | "/v0.1/servers"
     | "/$orgSlug/$projectName/build-logs/$buildId"
@@ -1537,6 +1570,8 @@ export interface FileRouteTypes {
     | "/$orgSlug/welcome/server-setup"
     | "/_site/app/$projectName"
     | "/_site/blog/$slug"
+    | "/_site/docs/$slug"
+    | "/_site/docs/search"
     | "/api/auth/backchannel-logout"
     | "/api/github/callback"
     | "/api/github/setup"
@@ -1547,6 +1582,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/_site/blog/"
+    | "/_site/docs/"
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
@@ -2163,6 +2199,27 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof SiteBlogSlugRouteImport;
       parentRoute: typeof SiteRoute;
     };
+    "/_site/docs/": {
+      id: "/_site/docs/";
+      path: "/docs";
+      fullPath: "/docs/";
+      preLoaderRoute: typeof SiteDocsIndexRouteImport;
+      parentRoute: typeof SiteRoute;
+    };
+    "/_site/docs/$slug": {
+      id: "/_site/docs/$slug";
+      path: "/docs/$slug";
+      fullPath: "/docs/$slug";
+      preLoaderRoute: typeof SiteDocsSlugRouteImport;
+      parentRoute: typeof SiteRoute;
+    };
+    "/_site/docs/search": {
+      id: "/_site/docs/search";
+      path: "/docs/search";
+      fullPath: "/docs/search";
+      preLoaderRoute: typeof SiteDocsSearchRouteImport;
+      parentRoute: typeof SiteRoute;
+    };
     "/api/auth/backchannel-logout": {
       id: "/api/auth/backchannel-logout";
       path: "/api/auth/backchannel-logout";
@@ -2695,7 +2752,10 @@ interface SiteRouteChildren {
   SiteIndexRoute: typeof SiteIndexRoute;
   SiteAppProjectNameRoute: typeof SiteAppProjectNameRoute;
   SiteBlogSlugRoute: typeof SiteBlogSlugRoute;
+  SiteDocsSlugRoute: typeof SiteDocsSlugRoute;
+  SiteDocsSearchRoute: typeof SiteDocsSearchRoute;
   SiteBlogIndexRoute: typeof SiteBlogIndexRoute;
+  SiteDocsIndexRoute: typeof SiteDocsIndexRoute;
 }
 
 const SiteRouteChildren: SiteRouteChildren = {
@@ -2703,7 +2763,10 @@ const SiteRouteChildren: SiteRouteChildren = {
   SiteIndexRoute: SiteIndexRoute,
   SiteAppProjectNameRoute: SiteAppProjectNameRoute,
   SiteBlogSlugRoute: SiteBlogSlugRoute,
+  SiteDocsSlugRoute: SiteDocsSlugRoute,
+  SiteDocsSearchRoute: SiteDocsSearchRoute,
   SiteBlogIndexRoute: SiteBlogIndexRoute,
+  SiteDocsIndexRoute: SiteDocsIndexRoute,
 };
 
 const SiteRouteWithChildren = SiteRoute._addFileChildren(SiteRouteChildren);

@@ -48,7 +48,7 @@ async function isFresh(): Promise<boolean> {
   );
   const packages = join(web, "../../packages");
   const own = ["src", "vite", "public", "vite.config.ts"].map((name) => join(web, name));
-  const sources = [...own, packages, join(web, "../../python/samples")];
+  const sources = [...own, packages, join(web, "../../python/samples"), join(web, "../../docs")];
   return built > Math.max(...(await Promise.all(sources.map(newest))));
 }
 

@@ -161,6 +161,8 @@ test("entry points without a permission are exactly these", () => {
     "public: POST provider/sign-up.tsx",
     "public: blog.getPost",
     "public: blog.getPosts",
+    "public: docs.getDocument",
+    "public: docs.searchDocuments",
     "public: invitation.getOffer",
     "public: organization-settings.getWidgetToken",
     "public: registry.getRegistryData",

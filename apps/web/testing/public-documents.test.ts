@@ -1,17 +1,21 @@
+import { readFile } from "node:fs/promises";
 import { SaxesParser } from "saxes";
 import { expect, test } from "vitest";
 import { postMetaSchema } from "../src/features/blog/post.schema.ts";
 import { publishedPosts } from "../src/features/blog/publish-posts.ts";
+import { documentPath, documents } from "../src/features/docs/contents.ts";
 import { openSite } from "./site.ts";
 import { newVisitor, seededMember } from "./visitor.ts";
 
 const site = openSite(() => ({
   TOWPATH_STAR_URL: "https://stars.example/repo",
   TOWPATH_DOCS_URL: "https://docs.example/",
+  TOWPATH_DOCS_EDIT_URL: "https://code.example/edit/main/",
 }));
 
 const slugs = ["oauth-proxy-dynamic-registration", "sampling-fallbacks", "context-economy"];
-const publicPaths = ["/", "/pricing", "/blog", ...slugs.map((slug) => `/blog/${slug}`)];
+const docsPaths = documents.map(({ slug }) => documentPath(slug));
+const publicPaths = ["/", "/pricing", "/blog", ...slugs.map((slug) => `/blog/${slug}`), ...docsPaths];
 
 async function documentAt(path: string) {
   const response = await newVisitor(site.url).get(path);
@@ -43,7 +47,7 @@ const page = (publishedAt: string, draft?: boolean) => ({
     ...{ title: "T", description: "D", author: { name: "A", avatar: "/a.svg" }, publishedAt, tags: ["x"], image: "/i" },
     ...(draft !== undefined && { draft }),
   }),
-  ...{ html: "<p>Text</p>", headings: [], minutes: 1 },
+  ...{ html: "<p>Text</p>", headings: [], sections: [], minutes: 1 },
 });
 
 test("PUB-7 PUB-16 drafts are in no list, and no post has one as its neighbor", () => {
@@ -210,4 +214,66 @@ test("PUB-13 the page after installing the GitHub App says that it is done, and 
   expect(html).toContain("GitHub is connected");
   expect(html).toContain("Towpath can read the repositories that you chose");
   expect(html).toMatch(/<a href="\/"[^>]*>Continue<\/a>/);
+});
+
+test("OPS-7 every page of the documentation has its text, contents, neighbors and a link to edit it; its links lead somewhere", async () => {
+  const pages = new Map(
+    await Promise.all(docsPaths.map(async (path) => [path, (await documentAt(path)).html] as const)),
+  );
+  const broken: string[] = [];
+  for (const [index, [path, html]] of [...pages].entries()) {
+    const { title = "", file } = documents[index] ?? {};
+    expect(html).toContain(`>${title}</h1>`);
+    expect(html).toContain(`href="https://code.example/edit/main/${file}"`);
+    expect([path, html.match(/rel="(?:next|prev)"/g)?.length]).toEqual([
+      path,
+      index === 0 || index === docsPaths.length - 1 ? 1 : 2,
+    ]);
+    expect([path, html.match(/ aria-current="page"/g)?.length]).toEqual([path, 2]);
+    // A visitor's document has no scripts but the inline ones.
+    expect([path, html.match(/<script[^>]* src=/)]).toEqual([path, null]);
+    for (const [, href = ""] of html.matchAll(/<a [^>]*href="([^"]+)"/g)) {
+      const [target = "", anchor] = href.split("#");
+      if (/^[a-z]+:/.test(target) || (target !== "" && !target.startsWith("/docs"))) continue;
+      const found = target === "" ? html : pages.get(target);
+      if (found === undefined || (anchor && !found.includes(` id="${anchor}"`))) broken.push(`${path}: ${href}`);
+    }
+  }
+  expect(broken).toEqual([]);
+  expect(pages.get("/docs/deploy")).toContain('aria-label="On this page"');
+  expect(pages.get("/docs/deploy")).toMatch(
+    /<pre [^>]*id="code-1".*?<button type="button" class="copy" data-copies="code-1"/s,
+  );
+  expect((await documentAt("/docs/no-such-page")).status).toBe(404);
+});
+
+test("OPS-7 the command line's page names every command and option of the terminal, and no other", async () => {
+  const usage = await readFile(new URL("../../cli/src/main.ts", import.meta.url), "utf8");
+  const page = await readFile(new URL("../src/features/docs/pages/cli.md", import.meta.url), "utf8");
+  const commandsIn = (text: string) => new Set([...text.matchAll(/\.\/towpath ([a-z-]+)/g)].map(([, name]) => name));
+  const optionsIn = (text: string) => new Set([...text.matchAll(/--[a-z][a-z-]+/g)].map(([name]) => name));
+  const help = usage.slice(0, usage.indexOf("`;"));
+  // Tests are for those who work on Towpath.
+  expect(commandsIn(page)).toEqual(new Set([...commandsIn(help)].filter((name) => name !== "test")));
+  expect(optionsIn(page)).toEqual(optionsIn(help));
+});
+
+test("OPS-7 the documentation is searched by words, their beginnings and slips, without a script; queries stay text", async () => {
+  const search = async (query: string) => {
+    const { html, status, meta } = await documentAt(`/docs/search?q=${encodeURIComponent(query)}`);
+    expect([status, meta("robots")]).toEqual([200, "noindex"]);
+    const found = [...html.matchAll(/<a href="(\/docs[^"]*)" class="group/g)].map(([, href]) => href);
+    return { html, found };
+  };
+  expect((await search("entrypoint doesn't exist")).found[0]).toBe(
+    "/docs/troubleshooting#the-entrypoint--doesnt-exist",
+  );
+  expect((await search("TOWPATH_GATEWAY_ORIGINS")).found).toContain("/docs/configuration#gateway");
+  expect((await search("rollbak")).found.length).toBeGreaterThan(0);
+  expect((await search("environ")).found).toContain("/docs/variables#set-them");
+  expect((await search("rate limited")).html).toContain("<mark");
+  const none = await search("<script>alert(1)</script> zzzzqq");
+  expect([none.found, none.html.includes("<script>alert")]).toEqual([[], false]);
+  expect(none.html).toContain("No results");
+  expect((await search("")).found).toEqual([]);
 });

@@ -48,6 +48,10 @@ test("UI-4 UI-5 the public pages are accessible and fit the screen, in both them
       "/blog/oauth-proxy-dynamic-registration",
       "/blog/context-economy",
       "/blog/no-such-post",
+      "/docs",
+      "/docs/troubleshooting",
+      "/docs/roles",
+      "/docs/search?q=sign+in",
       "/provider/problem?error=account_not_linked",
       "/new/github-install-success",
     ]) {
@@ -55,6 +59,27 @@ test("UI-4 UI-5 the public pages are accessible and fit the screen, in both them
       await expectAccessible(page);
     }
   }
+});
+
+test("OPS-7 / goes to the search of the documentation, code is copied, and a phone has all pages", async () => {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${site.url}/docs`);
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("./towpath up");
+  await page.keyboard.press("/");
+  await page.keyboard.type("api key");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Results for “api key”" }).waitFor();
+  await page
+    .getByRole("link", { name: /^API keys/ })
+    .first()
+    .click();
+  await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByText("All pages", { exact: true }).click();
+  await page.getByRole("navigation", { name: "All pages" }).getByRole("link", { name: "Retention" }).click();
+  await page.getByRole("heading", { level: 1, name: "Retention" }).waitFor();
 });
 
 test("UI-2 the public site's theme switch works without the app, and keeps the choice", async () => {

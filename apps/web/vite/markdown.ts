@@ -17,8 +17,17 @@ import type { MarkdownPage } from "../src/ui/markdown-page.ts";
 
 type Options = {
   /** Directory of the pages, and what their front matter must be. */
-  readonly collections: readonly { readonly directory: string; readonly frontMatter: ZodType }[];
+  readonly collections: readonly Collection[];
 };
+
+type Collection = {
+  readonly directory: string;
+  readonly frontMatter: ZodType;
+  /** Where a relative link leads on the site, by the title of its page; null: nowhere, and only its text stays. */
+  readonly linkTo?: LinkTo;
+};
+
+type LinkTo = (href: string) => { readonly href: string; readonly title: string } | null;
 
 /**
  * Makes a module of every Markdown file in the given directories, whose default export is a `MarkdownPage`. Front matter
@@ -31,7 +40,7 @@ export function markdown({ collections }: Options): Plugin {
       const file = id.split("?", 1)[0] ?? id;
       const collection = collections.find(({ directory }) => file.endsWith(".md") && dirname(file) === directory);
       if (!collection) return null;
-      const page = await compileMarkdown(source, file, collection.frontMatter);
+      const page = await compileMarkdown(source, file, collection);
       for (const figure of page.figures) this.addWatchFile(figure);
       return { code: `export default ${JSON.stringify(page.page)}`, map: null };
     },
@@ -39,27 +48,35 @@ export function markdown({ collections }: Options): Plugin {
 }
 
 /** @throws Error that names the file, for front matter that doesn't fit the schema and for a figure that is missing */
-async function compileMarkdown(source: string, path: string, frontMatter: ZodType) {
+async function compileMarkdown(source: string, path: string, { frontMatter, linkTo }: Collection) {
   const file = new VFile({ path, value: source });
   matter(file, { strip: true });
   const parsed = frontMatter.safeParse(file.data.matter);
   if (!parsed.success) throw new Error(`${relative(process.cwd(), path)}: ${parsed.error.message}`);
   const headings: MarkdownPage<unknown>["headings"][number][] = [];
+  const sections: MarkdownPage<unknown>["sections"][number][] = [];
   const figures: string[] = [];
   const html = await unified()
     .use(remarkParse)
     .use(remarkGfm)
     .use(remarkRehype)
     .use(rehypeSlug)
-    .use(() => (tree: Root) => void headings.push(...headingsOf(tree)))
+    .use(() => (tree: Root) => void (linkTo && rewriteLinks(tree, linkTo)))
+    .use(() => (tree: Root) => {
+      headings.push(...headingsOf(tree));
+      sections.push(...sectionsOf(tree));
+      tree.children = tree.children.filter((node) => !(isElement(node) && node.tagName === "h1"));
+      linkHeadings(tree);
+    })
     .use(() => (tree: Root) => reachableTables(tree))
     .use(() => async (tree: Root) => void figures.push(...(await inlineFigures(tree, path))))
     .use(shiki, { theme: createCssVariablesTheme({ variablePrefix: "--code-" }), defaultLanguage: "text" })
+    .use(() => (tree: Root) => copyableCode(tree))
     // The only raw nodes are our own figures: HTML in Markdown has been dropped by remark-rehype.
     .use(rehypeStringify, { allowDangerousHtml: true })
     .process(file);
   const minutes = Math.max(1, Math.round(source.split(/\s+/).length / 220));
-  const page: MarkdownPage<unknown> = { frontMatter: parsed.data, html: String(html), headings, minutes };
+  const page: MarkdownPage<unknown> = { frontMatter: parsed.data, html: String(html), headings, sections, minutes };
   return { page, figures };
 }
 
@@ -70,10 +87,77 @@ function headingsOf(tree: Root) {
   });
 }
 
-/** A table may be wider than a phone. What scrolls must be reachable by keyboard (WCAG 2.1.1). */
-function reachableTables(tree: Root): void {
-  for (const node of tree.children) if (isElement(node) && node.tagName === "table") node.properties.tabIndex = 0;
+/** The text of each part of a page that has a heading, for searches. The first one is what stands before them. */
+function sectionsOf(tree: Root): MarkdownPage<unknown>["sections"][number][] {
+  const sections = [{ id: "", heading: "", text: "" }];
+  for (const node of tree.children.filter(isElement)) {
+    const text = textOf(node.children).replaceAll(/\s+/g, " ").trim();
+    if (/^h[23]$/.test(node.tagName)) sections.push({ id: String(node.properties.id), heading: text, text: "" });
+    else if (node.tagName !== "h1") (sections.at(-1) as { text: string }).text += ` ${text}`;
+  }
+  return sections.map((section) => ({ ...section, text: section.text.trim() }));
 }
+
+/** A heading is a link to itself, so that its address can be copied. */
+function linkHeadings(tree: Root): void {
+  for (const node of tree.children) {
+    if (!isElement(node) || !/^h[23]$/.test(node.tagName)) continue;
+    const link: Element = { type: "element", tagName: "a", properties: {}, children: node.children };
+    link.properties = { href: `#${String(node.properties.id)}`, className: ["anchor"] };
+    // A link in a link is none.
+    if (!node.children.some((child) => isElement(child) && child.tagName === "a")) node.children = [link];
+  }
+}
+
+/** Gives each block of code a button that copies it: the site's script does it (`data-copies`). */
+function copyableCode(tree: Root): void {
+  let count = 0;
+  for (const [index, child] of tree.children.entries()) {
+    // Highlighted code is a tree of its own.
+    const node = (child as { type: string }).type === "root" ? (child as unknown as Root).children[0] : child;
+    if (!node || !isElement(node) || node.tagName !== "pre") continue;
+    const id = `code-${++count}`;
+    node.properties.id = id;
+    const properties = { type: "button", className: ["copy"], "data-copies": id, title: "Copy", ariaLabel: "Copy" };
+    const button: Element = { type: "element", tagName: "button", properties, children: [] };
+    tree.children[index] = {
+      ...{ type: "element", tagName: "div", properties: { className: ["code"] } },
+      children: [node, button],
+    } as Element;
+  }
+}
+
+function rewriteLinks(node: Root | Element, linkTo: LinkTo): void {
+  node.children = (node.children as ElementContent[]).flatMap((child): ElementContent[] => {
+    if (!isElement(child)) return [child];
+    rewriteLinks(child, linkTo);
+    const href = child.tagName === "a" ? String(child.properties.href) : "#";
+    if (/^(?:[a-z]+:|[/#])/.test(href)) return [child];
+    const target = linkTo(href);
+    if (target === null) return child.children;
+    child.properties.href = target.href;
+    // Names of files mean nothing on the site.
+    if (textOf(child.children).endsWith(".md")) child.children = [{ type: "text", value: target.title }];
+    return [child];
+  });
+}
+
+/**
+ * A table may be wider than a phone. What scrolls must be reachable by keyboard (WCAG 2.1.1). A header without a text is
+ * none.
+ */
+function reachableTables(tree: Root): void {
+  for (const node of tree.children) {
+    if (!isElement(node) || node.tagName !== "table") continue;
+    node.properties.tabIndex = 0;
+    for (const header of elementsOf(node, "th")) if (header.children.length === 0) header.tagName = "td";
+  }
+}
+
+const elementsOf = (node: Element, tagName: string): readonly Element[] =>
+  node.children
+    .filter(isElement)
+    .flatMap((child) => [...(child.tagName === tagName ? [child] : []), ...elementsOf(child, tagName)]);
 
 /** Replaces each paragraph that is only an image of an SVG file by that drawing, so that it follows the theme. */
 async function inlineFigures(tree: Root, path: string): Promise<readonly string[]> {

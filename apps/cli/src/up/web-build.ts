@@ -22,6 +22,7 @@ async function sourcesDigest(): Promise<string> {
     "apps/web/vite/*.ts",
     "apps/web/*.ts",
     "apps/web/package.json",
+    "docs/*.{md,svg}",
     "packages/*/src/**/*.ts",
     "package-lock.json",
   ];

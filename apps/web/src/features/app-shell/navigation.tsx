@@ -2,6 +2,7 @@ import type { Permission } from "@towpath/core/authorize";
 import type { ProjectKind } from "@towpath/core/project";
 import {
   Activity,
+  BookOpen,
   Bot,
   ChartNoAxesColumn,
   CircleUserRound,
@@ -124,6 +125,17 @@ export function organizationScreens(organization: {
           icon: <Palette aria-hidden />,
           link: { to: "/$orgSlug/settings/preferences", params },
           keywords: ["theme", "dark", "light"],
+        },
+      ],
+    },
+    {
+      label: "Help",
+      items: [
+        {
+          label: "Documentation",
+          icon: <BookOpen aria-hidden />,
+          link: { to: "/docs" },
+          keywords: ["docs", "guide", "manual"],
         },
       ],
     },

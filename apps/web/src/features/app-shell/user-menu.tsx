@@ -1,7 +1,7 @@
 import { Menu as BaseMenu } from "@base-ui/react/menu";
 import { Link } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/organization";
-import { Check, Keyboard, LogOut, UserRound } from "lucide-react";
+import { BookOpen, Check, Keyboard, LogOut, UserRound } from "lucide-react";
 import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 import { signOut } from "./sign-out.ts";
@@ -42,6 +42,9 @@ export function UserMenu({
       <MenuSeparator />
       <MenuItem icon={<UserRound aria-hidden />} render={<Link to="/account" />}>
         Account
+      </MenuItem>
+      <MenuItem icon={<BookOpen aria-hidden />} render={<Link to="/docs" />}>
+        Documentation
       </MenuItem>
       <MenuItem icon={<Keyboard aria-hidden />} onClick={onShortcuts}>
         Keyboard shortcuts

@@ -1,6 +1,7 @@
 import { listRegistryNames } from "@towpath/core/registry";
 import type { Services } from "~/compose.server.ts";
 import { posts } from "~/features/blog/posts.server.ts";
+import { documentPath, documents } from "~/features/docs/contents.ts";
 
 /** A sitemap may hold 50,000 addresses (sitemaps.org); the rest is for the site's own pages. */
 const maxProjects = 49_000;
@@ -17,6 +18,7 @@ export async function siteMap({ config, database }: Services): Promise<string> {
     { path: "/pricing", at: null },
     { path: "/blog", at: posts[0]?.meta.publishedAt ?? null },
     ...posts.map(({ slug, meta }) => ({ path: `/blog/${slug}`, at: meta.publishedAt })),
+    ...documents.map(({ slug }) => ({ path: documentPath(slug), at: null })),
     ...projects.map(({ name, updatedAt }) => ({ path: `/app/${name}`, at: updatedAt })),
   ];
   // No path needs escaping: slugs and names hold letters, digits and hyphens only.

@@ -9,14 +9,16 @@ export type Site = {
   /** Where the star count and Docs lead. */
   readonly starUrl: string;
   readonly docsUrl: string;
+  /** Where the documentation's files can be edited; null: nowhere. */
+  readonly editUrl: string | null;
 };
 
 /** What public pages need to know about the instance. */
 const getSite = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .handler((): Site => {
-    const { baseUrl, starUrl, docsUrl } = services().config;
-    return { baseUrl, starUrl, docsUrl };
+    const { baseUrl, starUrl, docsUrl, docsEditUrl: editUrl } = services().config;
+    return { baseUrl, starUrl, docsUrl, editUrl };
   });
 
 /** Never changes while the page is open. */

@@ -61,7 +61,15 @@ export function ServersPage({
             actions={<NewServerLinks orgSlug={orgSlug} />}
           >
             Deploy a repository of your own, or the echo server to see how it works. Or add a server that runs
-            elsewhere.
+            elsewhere. The{" "}
+            <Link
+              to="/docs/$slug"
+              params={{ slug: "deploy" }}
+              className="text-accent-text underline underline-offset-2"
+            >
+              documentation
+            </Link>{" "}
+            says what can be deployed.
           </EmptyState>
         </div>
       ) : (

@@ -1,0 +1,23 @@
+import { createServerFn } from "@tanstack/react-start";
+import { z } from "zod";
+import { publicAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+import { documents } from "./documents.server.ts";
+import { searchSections } from "./search.server.ts";
+
+/** A page of the documentation without what searches need; null for a slug that no page has. The first has "". */
+export const getDocument = createServerFn({ method: "GET" })
+  .middleware([publicAccess])
+  .validator(input(z.object({ slug: z.string().max(100) })))
+  .handler(({ data }) => {
+    const found = documents.find(({ slug }) => slug === data.slug);
+    if (!found) return null;
+    const { sections: _sections, ...document } = found;
+    return document;
+  });
+
+/** The sections of the documentation that fit a query, best first; at most 20. */
+export const searchDocuments = createServerFn({ method: "GET" })
+  .middleware([publicAccess])
+  .validator(input(z.object({ q: z.string().max(200) })))
+  .handler(({ data }) => searchSections(data.q));

@@ -1,0 +1,60 @@
+import MiniSearch from "minisearch";
+import { documentPath } from "./contents.ts";
+import { documents } from "./documents.server.ts";
+
+/** A place in the documentation. */
+export type FoundSection = {
+  readonly href: string;
+  /** The page, and its section if it is one. */
+  readonly title: string;
+  readonly heading: string;
+  /** Text around the first word that fits, in pieces: `isMatch` marks those that fit. */
+  readonly excerpt: readonly { readonly text: string; readonly isMatch: boolean }[];
+};
+
+const maxFound = 20;
+const excerptLength = 180;
+
+const sections = documents.flatMap(({ slug, title, sections }) =>
+  sections.map(({ id, heading, text }, index) => {
+    const href = id === "" ? documentPath(slug) : `${documentPath(slug)}#${id}`;
+    // The title counts for the page's beginning only, or every section of a page would be found by it.
+    return { id: href, href, title, heading, text, pageTitle: index === 0 ? title : "" };
+  }),
+);
+
+const index = new MiniSearch<(typeof sections)[number]>({ fields: ["pageTitle", "heading", "text"] });
+index.addAll(sections);
+const sectionAt = new Map(sections.map((section) => [section.href, section]));
+
+/** The sections that fit all words best, the beginnings of words and small slips included. */
+export function searchSections(query: string): readonly FoundSection[] {
+  const options = {
+    combineWith: "AND",
+    prefix: true,
+    fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
+    boost: { pageTitle: 4, heading: 3 },
+  } as const;
+  return index
+    .search(query, options)
+    .slice(0, maxFound)
+    .flatMap(({ id, terms }) => {
+      const section = sectionAt.get(String(id));
+      if (!section) return [];
+      const { href, title, heading, text } = section;
+      return [{ href, title, heading, excerpt: excerptOf(text, terms) }];
+    });
+}
+
+function excerptOf(text: string, terms: readonly string[]): FoundSection["excerpt"] {
+  const words = terms.map((term) => term.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = new RegExp(`(${words.join("|")})`, "i");
+  const at = text.search(pattern);
+  const start = at <= 60 ? 0 : text.indexOf(" ", at - 60) + 1;
+  const cut = text.slice(start, start + excerptLength);
+  const shown = `${start > 0 ? "… " : ""}${cut}${start + excerptLength < text.length ? " …" : ""}`;
+  return shown
+    .split(new RegExp(pattern, "gi"))
+    .map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }))
+    .filter((piece) => piece.text !== "");
+}

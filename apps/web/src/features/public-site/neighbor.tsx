@@ -1,0 +1,27 @@
+import { ArrowLeft, ArrowRight } from "lucide-react";
+
+/** The text before or after the one that is shown. */
+export function Neighbor({
+  href,
+  title,
+  isNext = false,
+}: {
+  readonly href: string;
+  readonly title: string;
+  readonly isNext?: boolean;
+}) {
+  return (
+    <a
+      href={href}
+      rel={isNext ? "next" : "prev"}
+      className={`flex flex-col gap-1 rounded-lg border bg-surface p-4 hover:bg-hover ${isNext ? "sm:items-end sm:text-right" : ""}`}
+    >
+      <span className="flex items-center gap-1 text-xs text-muted">
+        {isNext ? null : <ArrowLeft className="size-3.5" aria-hidden />}
+        {isNext ? "Next" : "Previous"}
+        {isNext ? <ArrowRight className="size-3.5" aria-hidden /> : null}
+      </span>
+      <span className="font-medium text-balance">{title}</span>
+    </a>
+  );
+}

@@ -1,0 +1,25 @@
+import { createFileRoute, notFound } from "@tanstack/react-router";
+import { getDocument } from "~/features/docs/docs.functions.ts";
+import { DocsPage } from "~/features/docs/docs-page.tsx";
+import { pageHead } from "~/features/public-site/page-head.ts";
+
+/** OPS-7 */
+export const Route = createFileRoute("/_site/docs/")({
+  loader: async () => {
+    const document = await getDocument({ data: { slug: "" } });
+    if (!document) throw notFound();
+    return document;
+  },
+  head: ({ match }) =>
+    pageHead(match.context.site, {
+      path: "/docs",
+      title: "Documentation · Towpath",
+      description: "Run Towpath, deploy MCP servers written in Python, connect clients and operate an instance.",
+    }),
+  component: Page,
+});
+
+function Page() {
+  const { site } = Route.useRouteContext();
+  return <DocsPage document={Route.useLoaderData()} editUrl={site.editUrl} />;
+}
