@@ -8,7 +8,8 @@ export default defineConfig({
     include: ["packages/**/*.test.ts", "apps/**/*.test.ts", "apps/**/*.test.tsx", "docs/**/*.test.ts"],
     setupFiles: ["tests/fail-on-console.ts"],
     globalSetup: ["packages/db/src/testing/global-setup.ts"],
-    testTimeout: 30_000,
+    // What a test waits for has a limit of its own; this one is for those that start many processes on a busy machine.
+    testTimeout: 60_000,
     // The default of one second is shorter than a busy machine takes for a save and a refetch.
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,

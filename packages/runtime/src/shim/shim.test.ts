@@ -217,6 +217,20 @@ describe.each(users)("servers of %s", (_, asUser) => {
   });
 });
 
+test("RUN-5 RUN-8 what a server prints while its runner is killed waits for the next one, before the shim has noticed too", async () => {
+  const first = startRunner(false, 1);
+  await first.said("ready");
+  await first.tell("start a internet");
+  const [shim = 0] = await below(first);
+  process.kill(shim, "SIGSTOP");
+  await first.kill();
+  expect(await ask("a", "/print/3")).toBe("printed");
+  process.kill(shim, "SIGCONT");
+  const second = startRunner(false, 2);
+  await second.said("ready");
+  for (const number of [0, 1, 2]) await second.said(`line a line ${number}`);
+});
+
 test("RUN-8 a runner with an older generation does not get the servers", async () => {
   const runner = startRunner(false, 7);
   await runner.said("ready");

@@ -38,8 +38,8 @@ let isStalled = false;
 let stallTimer: NodeJS.Timeout | undefined;
 let giveUp: NodeJS.Timeout | undefined;
 
-function send(frame: Buffer): void {
-  if (runner === null || runner.write(frame) || isCongested) return;
+function send(frame: Buffer, onLost: () => void = () => {}): void {
+  if (runner === null || runner.write(frame, (error) => error && onLost()) || isCongested) return;
   isCongested = true;
   if (isStalled) return;
   for (const each of hosted.values()) for (const { pipe } of each.outputs.values()) if (each.taken) pipe.pause();
@@ -69,12 +69,21 @@ function sendHeld(each: Hosted): void {
   for (const [descriptor, { held }] of each.outputs) {
     const { data, droppedBytes } = held.take();
     if (droppedBytes > 0) tell({ type: "dropped", process: each.number, descriptor, bytes: droppedBytes });
-    if (data.length > 0) send(encodeOutput(each.number, descriptor, data));
+    if (data.length > 0) sendOutput(each, descriptor, data, held);
   }
 }
 
+/** What a runner that has just been killed no longer takes is held for the next one. */
+function sendOutput(each: Hosted, descriptor: number, data: Buffer, held: HeldOutput): void {
+  const to = runner;
+  send(encodeOutput(each.number, descriptor, data), () => {
+    held.add(data);
+    if (each.taken && runner !== to) sendHeld(each);
+  });
+}
+
 function onOutput(each: Hosted, descriptor: number, output: Output, chunk: Buffer): void {
-  if (each.taken && !isStalled) send(encodeOutput(each.number, descriptor, chunk));
+  if (each.taken && !isStalled) sendOutput(each, descriptor, chunk, output.held);
   else output.held.add(chunk);
   output.throttle.count(chunk.length);
 }
