@@ -81,6 +81,7 @@ import { Route as SiteDocsIndexRouteImport } from "./routes/_site/docs.index";
 import { Route as SiteDocsSlugRouteImport } from "./routes/_site/docs.$slug";
 import { Route as SiteDocsSearchRouteImport } from "./routes/_site/docs.search";
 import { Route as ApiAuthBackchannelLogoutRouteImport } from "./routes/api/auth/backchannel-logout";
+import { Route as ApiBadgeProjectNameRouteImport } from "./routes/api/badge/$projectName";
 import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
 import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
 import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
@@ -517,6 +518,11 @@ const ApiAuthBackchannelLogoutRoute =
     path: "/api/auth/backchannel-logout",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiBadgeProjectNameRoute = ApiBadgeProjectNameRouteImport.update({
+  id: "/api/badge/$projectName",
+  path: "/api/badge/$projectName",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiGithubCallbackRoute = ApiGithubCallbackRouteImport.update({
   id: "/api/github/callback",
   path: "/api/github/callback",
@@ -917,6 +923,7 @@ export interface FileRoutesByFullPath {
   "/docs/$slug": typeof SiteDocsSlugRoute;
   "/docs/search": typeof SiteDocsSearchRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
+  "/api/badge/$projectName": typeof ApiBadgeProjectNameRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
@@ -1046,6 +1053,7 @@ export interface FileRoutesByTo {
   "/docs/$slug": typeof SiteDocsSlugRoute;
   "/docs/search": typeof SiteDocsSearchRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
+  "/api/badge/$projectName": typeof ApiBadgeProjectNameRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
@@ -1179,6 +1187,7 @@ export interface FileRoutesById {
   "/_site/docs/$slug": typeof SiteDocsSlugRoute;
   "/_site/docs/search": typeof SiteDocsSearchRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
+  "/api/badge/$projectName": typeof ApiBadgeProjectNameRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
@@ -1312,6 +1321,7 @@ export interface FileRouteTypes {
     | "/docs/$slug"
     | "/docs/search"
     | "/api/auth/backchannel-logout"
+    | "/api/badge/$projectName"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
@@ -1441,6 +1451,7 @@ export interface FileRouteTypes {
     | "/docs/$slug"
     | "/docs/search"
     | "/api/auth/backchannel-logout"
+    | "/api/badge/$projectName"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
@@ -1573,6 +1584,7 @@ export interface FileRouteTypes {
     | "/_site/docs/$slug"
     | "/_site/docs/search"
     | "/api/auth/backchannel-logout"
+    | "/api/badge/$projectName"
     | "/api/github/callback"
     | "/api/github/setup"
     | "/api/github/webhooks"
@@ -1671,6 +1683,7 @@ export interface RootRouteChildren {
   WelcomeCreateOrganizationRoute: typeof WelcomeCreateOrganizationRoute;
   NewIndexRoute: typeof NewIndexRoute;
   ApiAuthBackchannelLogoutRoute: typeof ApiAuthBackchannelLogoutRoute;
+  ApiBadgeProjectNameRoute: typeof ApiBadgeProjectNameRoute;
   ApiGithubCallbackRoute: typeof ApiGithubCallbackRoute;
   ApiGithubSetupRoute: typeof ApiGithubSetupRoute;
   ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
@@ -2225,6 +2238,13 @@ declare module "@tanstack/react-router" {
       path: "/api/auth/backchannel-logout";
       fullPath: "/api/auth/backchannel-logout";
       preLoaderRoute: typeof ApiAuthBackchannelLogoutRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/badge/$projectName": {
+      id: "/api/badge/$projectName";
+      path: "/api/badge/$projectName";
+      fullPath: "/api/badge/$projectName";
+      preLoaderRoute: typeof ApiBadgeProjectNameRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/github/callback": {
@@ -2806,6 +2826,7 @@ const rootRouteChildren: RootRouteChildren = {
   WelcomeCreateOrganizationRoute: WelcomeCreateOrganizationRoute,
   NewIndexRoute: NewIndexRoute,
   ApiAuthBackchannelLogoutRoute: ApiAuthBackchannelLogoutRoute,
+  ApiBadgeProjectNameRoute: ApiBadgeProjectNameRoute,
   ApiGithubCallbackRoute: ApiGithubCallbackRoute,
   ApiGithubSetupRoute: ApiGithubSetupRoute,
   ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,

@@ -1,6 +1,7 @@
 import { type Schema, Validator } from "@cfworker/json-schema";
+import { newId } from "@towpath/core/ids";
 import { sampleManifest, seedLiveProject, seedOrganization, seedProject } from "@towpath/core/testing";
-import { project } from "@towpath/db/schema";
+import { instance, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
@@ -279,4 +280,33 @@ test.each([
   expect(await response.json()).toEqual({
     error: expect.stringMatching(/^(Server not found|Invalid parameter \w+: must be)/),
   });
+});
+
+test("PRJ-15 a badge says how a public server is doing; private and unknown ones have the same one", async () => {
+  const badge = async (name: string) => {
+    const response = await get(`/api/badge/${name}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
+    expect(response.headers.get("cache-control")).toBe("public, max-age=60");
+    return response.text();
+  };
+  const saidBy = async (name: string) => /<title>(.*)<\/title>/.exec(await badge(name))?.[1];
+  expect(await saidBy("Lock-Keeper")).toBe("lock-keeper: asleep");
+  expect(await saidBy("not-live-yet")).toBe("not-live-yet: not live yet");
+  const [live] = await site.db
+    .select({ deploymentId: route.deploymentId })
+    .from(route)
+    .where(eq(route.label, "lock-keeper"));
+  const process = { id: newId(), deploymentId: live?.deploymentId ?? "" };
+  for (const [state, said] of [
+    ["ready", "live"],
+    ["frozen", "asleep"],
+    ["crashed", "failing"],
+  ] as const) {
+    await site.db.delete(instance);
+    await site.db.insert(instance).values({ ...process, state });
+    expect(await saidBy("lock-keeper")).toBe(`lock-keeper: ${said}`);
+  }
+  const unknown = await badge("no-such-server");
+  for (const other of ["private-one", "%3Cscript%3E", "settings"]) expect(await badge(other)).toBe(unknown);
+  expect(unknown).not.toMatch(/no-such|script|href|style/);
 });

@@ -16,7 +16,7 @@ export type Services = {
   readonly queue: JobQueue;
   readonly github: Pick<
     GitHub,
-    "branch" | "installation" | "pullRequestsFrom" | "repositoryById" | "setCommitStatus" | "tarball"
+    "branch" | "changedFiles" | "installation" | "pullRequestsFrom" | "repositoryById" | "setCommitStatus" | "tarball"
   >;
   readonly builder: Builder;
   readonly runner: RunnerClient;

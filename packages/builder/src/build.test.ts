@@ -155,7 +155,7 @@ mcp = FastMCP("Locked", instructions=__version__)
   expect(success(again).layers.dependencies).toBe(success(tried).layers.dependencies);
 });
 
-test("BLD-4 a script with inline metadata is built from a root directory in a monorepo", async () => {
+test("BLD-4 BLD-15 a script with inline metadata is built from a root directory in a monorepo", async () => {
   const script = `# /// script\n# dependencies = ["six"]\n# ///\nimport six\n${plainServer}`;
   const tried = await workshop.tryBuild(
     { "servers/one/tool.py": script },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AppCredentials } from "./app-credentials.ts";
-import type { GitHub, GitHubConfig } from "./contract.ts";
+import type { GitHub, GitHubConfig, RepositoryAddress } from "./contract.ts";
 import { isGitHubError } from "./errors.ts";
 import { type RepositoryReader, readOnly } from "./repositories.ts";
 import { apiPath, requestStream } from "./request.ts";
@@ -9,14 +9,16 @@ import { apiPath, requestStream } from "./request.ts";
 const contentsSchema = z.union([z.array(z.unknown()), z.object({ type: z.string() })]);
 
 const treeSchema = z.object({
-  tree: z.array(z.object({ path: z.string(), mode: z.string(), type: z.string(), size: z.number().optional() })),
+  tree: z.array(
+    z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: z.string(), size: z.number().optional() }),
+  ),
   truncated: z.boolean().default(false),
 });
 
 /** Regular files, without links and submodules. */
 const fileModes = new Set(["100644", "100755"]);
 
-type ContentCalls = Pick<GitHub, "fileExists" | "listFiles" | "tarball">;
+type ContentCalls = Pick<GitHub, "fileExists" | "listFiles" | "changedFiles" | "tarball">;
 
 /** Reads the files of a commit as an installation. */
 export function createContentCalls(
@@ -24,6 +26,13 @@ export function createContentCalls(
   credentials: AppCredentials,
   { getOf }: RepositoryReader,
 ): ContentCalls {
+  /** What each path holds; null when GitHub leaves some out. */
+  const tree = async (address: RepositoryAddress, ref: string): Promise<ReadonlyMap<string, string> | null> => {
+    const { value } = await getOf(address, `${apiPath("git", "trees", ref)}?recursive=1`, treeSchema);
+    if (value.truncated) return null;
+    const files = value.tree.filter(({ type }) => type !== "tree");
+    return new Map(files.map(({ path, mode, sha }) => [path, `${mode} ${sha}`]));
+  };
   return {
     async fileExists(address, path, ref) {
       try {
@@ -46,6 +55,16 @@ export function createContentCalls(
         throw error;
       }
     },
+    async changedFiles(address, base, head) {
+      try {
+        const [before, after] = await Promise.all([tree(address, base), tree(address, head)]);
+        return before && after ? differences(before, after) : null;
+      } catch (error) {
+        // A commit that was replaced by force is gone some time later.
+        if (isGitHubError(error, "not_found") || isGitHubError(error, "invalid")) return null;
+        throw error;
+      }
+    },
     async tarball({ installationId, repositoryId, owner, name, sha }, signal) {
       const scope = { installationId, repository: { id: repositoryId }, permissions: readOnly };
       const url = config.apiUrl + apiPath("repos", owner, name, "tarball", sha);
@@ -54,4 +73,11 @@ export function createContentCalls(
       );
     },
   };
+}
+
+/** Paths that were added, removed or changed. */
+function differences(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] {
+  const removed = [...before.keys()].filter((path) => !after.has(path));
+  const changed = [...after].filter(([path, content]) => before.get(path) !== content).map(([path]) => path);
+  return [...removed, ...changed];
 }

@@ -139,6 +139,11 @@ export type GitHub = {
   /** Files of the tree. `truncated`: GitHub left some out (over 100,000 entries or 7 MB). */
   listFiles(address: RepositoryAddress, ref: string): Promise<{ files: readonly RepositoryFile[]; truncated: boolean }>;
   /**
+   * Paths of files, links and submodules that differ between two commits. null: one of them is gone, or the repository
+   * has more than GitHub lists.
+   */
+  changedFiles(address: RepositoryAddress, base: string, head: string): Promise<readonly string[] | null>;
+  /**
    * A gzipped tar with one top-level directory. Read it to its end or cancel it. Times out after 30 s without a first
    * byte; from then on only `signal` ends it.
    */

@@ -122,7 +122,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
     layers: taken.layers,
-    rootDirectory: project.rootDirectory,
+    rootDirectory: taken.rootDirectory,
     authMode: project.authMode,
     environment: cloudEnvironment(
       {

@@ -39,7 +39,11 @@ afterEach(() => {
 });
 
 /** Asks about the branch `fix` a GitHub that answers by method and path; what is not said is not found. */
-async function ask(answers: Record<string, Answer | (() => Answer)>, installationIds = [11]) {
+async function ask(
+  answers: Record<string, Answer | (() => Answer)>,
+  installationIds = [11],
+  since: string | null = null,
+) {
   server = createServer((request, response) => {
     const path = (request.url ?? "").split("?", 1)[0];
     const found = answers[`${request.method} ${path}`] ?? noSuch;
@@ -52,7 +56,7 @@ async function ask(answers: Record<string, Answer | (() => Answer)>, installatio
     ...{ appId: "1", appSlug: "app", clientId: "id", clientSecret: "s", webhookSecret: "w", url, apiUrl: url },
     privateKey: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
   });
-  return askGitHub(github)({ installationIds, repositoryId: 7, branch: "fix" });
+  return askGitHub(github)({ installationIds, repositoryId: 7, branch: "fix", since });
 }
 
 const tokens = { "POST /app/installations/11/access_tokens": token };
@@ -66,6 +70,7 @@ test("BLD-7 the branch's head and its pull requests, those of forks left out", a
     installationId: 11,
     repository: { fullName: "acme/echo", private: false, defaultBranch: "main" },
     head: { sha: commit.sha, message: "Fix", author: "Ada" },
+    changedPaths: null,
     pullRequests: [{ number: 3, url: "http://localhost/acme/echo/pull/3", isOpen: true, headSha: commit.sha }],
   });
 });
@@ -103,4 +108,22 @@ test("GH-1 no access through suspended or removed installations; the next one is
 test("BLD-12 a GitHub that is away, or has had enough of us, is asked again later", async () => {
   await expect(ask({ ...tokens, "GET /repositories/7": [503, {}] })).rejects.toMatchObject({ code: "unavailable" });
   await expect(ask({ ...tokens, "GET /repositories/7": [429, {}] })).rejects.toMatchObject({ code: "rate_limited" });
+});
+
+test("BLD-15 which files a push changes, also moved and removed ones; unknown where GitHub can't say", async () => {
+  const since = "b".repeat(40);
+  const tree = (files: Record<string, string>, truncated = false) => {
+    const blobs = Object.entries(files).map(([path, sha]) => ({ path, mode: "100644", type: "blob", sha, size: 1 }));
+    return [200, { tree: [{ path: "docs", mode: "040000", type: "tree", sha: "t" }, ...blobs], truncated }] as const;
+  };
+  const before = { [`GET /repos/acme/echo/git/trees/${since}`]: tree({ "a.py": "1", "b.py": "2", "old.md": "3" }) };
+  const after = `GET /repos/acme/echo/git/trees/${commit.sha}`;
+  const changed = async (answers: Record<string, Answer>) => {
+    const answer = await ask({ ...seen, ...head, "GET /repos/acme/echo/pulls": [200, []], ...answers }, [11], since);
+    return answer.kind === "seen" && answer.changedPaths;
+  };
+  const now = { "a.py": "1", "b.py": "4", "docs/new.md": "3" };
+  expect(await changed({ ...before, [after]: tree(now) })).toEqual(["old.md", "b.py", "docs/new.md"]);
+  expect(await changed({ ...before, [after]: tree(now, true) })).toBeNull();
+  expect(await changed({ [after]: tree(now) })).toBeNull();
 });

@@ -39,7 +39,7 @@ type Client = Services["github"];
  */
 export const askGitHub =
   (github: Client): AskGitHub =>
-  async ({ installationIds, repositoryId, branch }) => {
+  async ({ installationIds, repositoryId, branch, since }) => {
     for (const installationId of installationIds) {
       const repository = await nullWithoutAccess(() => github.repositoryById(installationId, repositoryId));
       if (!repository) continue;
@@ -55,6 +55,7 @@ export const askGitHub =
         installationId,
         repository: { fullName, private: isPrivate, defaultBranch },
         head,
+        changedPaths: since !== null && head !== null ? await github.changedFiles(address, since, head.sha) : null,
         pullRequests: needsPullRequests ? await pullRequestsOf(github, address, { branch, repositoryId }) : [],
       };
     }

@@ -128,6 +128,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
         if (bench().gitHubIsAway) return new Promise(() => {});
         bench().statuses.push({ sha, ...status });
       },
+      changedFiles: async () => null,
       tarball: async () => new ReadableStream(),
     },
     externalServers: {

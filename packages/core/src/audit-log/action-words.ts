@@ -58,6 +58,10 @@ const words: Readonly<Record<string, Words>> = {
   "project.follow-default-branch": ["servers", ({ detail }) => `moved production ${fromTo(detail)}, as GitHub did`],
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
   "build.start": ["builds", (entry) => `started a build of commit ${short(entry.detail.commit)}${ofBranch(entry)}`],
+  "build.skip": [
+    "builds",
+    (entry) => `didn't build commit ${short(entry.detail.commit)}${ofBranch(entry)}: it changes no watched path`,
+  ],
   "build.redeploy": ["builds", ({ detail }) => `redeployed commit ${short(detail.commit)}`],
   "build.cancel": ["builds", ({ detail }) => `canceled the build of commit ${short(detail.commit)}`],
   "build.rebuild": ["builds", ({ detail }) => `built commit ${short(detail.commit)} anew: its files were lost`],

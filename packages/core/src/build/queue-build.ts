@@ -18,7 +18,7 @@ export type NewBuild = {
   readonly commit: Commit;
   readonly trigger: BuildTrigger;
   /** For a promotion: the build whose layers it takes over, with the entrypoint that they were made for. */
-  readonly promoted?: Pick<BuildRow, "id" | "layers" | "entrypoint" | "requirements">;
+  readonly promoted?: Pick<BuildRow, "id" | "layers" | "entrypoint" | "requirements" | "rootDirectory">;
 };
 
 /**
@@ -29,7 +29,11 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
   const locked = await lockBranch(tx, input.branchId);
   await tx
     .update(branch)
-    .set({ endedAt: null, observation: sql`${branch.observation} + 1` })
+    .set({
+      endedAt: null,
+      observation: sql`${branch.observation} + 1`,
+      ...{ skippedCommitSha: null, skippedCommitMessage: null, skippedAt: null },
+    })
     .where(eq(branch.id, locked.id));
   const [newest] = await tx
     .select({ sequence: max(build.sequence) })
@@ -52,6 +56,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       sequence: (newest?.sequence ?? 0) + 1,
       entrypoint: (input.promoted ?? input.project).entrypoint,
       requirements: (input.promoted ?? input.project).requirements,
+      rootDirectory: (input.promoted ?? input.project).rootDirectory,
       promotedFromBuildId: input.promoted?.id ?? null,
       layers: input.promoted?.layers ?? null,
       createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,

@@ -47,7 +47,8 @@ export async function startBuild(call: {
     const same =
       newest?.commitSha === commit.sha &&
       newest.entrypoint === project.entrypoint &&
-      newest.requirements === project.requirements;
+      newest.requirements === project.requirements &&
+      newest.rootDirectory === project.rootDirectory;
     if (newest && same && isReusable(newest.status, input.reuse)) return { id: newest.id, created: false };
     const { trigger } = input;
     const row = await insertBuild(tx, ctx, { project, branchId: branch.id, commit, trigger });

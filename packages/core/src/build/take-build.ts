@@ -19,6 +19,7 @@ export type TakenBuild = {
   readonly commitSha: string;
   readonly entrypoint: string;
   readonly requirements: string | null;
+  readonly rootDirectory: string | null;
   /** For a promotion: the layers that it takes over from a preview. Null: they are to be made. */
   readonly layers: Layers | null;
   readonly organizationId: string;
@@ -30,7 +31,6 @@ export type TakenBuild = {
   readonly project: {
     readonly id: string;
     readonly name: string;
-    readonly rootDirectory: string | null;
     readonly authMode: AuthMode;
     readonly installationId: number | null;
     readonly repositoryId: number | null;
@@ -113,6 +113,7 @@ export async function takeBuild(call: {
     commitSha: taken.commitSha,
     entrypoint: taken.entrypoint,
     requirements: taken.requirements,
+    rootDirectory: taken.rootDirectory,
     layers: taken.trigger === "promote" ? readLayers(taken.layers) : null,
     organizationId: of.organizationId,
     environment: environmentOf(of.branch),

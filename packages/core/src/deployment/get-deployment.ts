@@ -75,6 +75,14 @@ export async function listBranchesWithDeployments(call: {
     isDefault: branch.isDefault,
     prNumber: branch.pullRequestNumber,
     prUrl: branch.pullRequestUrl,
+    skipped:
+      branch.skippedCommitSha !== null && branch.skippedAt !== null
+        ? {
+            commitSha: branch.skippedCommitSha,
+            commitMessage: branch.skippedCommitMessage,
+            at: branch.skippedAt.toISOString(),
+          }
+        : null,
     latestBuild: latestBuild && {
       ...latestBuild,
       status: buildStatusSchema.parse(latestBuild.status),

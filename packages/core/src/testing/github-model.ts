@@ -14,6 +14,8 @@ export class GitHubModel {
   isInstalled = true;
   /** Branch → name of its newest commit; `shaOf` makes the commit id. */
   readonly heads = new Map<string, string>();
+  /** Files that a commit changes, by its name, as seen from any earlier one; null: GitHub can't say. */
+  readonly changes = new Map<string, readonly string[]>();
   readonly #pulls: (PullRequestAtGitHub & { readonly branch: string })[] = [];
   /** What has been sent and not been played yet. Tests take from here in any order, or several times. */
   readonly deliveries: WebhookHint[] = [];
@@ -80,7 +82,7 @@ export class GitHubModel {
     return pulls.some((pull) => pull.isOpen) || !pulls.some((pull) => pull.headSha === shaOf(head));
   }
 
-  readonly ask: AskGitHub = async ({ installationIds, repositoryId, branch }) => {
+  readonly ask: AskGitHub = async ({ installationIds, repositoryId, branch, since }) => {
     this.questions++;
     if (this.isAway) throw new Error("GitHub is away");
     const reaches = this.isInstalled && !this.isSuspended && installationIds.includes(this.installationId);
@@ -90,6 +92,7 @@ export class GitHubModel {
       kind: "seen",
       installationId: this.installationId,
       repository: { fullName: this.fullName, private: false, defaultBranch: this.defaultBranch },
+      changedPaths: (since !== null && head !== undefined && this.changes.get(head)) || null,
       head: head === undefined ? null : { sha: shaOf(head), message: head, author: "Ada" },
       pullRequests: this.pullsOf(branch),
     };

@@ -20,6 +20,11 @@ export type BranchAtGitHub =
       readonly repository: { readonly fullName: string; readonly private: boolean; readonly defaultBranch: string };
       /** null: the branch is gone. */
       readonly head: Commit | null;
+      /**
+       * Files that differ between the head and the commit of the question; null when it named none, and when GitHub can't
+       * compare them, because it has lost that commit or the repository is too large.
+       */
+      readonly changedPaths: readonly string[] | null;
       /** From this branch of the repository itself, not of forks. */
       readonly pullRequests: readonly PullRequestAtGitHub[];
     };
@@ -33,6 +38,8 @@ export type AskGitHub = (question: {
   readonly installationIds: readonly number[];
   readonly repositoryId: number;
   readonly branch: string;
+  /** A commit to compare the head with; null: not needed. */
+  readonly since: string | null;
 }) => Promise<BranchAtGitHub>;
 
 /** The branch and its project as they were before the request to GitHub. */

@@ -6,6 +6,7 @@ import { type BranchRow, lockBranch } from "../branch/index.ts";
 import { enqueueBuild, insertBuild, supersedeQueued } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import type { Commit } from "../project/project.schema.ts";
+import { isWatched } from "../project/watch-paths.schema.ts";
 import type { BranchAtGitHub, SyncTarget } from "./branch-at-github.ts";
 import { followDefaultBranch } from "./follow-default-branch.ts";
 import { hintBranch } from "./hint-branch.ts";
@@ -15,7 +16,8 @@ type Seen = Extract<BranchAtGitHub, { kind: "seen" }>;
 
 export type BranchSettled =
   | { readonly outcome: "build"; readonly buildId: string }
-  | { readonly outcome: "ended" | "unchanged" | "no-access" }
+  /** `skipped`: the push changes no watched path, so nothing is built. */
+  | { readonly outcome: "ended" | "unchanged" | "no-access" | "skipped" }
   /** The project or branch doesn't exist (any more). */
   | { readonly outcome: "unknown" };
 
@@ -58,6 +60,9 @@ export async function settleBranch(
     return { outcome: await end(tx, ctx, found, target.branch, "pull request closed") };
   }
   if ((await hasBuild(tx, target.branch, seen.head)) && !target.branch.endedAt) return { outcome: "unchanged" };
+  if (!target.branch.endedAt && changesNoWatchedPath(found, seen)) {
+    return { outcome: (await skip(tx, ctx, found, target.branch, seen.head)) ? "skipped" : "unchanged" };
+  }
   return { outcome: "build", buildId: await buildHead(tx, ctx, found, target.branch, seen.head) };
 }
 
@@ -124,6 +129,30 @@ async function hasBuild(tx: Transaction, of: BranchRow, head: Commit): Promise<b
     .orderBy(desc(build.sequence))
     .limit(1);
   return newest?.commitSha === head.sha;
+}
+
+/** Only where GitHub could say what has changed: in doubt, it is built. */
+const changesNoWatchedPath = ({ watchPaths }: Project, { changedPaths }: Seen): boolean =>
+  watchPaths.length > 0 && changedPaths !== null && !changedPaths.some((path) => isWatched(watchPaths, path));
+
+/** Notes on the branch that its head was not built (BLD-15). False when that is known. */
+async function skip(tx: Transaction, ctx: Context, of: Project, target: BranchRow, commit: Commit): Promise<boolean> {
+  if (target.skippedCommitSha === commit.sha) return false;
+  // Somebody had it built all the same.
+  const ofHead = and(eq(build.branchId, target.id), eq(build.commitSha, commit.sha));
+  if ((await tx.$count(build, ofHead)) > 0) return false;
+  await tx
+    .update(branch)
+    .set({ skippedCommitSha: commit.sha, skippedCommitMessage: commit.message, skippedAt: ctx.clock.now() })
+    .where(eq(branch.id, target.id));
+  await audit(tx, ctx, {
+    organizationId: of.organizationId,
+    projectId: of.id,
+    action: "build.skip",
+    subject: target.name,
+    detail: { branch: target.name, commit: commit.sha },
+  });
+  return true;
 }
 
 async function buildHead(

@@ -1,6 +1,6 @@
 import type { Database } from "@towpath/db";
-import { branch, githubInstallation, project } from "@towpath/db/schema";
-import { and, asc, eq, isNull } from "drizzle-orm";
+import { branch, build, githubInstallation, project } from "@towpath/db/schema";
+import { and, asc, desc, eq, isNull, notInArray } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -32,7 +32,12 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
     const seen: BranchAtGitHub =
       repositoryId === null || installationIds.length === 0
         ? { kind: "no-access" }
-        : await input.ask({ installationIds, repositoryId, branch: input.branch });
+        : await input.ask({
+            installationIds,
+            repositoryId,
+            branch: input.branch,
+            since: await builtBefore(ctx.db, before),
+          });
     const settled = await ctx.db.transaction((tx) => settleBranch(tx, ctx, { ...before, seen }));
     if (settled) return settled;
   }
@@ -47,6 +52,27 @@ async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTar
     .innerJoin(project, eq(project.id, branch.projectId))
     .where(and(eq(branch.projectId, input.projectId), eq(branch.name, input.branch)));
   return row;
+}
+
+/**
+ * The commit that the branch was last built of, for a project that builds only what changes a watched path (BLD-15). A
+ * canceled build and a redeploy of an older commit don't count: nothing since the commit before has been built.
+ */
+async function builtBefore(db: Database, { project: of, branch: target }: SyncTarget): Promise<string | null> {
+  if (of.watchPaths.length === 0) return null;
+  const [newest] = await db
+    .select({ commitSha: build.commitSha })
+    .from(build)
+    .where(
+      and(
+        eq(build.branchId, target.id),
+        notInArray(build.status, ["canceled"]),
+        notInArray(build.trigger, ["redeploy"]),
+      ),
+    )
+    .orderBy(desc(build.sequence))
+    .limit(1);
+  return newest?.commitSha ?? null;
 }
 
 /**

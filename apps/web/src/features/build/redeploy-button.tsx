@@ -30,13 +30,18 @@ export function RedeployButton({
   );
 }
 
-/** A button that builds the newest commit of the default branch (PRJ-18); nothing for a role that may not start builds. */
-export function BuildNewestButton({ project }: { project: ProjectKey }) {
-  const dispatch = useNewBuild(project, () => dispatchBuild({ data: project }));
+/** A button that builds the newest commit of a branch, by default the default one (PRJ-18); nothing for a role that may not start builds. */
+export function BuildNewestButton({
+  project,
+  branch,
+  label = "Build newest commit",
+  ...look
+}: ButtonLook & { project: ProjectKey; branch?: string; label?: string }) {
+  const dispatch = useNewBuild(project, () => dispatchBuild({ data: { ...project, ...(branch && { branch }) } }));
   if (!useMay("build.start")) return null;
   return (
-    <Button busy={dispatch.isPending} icon={<Hammer aria-hidden />} onClick={() => dispatch.mutate("")}>
-      Build newest commit
+    <Button {...look} busy={dispatch.isPending} icon={<Hammer aria-hidden />} onClick={() => dispatch.mutate("")}>
+      {label}
     </Button>
   );
 }

@@ -7,6 +7,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
+import { BadgeCard } from "../badge/badge-card.tsx";
 import { ConnectedClients } from "../oauth/connected-clients.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
@@ -23,6 +24,7 @@ export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey })
       <PageHeader title="Clients" description="Connect an app to this server, and see which are connected." />
       <div className="flex max-w-4xl flex-col gap-5">
         <ConnectCard project={project} projectKey={projectKey} />
+        <BadgeCard projectKey={projectKey} project={project} />
         {project.authMode === "towpath-cloud" && maySeeClients && <ConnectedClients projectKey={projectKey} />}
       </div>
     </>

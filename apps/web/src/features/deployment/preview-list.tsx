@@ -11,6 +11,7 @@ import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { useMay } from "../session/guards.ts";
 import type { BranchItem } from "./deployment.functions.ts";
 import { OneWayButton } from "./go-live-dialog.tsx";
+import { SkippedPush } from "./skipped-push.tsx";
 
 /** Every branch but the default one, each with the commit that its own URL serves. */
 export function PreviewList({ project, branches }: { project: ProjectKey; branches: readonly BranchItem[] }) {
@@ -56,6 +57,7 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
           <PromoteButton project={project} branch={branch} />
         </div>
       )}
+      <SkippedPush project={project} branch={branch} />
     </li>
   );
 }

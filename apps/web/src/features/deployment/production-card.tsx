@@ -12,6 +12,7 @@ import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import type { BranchItem } from "./deployment.functions.ts";
+import { SkippedPush } from "./skipped-push.tsx";
 
 /** What callers reach under the project's name: the default branch's live deployment. */
 export function ProductionCard({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
@@ -63,6 +64,7 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
           actionOf={(warning) => <AuthModeButton project={project} warning={warning} />}
         />
       </div>
+      <SkippedPush project={project} branch={branch} />
       {newer && <NewerBuild project={project} build={newer} hasLive={liveBuild !== null} />}
       <footer className="flex flex-wrap gap-2 border-t px-4 py-2.5 empty:hidden">
         {liveBuild && <LiveLinks project={project} buildId={liveBuild.id} />}

@@ -13,7 +13,12 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(async ({ context, data }) => {
     const project = await readProject({ ctx: context.ctx, input: data });
-    return { ...project, repositoryUrl: repositoryUrl(project.githubRepository?.fullName) };
+    return {
+      ...project,
+      repositoryUrl: repositoryUrl(project.githubRepository?.fullName),
+      /** Of the dashboard and public pages. */
+      siteUrl: services().config.baseUrl,
+    };
   });
 
 /** Where people read the code: at GitHub, or at the local forge; null without a repository. */
