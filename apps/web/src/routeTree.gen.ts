@@ -107,6 +107,7 @@ import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
+import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
 import { Route as ApiV1BuildsBuildIdIndexRouteImport } from "./routes/api/v1/builds/$buildId/index";
@@ -663,6 +664,12 @@ const ApiProjectsOrgSlugProjectNameChatRoute =
     path: "/api/projects/$orgSlug/$projectName/chat",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiProjectsOrgSlugProjectNameMcpRoute =
+  ApiProjectsOrgSlugProjectNameMcpRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/mcp",
+    path: "/api/projects/$orgSlug/$projectName/mcp",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiProjectsOrgSlugProjectNameRequestLogRoute =
   ApiProjectsOrgSlugProjectNameRequestLogRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/request-log",
@@ -953,6 +960,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
@@ -1083,6 +1091,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
@@ -1217,6 +1226,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
@@ -1351,6 +1361,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/builds/$buildId/cancel"
@@ -1481,6 +1492,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/users"
     | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/builds/$buildId/cancel"
@@ -1614,6 +1626,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/users/"
     | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
     | "/api/v1/builds/$buildId/cancel"
@@ -1699,6 +1712,7 @@ export interface RootRouteChildren {
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
   ApiV1BuildsBuildIdCancelRoute: typeof ApiV1BuildsBuildIdCancelRoute;
@@ -2422,6 +2436,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameChatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/projects/$orgSlug/$projectName/mcp": {
+      id: "/api/projects/$orgSlug/$projectName/mcp";
+      path: "/api/projects/$orgSlug/$projectName/mcp";
+      fullPath: "/api/projects/$orgSlug/$projectName/mcp";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameMcpRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/projects/$orgSlug/$projectName/request-log": {
       id: "/api/projects/$orgSlug/$projectName/request-log";
       path: "/api/projects/$orgSlug/$projectName/request-log";
@@ -2843,6 +2864,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
+  ApiProjectsOrgSlugProjectNameMcpRoute: ApiProjectsOrgSlugProjectNameMcpRoute,
   ApiProjectsOrgSlugProjectNameRequestLogRoute:
     ApiProjectsOrgSlugProjectNameRequestLogRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:

@@ -144,7 +144,7 @@ test("PRJ-20 a captured call is replayed in the inspector: its tool and argument
   await page.getByText("The log has replaced secrets by names in brackets").waitFor();
   await expectAccessible(page);
   // Another tool begins empty.
-  await page.getByRole("button", { name: /^alerts/ }).click();
+  await page.getByRole("option", { name: /^alerts/ }).click();
   await expect.poll(() => city.inputValue()).toBe("");
   await page.goto(at(`logs?request=${gone}`));
   await page.getByRole("link", { name: "Replay in the inspector" }).click();

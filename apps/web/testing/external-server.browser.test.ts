@@ -59,7 +59,7 @@ test("ORG-9 a server is added by its URL, by keyboard: what is wrong is said bes
   await page.waitForURL(/\/weather-elsewhere\/inspector/);
   await page.getByText("weather 2.1.0").waitFor();
   await page
-    .getByRole("button", { name: /forecast/ })
+    .getByRole("option", { name: /forecast/ })
     .first()
     .waitFor();
   const [stored] = await rows();

@@ -1,6 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Elicitation, type ElicitationAnswer, type McpClient, openClient } from "@towpath/mcp/client";
-import { CallDeadline } from "./call-deadline.ts";
+import {
+  CallDeadline,
+  type Elicitation,
+  type ElicitationAnswer,
+  type McpClient,
+  openClient,
+} from "@towpath/mcp/client";
 
 /** As which the calls are in the request log. */
 const chatClientName = "Towpath chat";

@@ -95,6 +95,8 @@ function contentSecurityPolicy(nonce: string, { gitHub, thirdParties }: WebConfi
     "style-src 'self' 'unsafe-inline'",
     `img-src ${[...new Set(images)].join(" ")}`,
     "font-src 'self'",
+    // Sounds that a tool returned.
+    "media-src 'self' data:",
     ["connect-src 'self'", ...connections].join(" "),
     ...(workers.length > 0 ? [`worker-src ${workers.join(" ")}`] : []),
     "object-src 'none'",

@@ -45,22 +45,26 @@ export function redirectTo(location: string, from: Headers = new Headers(), stat
 }
 
 /** The error response of REST, streams and webhooks: `{ error: { code, message, fields } }`. */
-function errorResponse(thrown: unknown, request: Request): Response {
+function errorResponse(thrown: unknown, request: Request, more: Readonly<Record<string, string>>): Response {
   const error = asTowpathError(thrown);
   if (error.code === "internal") {
     const { pathname } = new URL(request.url);
     services().log.error({ err: thrown, method: request.method, path: pathname }, "request failed");
   }
   const { code, message, fields } = error;
-  const headers = error.code === "unauthenticated" ? { "www-authenticate": 'Bearer realm="towpath"' } : undefined;
-  return Response.json({ error: { code, message, fields } }, { status: error.httpStatus, ...(headers && { headers }) });
+  const headers = { ...more, ...(code === "unauthenticated" && { "www-authenticate": 'Bearer realm="towpath"' }) };
+  return Response.json({ error: { code, message, fields } }, { status: error.httpStatus, headers });
 }
 
-/** Runs a handler and turns what it throws into an error response. */
-export async function respond(request: Request, work: () => Promise<Response>): Promise<Response> {
+/** Runs a handler and turns what it throws into an error response, which gets `headers`, too. */
+export async function respond(
+  request: Request,
+  work: () => Promise<Response>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   try {
     return await work();
   } catch (thrown) {
-    return errorResponse(thrown, request);
+    return errorResponse(thrown, request, headers);
   }
 }

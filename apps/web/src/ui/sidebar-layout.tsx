@@ -20,7 +20,7 @@ export type SidebarGroup = { label: string; items: readonly SidebarItem[] };
 export function SidebarLayout({ sidebar, children }: { sidebar: ReactNode; children: ReactNode }) {
   return (
     <div className="mx-auto flex w-full max-w-[96rem]">
-      <div className="scroll-thin sticky top-16 h-[calc(100dvh-4rem)] w-56 shrink-0 overflow-y-auto border-r px-4 py-5 max-lg:hidden">
+      <div className="scroll-thin sticky top-[calc(4rem+1px)] h-[calc(100dvh-4rem-1px)] w-56 shrink-0 overflow-y-auto border-r px-4 py-5 max-lg:hidden">
         {sidebar}
       </div>
       <Main className="min-w-0 flex-1 px-4 py-6 outline-none sm:px-6 lg:px-8">{children}</Main>

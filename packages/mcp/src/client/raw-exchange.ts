@@ -1,5 +1,5 @@
 import { parseExactly } from "../peek/exact-json.ts";
-import type { Connection } from "./target.ts";
+import type { Connection } from "./connection.ts";
 
 export type RawAnswer = {
   /** HTTP status. */

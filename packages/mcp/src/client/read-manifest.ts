@@ -1,7 +1,8 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { type Manifest, manifestSchema } from "../manifest/index.ts";
 import { asMcpClientError, McpClientError } from "./errors.ts";
-import { type OpenConnection, openConnection } from "./open-client.ts";
+import { openTarget } from "./open-client.ts";
+import type { OpenConnection } from "./open-connection.ts";
 import type { McpTarget } from "./target.ts";
 
 export type ReadManifestOptions = {
@@ -30,7 +31,7 @@ export type ReadManifest = {
 export async function readManifest(target: McpTarget, options: ReadManifestOptions): Promise<ReadManifest> {
   const { timeoutMs, maxItems = 5_000, maxBytes = 8 * 1024 * 1024 } = options;
   const deadline = performance.now() + timeoutMs;
-  const connection = await openConnection(target, {
+  const connection = await openTarget(target, {
     timeoutMs,
     maxBytes,
     ...(options.signal === undefined ? {} : { signal: options.signal }),

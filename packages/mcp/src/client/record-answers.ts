@@ -7,9 +7,10 @@ import {
   type RecordedAnswers,
   streamKey,
 } from "../manifest/index.ts";
+import type { Connection } from "./connection.ts";
 import { asMcpClientError } from "./errors.ts";
 import { exchange, openStream, type RawAnswer, type RawMessage } from "./raw-exchange.ts";
-import { type Connection, connectTarget, type McpTarget } from "./target.ts";
+import { connectTarget, type McpTarget } from "./target.ts";
 
 export type RecordOptions = {
   /** In total. */

@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as undiciFetch } from "undici";
-import { McpClientError } from "./errors.ts";
+import { type Connection, countedConnection, type Network } from "./connection.ts";
 
 /** Where an MCP endpoint is. `headers` are added to every request. */
 export type McpTarget =
@@ -18,51 +18,12 @@ export type McpTarget =
       readonly headers?: Readonly<Record<string, string>>;
     };
 
-export type Connection = {
-  readonly url: URL;
-  readonly fetch: FetchLike;
-  /** Aborted, with the error, when the responses exceed the limit. */
-  readonly overflow: AbortSignal;
-  readonly close: () => Promise<void>;
-};
-
-/**
- * A `fetch` for one connection that reads at most `maxBytes` of response bodies in total. The library buffers whole
- * responses, so the limit must be enforced below it: a tenant's server may send anything.
- */
+/** A connection that reads at most `maxBytes` of response bodies in total. */
 export function connectTarget(target: McpTarget, maxBytes: number): Connection {
-  const overflow = new AbortController();
-  const network = networkOf(target);
-  let left = maxBytes;
-  const count = (response: Response): Response => {
-    if (response.body === null) return response;
-    const counted = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          left -= chunk.byteLength;
-          if (left >= 0) return controller.enqueue(chunk);
-          const error = new McpClientError("too_large", `The server's answers are larger than ${maxBytes} bytes.`);
-          overflow.abort(error);
-          controller.error(error);
-        },
-      }),
-    );
-    const { status, statusText, headers } = response;
-    const copy = new Response(counted, { status, statusText, headers });
-    // The transport compares the response's URL with the requested one; a new Response has none.
-    Object.defineProperty(copy, "url", { value: response.url });
-    Object.defineProperty(copy, "redirected", { value: response.redirected });
-    return copy;
-  };
-  return {
-    url: network.url,
-    fetch: async (url, init) => count(await network.fetch(url, init)),
-    overflow: overflow.signal,
-    close: network.close,
-  };
+  return countedConnection(networkOf(target), maxBytes);
 }
 
-function networkOf(target: McpTarget): { url: URL; fetch: FetchLike; close: () => Promise<void> } {
+function networkOf(target: McpTarget): Network {
   if (!("socketPath" in target)) {
     return { url: new URL(target.url), fetch: target.fetch ?? fetch, close: async () => {} };
   }

@@ -1,2 +1,3 @@
 export { type ClientGuide, placeholderKey } from "./client-guide.ts";
 export { accessOf, clientGuides } from "./client-guides.ts";
+export { inQuotes, quoted, shellWord } from "./quoting.ts";

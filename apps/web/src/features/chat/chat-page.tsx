@@ -7,12 +7,12 @@ import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { BuildWarnings } from "../build/build-problems.tsx";
+import { chosenBranch } from "../deployment/chosen-branch.ts";
 import { branchesQuery } from "../deployment/deployment.functions.ts";
 import { deploymentBuildQuery } from "../inspector/inspector.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ChatHistory } from "./chat-history.tsx";
 import type { ChatSearch } from "./chat-search.ts";
-import { chosenBranch } from "./chosen-branch.ts";
 import { Conversation } from "./conversation.tsx";
 
 /** Chat with a project's server (PRJ-9, CHAT-1). */

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { ChatReply, ChatToolPart } from "@towpath/core/chat/schema";
+import type { ChatForm, ChatReply, ChatToolPart } from "@towpath/core/chat/schema";
+import type { ElicitationAnswer } from "@towpath/mcp/web-client";
 import { Check, CircleSlash, ScrollText, Wrench, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
@@ -9,8 +10,8 @@ import { Spinner } from "~/ui/loading.tsx";
 import { Duration } from "~/ui/time.tsx";
 import { contentBlocks } from "../inspector/content-blocks.ts";
 import { ContentView } from "../inspector/content-view.tsx";
+import { ElicitationForm } from "../inspector/elicitation-form.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { ElicitationForm } from "./elicitation-form.tsx";
 
 export type SendReply = (id: string, reply: ChatReply) => Promise<void>;
 
@@ -31,6 +32,18 @@ const words: Record<ChatToolPart["status"], string> = {
   denied: "Not allowed",
   stopped: "Stopped",
 };
+
+const formOutcomes: Record<Exclude<ChatForm["status"], "asked">, string> = {
+  accept: "You answered.",
+  decline: "You declined.",
+  cancel: "Not answered.",
+};
+
+const formReply = (action: ElicitationAnswer["action"], content: ElicitationAnswer["content"]): ChatReply => ({
+  kind: "form",
+  action: action === "accept" ? "accept" : "decline",
+  content: content && { ...content },
+});
 
 /** One call of a tool within an answer: what was sent, what came back, and what it asks of the person. */
 export function ToolCallView({
@@ -73,7 +86,13 @@ export function ToolCallView({
             <Approval tool={part.tool} onReply={(reply) => onReply(part.id, reply)} />
           )}
           {part.forms.map((form) => (
-            <ElicitationForm key={form.id} form={form} onReply={onReply && ((reply) => onReply(form.id, reply))} />
+            // The answer goes to the server; the chat doesn't keep it.
+            <ElicitationForm
+              key={form.id}
+              asked={form}
+              note={form.status === "asked" ? null : formOutcomes[form.status]}
+              onAnswer={onReply && (({ action, content }) => onReply(form.id, formReply(action, content)))}
+            />
           ))}
           {part.error !== null && <p className="text-sm text-bad">{part.error}</p>}
           {part.result !== null && <ResultOf part={part} result={part.result} />}

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useId, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { Field, Textarea } from "~/ui/field.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
@@ -14,31 +14,40 @@ const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));
 export function ArgumentsEditor({
   schema,
   initial,
+  onChange,
   onSubmit,
+  formId,
   children,
 }: {
   schema: unknown;
   initial: Arguments;
+  onChange?: (value: Arguments) => void;
   onSubmit: (value: Arguments) => void;
-  /** The buttons. */
-  children: ReactNode;
+  /** For buttons elsewhere on the page. */
+  formId?: string;
+  /** The buttons, else. */
+  children?: ReactNode;
 }) {
   const prepared = useMemo(() => prepareSchema(schema), [schema]);
   const [mode, setMode] = useState<"form" | "json">(prepared.ok ? "form" : "json");
   const [value, setValue] = useState<Arguments>(initial);
   const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
 
+  const set = (next: Arguments) => {
+    setValue(next);
+    onChange?.(next);
+  };
   const change = (next: unknown) => {
-    setValue(toArguments(next));
+    set(toArguments(next));
     setText(JSON.stringify(toArguments(next), null, 2));
   };
   const changeText = (next: string) => {
     setText(next);
     const parsed = parseArguments(next);
-    if (parsed.ok) setValue(parsed.value);
+    if (parsed.ok) set(parsed.value);
   };
 
-  const json = <JsonArguments text={text} onChange={changeText} onSubmit={onSubmit} buttons={children} />;
+  const json = <JsonArguments {...{ text, onSubmit, formId }} onChange={changeText} buttons={children} />;
   if (!prepared.ok) {
     return (
       <div className="flex flex-col gap-3">
@@ -47,7 +56,13 @@ export function ArgumentsEditor({
       </div>
     );
   }
-  if (takesNoArguments(prepared.schema)) return <NoArguments onSubmit={() => onSubmit({})}>{children}</NoArguments>;
+  if (takesNoArguments(prepared.schema)) {
+    return (
+      <NoArguments formId={formId} onSubmit={() => onSubmit({})}>
+        {children}
+      </NoArguments>
+    );
+  }
   return (
     <Tabs
       label="Argument editor"
@@ -65,6 +80,7 @@ export function ArgumentsEditor({
             value={value}
             onChange={change}
             onSubmit={(data) => onSubmit(toArguments(data))}
+            formId={formId}
           >
             {children}
           </SchemaForm>
@@ -79,21 +95,25 @@ function JsonArguments({
   text,
   onChange,
   onSubmit,
+  formId,
   buttons,
 }: {
   text: string;
   onChange: (text: string) => void;
   onSubmit: (value: Arguments) => void;
+  formId: string | undefined;
   buttons: ReactNode;
 }) {
-  const formId = useId();
+  const form = useRef<HTMLFormElement>(null);
   const parsed = parseArguments(text);
   return (
     <form
+      ref={form}
       id={formId}
       onSubmit={(event) => {
         event.preventDefault();
         if (parsed.ok) onSubmit(parsed.value);
+        else form.current?.querySelector("textarea")?.focus();
       }}
     >
       <Field label="Arguments as JSON" error={parsed.ok ? undefined : parsed.problem}>
@@ -107,7 +127,7 @@ function JsonArguments({
           />
         )}
       </Field>
-      <div className="mt-4 flex flex-wrap items-center gap-2">{buttons}</div>
+      <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{buttons}</div>
     </form>
   );
 }

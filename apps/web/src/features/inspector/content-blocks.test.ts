@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contentBlocks, isWebAddress, jsonOf } from "./content-blocks.ts";
+import { contentBlocks, isWebAddress, jsonOf, looksLikeMarkdown } from "./content-blocks.ts";
 
 const kinds = (result: unknown) => contentBlocks(result).map((block) => block.kind);
 
@@ -11,7 +11,7 @@ test("PRJ-4 results of tools, resources and prompts become blocks", () => {
     { type: "resource_link", uri: "https://example.com/a", name: "a" },
     { type: "resource", resource: { uri: "echo://x", text: "x" } },
   ];
-  expect(kinds({ content })).toEqual(["text", "image", "binary", "link", "resource"]);
+  expect(kinds({ content })).toEqual(["text", "image", "audio", "link", "resource"]);
   expect(kinds({ contents: [{ uri: "a://b/c.bin", blob: "aGk=" }] })).toEqual(["binary"]);
   const messages = [{ role: "user", content: { type: "text", text: "hello" } }];
   expect(contentBlocks({ messages })).toEqual([{ kind: "text", text: "hello", role: "user" }]);
@@ -21,6 +21,24 @@ test("PRJ-4 only raster images become data URLs", () => {
   expect(kinds({ content: [{ type: "image", data: "aGk=", mimeType: "image/svg+xml" }] })).toEqual(["binary"]);
   expect(kinds({ content: [{ type: "image", data: "aGk=", mimeType: "text/html" }] })).toEqual(["binary"]);
   expect(kinds({ content: [{ type: "image", data: '"onload="x', mimeType: "image/png" }] })).toEqual(["unknown"]);
+});
+
+test("PRJ-4 audio of known types can be played, other types are downloads", () => {
+  expect(kinds({ content: [{ type: "audio", data: "aGk=", mimeType: "audio/ogg; codecs=opus" }] })).toEqual(["audio"]);
+  expect(kinds({ content: [{ type: "audio", data: "aGk=", mimeType: "audio/x-midi" }] })).toEqual(["binary"]);
+});
+
+test.each([
+  ["# Title", true],
+  ["a **bold** word", true],
+  ["- one\n- two", true],
+  ["| a | b |\n|---|---|", true],
+  ["see [docs](https://a.example)", true],
+  ["plain text, 2 * 3 * 4", false],
+  ["snake_case_name and #hash", false],
+  ["x".repeat(200_000), false],
+])("PRJ-4 whether %j is shown as Markdown: %s", (text, expected) => {
+  expect(looksLikeMarkdown(text)).toBe(expected);
 });
 
 test("PRJ-4 malformed content is shown as is, never thrown", () => {

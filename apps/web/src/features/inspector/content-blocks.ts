@@ -2,11 +2,23 @@ import { z } from "zod";
 
 /** Raster image types. SVG is left out: it is a document that can hold scripts. */
 const safeImages = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
+const safeAudio = new Set([
+  "audio/wav",
+  "audio/x-wav",
+  "audio/mpeg",
+  "audio/mp3",
+  "audio/ogg",
+  "audio/webm",
+  "audio/mp4",
+  "audio/aac",
+  "audio/flac",
+]);
 const base64Pattern = /^[A-Za-z0-9+/\-_]*={0,2}$/;
 
 export type ContentBlock =
   | { readonly kind: "text"; readonly text: string; readonly role: string | null }
   | { readonly kind: "image"; readonly dataUrl: string; readonly mimeType: string }
+  | { readonly kind: "audio"; readonly dataUrl: string; readonly mimeType: string }
   | { readonly kind: "binary"; readonly base64: string; readonly mimeType: string; readonly name: string }
   | { readonly kind: "link"; readonly uri: string; readonly name: string; readonly description: string | null }
   | { readonly kind: "resource"; readonly uri: string; readonly mimeType: string | null; readonly text: string }
@@ -31,6 +43,7 @@ function ofMedia(base64: string, mimeType: string, name: string): ContentBlock {
   const type = mimeType.toLowerCase().split(";", 1)[0]?.trim() ?? "";
   if (!base64Pattern.test(base64)) return { kind: "unknown", value: { mimeType, data: "not base64" } };
   if (safeImages.has(type)) return { kind: "image", mimeType: type, dataUrl: `data:${type};base64,${base64}` };
+  if (safeAudio.has(type)) return { kind: "audio", mimeType: type, dataUrl: `data:${type};base64,${base64}` };
   return { kind: "binary", base64, mimeType: type, name };
 }
 
@@ -92,6 +105,21 @@ export function jsonOf(value: string): unknown {
     return undefined;
   }
 }
+
+const markdownSigns = [
+  /^#{1,6} \S/m,
+  /^\s*(?:[-*+]|\d+\.) \S/m,
+  /^```/m,
+  /^\s*>\s\S/m,
+  /^\|.*\|\s*$/m,
+  /\*\*[^\s*](?:[^*]*[^\s*])?\*\*/,
+  /\[[^\]\n]+\]\(\S+\)/,
+  /`[^`\n]+`/,
+];
+
+/** Whether a text is better shown as Markdown than as it is written. Long ones stay as they are. */
+export const looksLikeMarkdown = (value: string): boolean =>
+  value.length < 100_000 && markdownSigns.some((sign) => sign.test(value));
 
 /** Whether a URI may become a link: http(s) only. */
 export const isWebAddress = (uri: string): boolean => /^https?:\/\//i.test(uri) && URL.canParse(uri);

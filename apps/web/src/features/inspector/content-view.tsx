@@ -1,13 +1,24 @@
 import { Download, ExternalLink } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
-import { buttonLook } from "~/ui/button.tsx";
+import { Button, buttonLook } from "~/ui/button.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { formatBytes } from "~/ui/time.tsx";
-import { type ContentBlock, isWebAddress, jsonOf } from "./content-blocks.ts";
+import { type ContentBlock, isWebAddress, jsonOf, looksLikeMarkdown } from "./content-blocks.ts";
+
+// The parser of Markdown is large: load it with the first text that needs it.
+const Markdown = lazy(async () => ({ default: (await import("~/ui/markdown.tsx")).Markdown }));
 
 /** One block of a result. It is untrusted: text is never rendered as HTML. */
-export function ContentView({ block }: { block: ContentBlock }) {
+export function ContentView({
+  block,
+  onRead,
+}: {
+  block: ContentBlock;
+  /** Reads a resource of the server that the result links to. */
+  onRead?: ((uri: string) => void) | undefined;
+}) {
   switch (block.kind) {
     case "text":
       return <TextContent text={block.text} speaker={block.role} />;
@@ -15,6 +26,14 @@ export function ContentView({ block }: { block: ContentBlock }) {
       return (
         <figure>
           <img src={block.dataUrl} alt="Returned by the server" className="max-h-96 max-w-full rounded-md border" />
+          <figcaption className="mt-1 text-xs text-muted">{block.mimeType}</figcaption>
+        </figure>
+      );
+    case "audio":
+      return (
+        <figure>
+          {/* biome-ignore lint/a11y/useMediaCaption: a server's sound has no captions */}
+          <audio controls src={block.dataUrl} aria-label="Returned by the server" className="w-full max-w-md" />
           <figcaption className="mt-1 text-xs text-muted">{block.mimeType}</figcaption>
         </figure>
       );
@@ -29,7 +48,7 @@ export function ContentView({ block }: { block: ContentBlock }) {
         </a>
       );
     case "link":
-      return <LinkContent block={block} />;
+      return <LinkContent block={block} onRead={onRead} />;
     case "resource":
       return (
         <div>
@@ -37,7 +56,7 @@ export function ContentView({ block }: { block: ContentBlock }) {
             <code className="break-all">{block.uri}</code>
             {block.mimeType && <Badge mono>{block.mimeType}</Badge>}
           </p>
-          <TextContent text={block.text} speaker={null} />
+          <TextContent text={block.text} speaker={null} isMarkdown={block.mimeType?.startsWith("text/markdown")} />
         </div>
       );
     case "unknown":
@@ -45,26 +64,71 @@ export function ContentView({ block }: { block: ContentBlock }) {
   }
 }
 
-function TextContent({ text, speaker }: { text: string; speaker: string | null }) {
+function TextContent({
+  text,
+  speaker,
+  isMarkdown,
+}: {
+  text: string;
+  speaker: string | null;
+  isMarkdown?: boolean | undefined;
+}) {
   const json = jsonOf(text);
   return (
     <div>
       {speaker !== null && <p className="mb-1 text-xs font-medium text-muted">{speaker}</p>}
-      {json === undefined ? (
-        <CodeBlock code={text} label="text" wrap className="max-h-96" />
-      ) : (
+      {json !== undefined ? (
         <div className="rounded-md border bg-sunken p-2">
           <JsonTree value={json} />
         </div>
+      ) : isMarkdown || looksLikeMarkdown(text) ? (
+        <MarkdownContent text={text} />
+      ) : (
+        <CodeBlock code={text} label="text" wrap className="max-h-96" />
       )}
     </div>
   );
 }
 
-function LinkContent({ block }: { block: Extract<ContentBlock, { kind: "link" }> }) {
+/** Rendered, or as the server wrote it. */
+function MarkdownContent({ text }: { text: string }) {
+  const [isSource, setIsSource] = useState(false);
+  const source = <CodeBlock code={text} label="text" wrap className="max-h-96" />;
+  return (
+    <div className="flex flex-col gap-1.5">
+      {isSource ? (
+        source
+      ) : (
+        <div className="rounded-md border bg-sunken p-3">
+          <Suspense fallback={source}>
+            <Markdown text={text} />
+          </Suspense>
+        </div>
+      )}
+      <Button
+        size="sm"
+        variant="ghost"
+        className="self-start"
+        aria-pressed={isSource}
+        onClick={() => setIsSource(!isSource)}
+      >
+        Show source
+      </Button>
+    </div>
+  );
+}
+
+function LinkContent({
+  block,
+  onRead,
+}: {
+  block: Extract<ContentBlock, { kind: "link" }>;
+  onRead: ((uri: string) => void) | undefined;
+}) {
+  const isWeb = isWebAddress(block.uri);
   return (
     <div className="text-sm">
-      {isWebAddress(block.uri) ? (
+      {isWeb ? (
         <a
           href={block.uri}
           target="_blank"
@@ -75,7 +139,14 @@ function LinkContent({ block }: { block: Extract<ContentBlock, { kind: "link" }>
           <ExternalLink className="size-3.5 shrink-0" aria-hidden />
         </a>
       ) : (
-        <span>{block.name}</span>
+        <span className="flex flex-wrap items-center gap-2">
+          {block.name}
+          {onRead && (
+            <Button size="sm" onClick={() => onRead(block.uri)}>
+              Read
+            </Button>
+          )}
+        </span>
       )}
       <code className="block text-xs break-all text-muted">{block.uri}</code>
       {block.description && <p className="text-xs text-muted">{block.description}</p>}

@@ -29,13 +29,14 @@ test("PRJ-4 search parameters: tab defaults to tools, an invalid branchId is ign
   expect(read({ tab: "prompts", branchId })).toEqual({ tab: "prompts", branchId });
 });
 
-test("PRJ-4 the URL names an item by URI or name; otherwise the first is shown", () => {
+test("PRJ-4 the URL names an item by URI or name; without one the first is shown, and an unknown one is said to be", () => {
   const tools = itemsOf(manifest, "tools");
-  expect(chosenItem(tools, { tab: "tools", tool: "add" })?.key).toBe("add");
-  expect(chosenItem(tools, { tab: "tools", tool: "gone" })?.key).toBe("echo");
+  expect(chosenItem(tools, { tab: "tools", tool: "add" }).item?.key).toBe("add");
+  expect(chosenItem(tools, { tab: "tools" }).item?.key).toBe("echo");
+  expect(chosenItem(tools, { tab: "tools", tool: "gone" })).toEqual({ item: null, unknown: "gone" });
   const resources = itemsOf(manifest, "resources");
-  expect(chosenItem(resources, { tab: "resources", resource: "greeting" })?.key).toBe("echo://hello");
-  expect(chosenItem(itemsOf(manifest, "prompts"), { tab: "prompts" })).toBeNull();
+  expect(chosenItem(resources, { tab: "resources", resource: "greeting" }).item?.key).toBe("echo://hello");
+  expect(chosenItem(itemsOf(manifest, "prompts"), { tab: "prompts" })).toEqual({ item: null, unknown: null });
 });
 
 test("PRJ-4 the list is filtered by name and description", () => {

@@ -45,16 +45,29 @@ export function itemTexts(item: InspectorItem): { name: string; title: string | 
   }
 }
 
-/** The item that the URL names (by key, or by the name of a resource or template), else the first of the tab. */
-export function chosenItem(items: readonly InspectorItem[], search: InspectorSearch): InspectorItem | null {
+/**
+ * The item that the URL names (by key, or by the name of a resource or template), else the first of the tab. `unknown`:
+ * what it names when the server has no such item, in whose place no other must be shown.
+ */
+export function chosenItem(
+  items: readonly InspectorItem[],
+  search: InspectorSearch,
+): { readonly item: InspectorItem | null; readonly unknown: string | null } {
   const wanted = search[itemParameter[search.tab]];
+  if (wanted === undefined) return { item: items[0] ?? null, unknown: null };
   const byKey = items.find((item) => item.key === wanted);
   const byName = items.find(
     (item) =>
       (item.tab === "resources" && item.resource.resource_name === wanted) ||
       (item.tab === "templates" && item.template.template_name === wanted),
   );
-  return byKey ?? byName ?? items[0] ?? null;
+  const item = byKey ?? byName ?? null;
+  return { item, unknown: item ? null : wanted };
+}
+
+/** The schema of an item's arguments, by the name of its calls (`tools:echo`); undefined for those without one. */
+export function schemaOfCall(manifest: Manifest, item: string): unknown {
+  return manifest.tools.find(({ tool_name }) => item === `tools:${tool_name}`)?.inputSchema;
 }
 
 /** Items whose name, title or description contains the text. */

@@ -1,17 +1,21 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { GitBranch, SquareTerminal } from "lucide-react";
+import { GitBranch } from "lucide-react";
+import type { ReactNode } from "react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
+import { NoBuildsDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
-import { branchesQuery } from "../deployment/deployment.functions.ts";
+import { isRunning } from "../build/build-status.tsx";
+import { chosenBranch } from "../deployment/chosen-branch.ts";
+import { type BranchItem, branchesQuery } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
-import { inspectedBranch } from "./inspector.functions.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
+import { replayedBranch } from "./replayed-branch.ts";
 import { useReplay } from "./use-replay.ts";
 
 type SearchChange = (change: Partial<InspectorSearch>) => void;
@@ -29,59 +33,120 @@ export function InspectorPage({
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
   const { replay, deploymentId, problem } = useReplay(projectKey, search);
-  const branch = inspectedBranch(branches, search.branchId, deploymentId);
-  const live = branches.filter((each) => each.deployment !== null);
+  const chosen = chosenBranch(branches, replayedBranch(branches, search, deploymentId));
+  const { branch } = chosen;
   return (
-    <>
+    // As high as the window from 1024 px on, where the panes scroll by themselves.
+    <div className="-mb-6 flex flex-col gap-3 pb-4 lg:h-[calc(100dvh-5.75rem)] lg:min-h-[36rem]">
       <PageHeader
         title="Inspector"
         description="Call the live server as any client would. Each call appears in the logs."
-        actions={
-          branch &&
-          live.length > 1 && (
-            <Select
-              aria-label="Branch"
-              prefix={<GitBranch aria-hidden />}
-              className="w-56"
-              value={branch.id}
-              onChange={(branchId) => onSearch({ branchId })}
-              options={live.map((each) => ({
-                value: each.id,
-                label: each.name,
-                note: each.isDefault ? "production" : "preview",
-              }))}
-            />
-          )
-        }
+        className="mb-0"
+        actions={branch && <BranchSelect branches={branches} value={branch.id} onSearch={onSearch} />}
       />
       {problem && (
-        <Callout tone="warn" className="mb-4" title="The call can't be replayed">
+        <Callout tone="warn" title="The call can't be replayed">
           {problem}
         </Callout>
       )}
-      {branch?.deployment || project.kind !== "hosted" ? (
+      {branch || project.kind !== "hosted" ? (
         <InspectorWorkbench
           key={branch?.id}
           projectKey={projectKey}
-          branchId={branch?.id ?? null}
-          deploymentId={branch?.deployment?.id ?? null}
+          branch={branch && { id: branch.id, deploymentId: branch.deployment.id, url: branch.deployment.url }}
           search={search}
           onSearch={onSearch}
           replay={replay}
         />
       ) : (
-        <EmptyState
-          icon={<SquareTerminal aria-hidden />}
-          title="Nothing is live yet"
-          actions={
-            <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
-              Go to deployments
-            </Link>
+        <NothingLive
+          projectKey={projectKey}
+          named={
+            search.branchId === undefined ? null : (branches.find(({ id }) => id === search.branchId) ?? "unknown")
           }
-        >
-          As soon as a build has succeeded, its tools, resources and prompts can be called here.
-        </EmptyState>
+          branches={branches}
+        />
       )}
-    </>
+    </div>
+  );
+}
+
+function BranchSelect({
+  branches,
+  value,
+  onSearch,
+}: {
+  branches: readonly BranchItem[];
+  value: string;
+  onSearch: SearchChange;
+}) {
+  const live = branches.filter((each) => each.deployment !== null);
+  if (live.length < 2) return null;
+  return (
+    <Select
+      aria-label="Branch"
+      prefix={<GitBranch aria-hidden />}
+      className="w-56"
+      value={value}
+      onChange={(branchId) => onSearch({ branchId })}
+      options={live.map((each) => ({
+        value: each.id,
+        label: each.name,
+        note: each.isDefault ? "production" : "preview",
+      }))}
+    />
+  );
+}
+
+/** Says why there is nothing to call: no such branch, a build that runs or has failed, or none at all. */
+function NothingLive({
+  projectKey,
+  named,
+  branches,
+}: {
+  projectKey: ProjectKey;
+  /** The branch that the address names; null: none. */
+  named: BranchItem | "unknown" | null;
+  branches: readonly BranchItem[];
+}) {
+  const toDeployments = (
+    <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
+      Go to deployments
+    </Link>
+  );
+  if (named === "unknown") {
+    return (
+      <Callout tone="warn" title="There is no such branch" actions={toDeployments}>
+        The link leads to a branch that was deleted, or is of another server. Choose a branch in the bar above.
+      </Callout>
+    );
+  }
+  const branch = named ?? branches.find(({ isDefault }) => isDefault) ?? null;
+  const build = branch?.latestBuild ?? null;
+  const toBuild = build && (
+    <Link
+      to="/$orgSlug/$projectName/build-logs/$buildId"
+      params={{ ...projectKey, buildId: build.id }}
+      className={buttonLook({ variant: "primary" })}
+    >
+      Open build log
+    </Link>
+  );
+  const say = (title: string, text: string, actions: ReactNode) => (
+    <EmptyState drawing={<NoBuildsDrawing />} title={title} actions={actions}>
+      {text}
+    </EmptyState>
+  );
+  if (build && isRunning(build.status)) {
+    return say(`${branch?.name} is being built`, "The inspector opens here as soon as it is live.", toBuild);
+  }
+  if (build?.status === "failed") {
+    return say(`${branch?.name} isn't live: its build failed`, "Its log names the cause and what to do.", toBuild);
+  }
+  if (named) return say(`${named.name} isn't live`, "Deploy it to call its tools here.", toDeployments);
+  return say(
+    "Nothing is live yet",
+    "As soon as a build has succeeded, its tools, resources and prompts can be called here.",
+    toDeployments,
   );
 }

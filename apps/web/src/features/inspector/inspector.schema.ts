@@ -1,27 +1,14 @@
 import { z } from "zod";
-import { projectKeySchema } from "../project-screen/project-key.schema.ts";
 
 const name = z.string().min(1).max(1024);
 
 /** One request to a server, as the inspector makes it. */
-const serverCallSchema = z.discriminatedUnion("kind", [
+export const serverCallSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("tool"), name, arguments: z.record(z.string(), z.unknown()) }),
   z.object({ kind: z.literal("resource"), uri: z.string().min(1).max(8192) }),
   z.object({ kind: z.literal("prompt"), name, arguments: z.record(z.string(), z.string()) }),
 ]);
 export type ServerCall = z.infer<typeof serverCallSchema>;
-
-export const callServerSchema = projectKeySchema.extend({
-  branchId: z.uuid().nullable(),
-  call: serverCallSchema,
-  /** For passthrough servers, which authenticate callers themselves. Forwarded, never stored. */
-  authorization: z
-    .string()
-    .max(8192)
-    .regex(/^[\x20-\x7e]*$/, "Only printable ASCII")
-    .nullable(),
-});
-export type CallServerInput = z.infer<typeof callServerSchema>;
 
 /** The outcome of a call: the server's result, which may itself report a failure, or an error. */
 export type CallResult =
@@ -30,7 +17,7 @@ export type CallResult =
       readonly result: Readonly<Record<string, unknown>>;
       /** Milliseconds of the call alone. */
       readonly durationMs: number;
-      /** Milliseconds until the connection was open, including waking the server. */
+      /** Milliseconds until the connection was open, including waking the server; 0 where it was open already. */
       readonly connectMs: number;
       readonly protocolVersion: string;
     }

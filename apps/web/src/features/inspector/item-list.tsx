@@ -1,12 +1,11 @@
 import { Search } from "lucide-react";
-import { useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { Input } from "~/ui/field.tsx";
 import { filterItems, type InspectorItem, itemTexts } from "./inspector-items.ts";
+import { moveInList } from "./list-navigation.ts";
 
-const searchableFrom = 8;
-
-/** The items of a tab to choose from; long lists can be filtered. */
+/** The items of a tab to choose from: one tab stop, arrow keys, Home and End; typing filters. */
 export function ItemList({
   items,
   chosen,
@@ -14,39 +13,79 @@ export function ItemList({
   label,
 }: {
   items: readonly InspectorItem[];
-  chosen: InspectorItem;
+  /** Null: none of them. */
+  chosen: InspectorItem | null;
   onChoose: (item: InspectorItem) => void;
   label: string;
 }) {
   const [text, setText] = useState("");
+  const filter = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const shown = filterItems(items, text);
+  const chosenAt = shown.findIndex(({ key }) => key === chosen?.key);
+  const focusAt = (at: number) => list.current?.querySelectorAll<HTMLElement>("[role=option]")[at]?.focus();
+
+  const onKeyDown = (event: KeyboardEvent, at: number) => {
+    const move = moveInList(event, at, shown.length);
+    if (move === null) return;
+    event.preventDefault();
+    if ("type" in move) {
+      setText((before) => before + move.type);
+      filter.current?.focus();
+      return;
+    }
+    focusAt(move.to);
+    const item = shown[move.to];
+    if (item) onChoose(item);
+  };
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, []);
+
   return (
-    <div className="flex min-h-0 flex-col rounded-lg border bg-surface">
-      {items.length >= searchableFrom && (
-        <div className="border-b p-1.5">
-          <Input
-            type="search"
-            aria-label={`Filter ${label}`}
-            placeholder={`Filter ${items.length} ${label}`}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            leading={<Search aria-hidden />}
-            className="h-7"
-          />
-        </div>
-      )}
-      <ul aria-label={label} className="scroll-thin max-h-56 overflow-y-auto p-1.5 lg:max-h-[calc(100dvh-20rem)]">
-        {shown.map((item) => {
-          const { name, description, title } = itemTexts(item);
-          const isChosen = item.key === chosen.key;
-          return (
-            <li key={item.key}>
-              <button
-                type="button"
-                aria-current={isChosen || undefined}
+    <div className="flex min-h-0 flex-col">
+      <div className="border-b p-1.5">
+        <Input
+          ref={filter}
+          type="search"
+          aria-label={`Filter ${label}`}
+          placeholder={`Filter ${items.length} ${label}`}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape" && text !== "") setText("");
+            if (event.key === "ArrowDown") onKeyDown(event, -1);
+          }}
+          leading={<Search aria-hidden />}
+          className="h-7"
+        />
+      </div>
+      {shown.length > 0 && (
+        <div
+          ref={list}
+          role="listbox"
+          aria-label={label}
+          className="scroll-thin min-h-0 overflow-y-auto p-1.5 max-lg:max-h-52"
+        >
+          {shown.map((item, at) => {
+            const { name, description, title } = itemTexts(item);
+            const isChosen = at === chosenAt;
+            return (
+              <div
+                key={item.key}
+                role="option"
+                aria-selected={isChosen}
+                tabIndex={isChosen || (chosenAt === -1 && at === 0) ? 0 : -1}
                 onClick={() => onChoose(item)}
+                onKeyDown={(event) => {
+                  const isChoice = (event.key === "Enter" || event.key === " ") && !event.ctrlKey && !event.metaKey;
+                  if (isChoice) {
+                    event.preventDefault();
+                    onChoose(item);
+                  } else onKeyDown(event, at);
+                }}
                 className={classNames(
-                  "block w-full rounded-md px-2 py-1.5 text-left -outline-offset-2 hover:bg-hover",
+                  "block w-full cursor-default rounded-md px-2 py-1.5 text-left -outline-offset-2 hover:bg-hover",
                   isChosen && "bg-accent-soft hover:bg-accent-soft",
                 )}
               >
@@ -56,12 +95,12 @@ export function ItemList({
                 {(description || title) && (
                   <span className="block truncate text-xs text-muted">{(description || title)?.split("\n", 1)[0]}</span>
                 )}
-              </button>
-            </li>
-          );
-        })}
-        {shown.length === 0 && <li className="px-2 py-3 text-center text-sm text-muted">Nothing matches.</li>}
-      </ul>
+              </div>
+            );
+          })}
+        </div>
+      )}
+      {shown.length === 0 && <p className="px-2 pb-3 text-center text-sm text-muted">Nothing matches.</p>}
     </div>
   );
 }

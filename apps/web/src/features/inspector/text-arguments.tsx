@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Field, Input } from "~/ui/field.tsx";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
 
@@ -8,20 +8,31 @@ type TextArgument = {
   readonly required: boolean;
 };
 
+/** Values that begin with what was typed. */
+export type Suggest = (
+  argument: { readonly name: string; readonly value: string },
+  signal: AbortSignal,
+) => Promise<readonly string[]>;
+
 /** Text fields for the variables of a URI template or the arguments of a prompt. */
 export function TextArguments({
   fields,
   initial,
   onChange,
   onSubmit,
+  suggest,
+  formId,
   children,
 }: {
   fields: readonly TextArgument[];
   initial: Readonly<Record<string, string>>;
   onChange?: (values: Record<string, string>) => void;
   onSubmit: (values: Record<string, string>) => void;
-  children: ReactNode;
+  suggest?: Suggest | undefined;
+  formId?: string | undefined;
+  children?: ReactNode;
 }) {
+  const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState<Record<string, string>>(initial);
   const [touched, setTouched] = useState(false);
   const missing = (field: TextArgument) => field.required && !values[field.name];
@@ -29,11 +40,15 @@ export function TextArguments({
     Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
   return (
     <form
+      ref={form}
+      id={formId}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
         setTouched(true);
-        if (!fields.some(missing)) onSubmit(filled(values));
+        const first = fields.findIndex(missing);
+        if (first === -1) onSubmit(filled(values));
+        else form.current?.querySelectorAll("input")[first]?.focus();
       }}
     >
       <div className="flex flex-col gap-3">
@@ -47,11 +62,13 @@ export function TextArguments({
             optional={!field.required}
           >
             {(control) => (
-              <Input
+              <SuggestingInput
                 {...control}
+                name={field.name}
+                suggest={suggest}
                 value={values[field.name] ?? ""}
-                onChange={({ target }) => {
-                  const next = { ...values, [field.name]: target.value };
+                onChange={(value) => {
+                  const next = { ...values, [field.name]: value };
                   setValues(next);
                   onChange?.(filled(next));
                 }}
@@ -60,22 +77,91 @@ export function TextArguments({
           </Field>
         ))}
       </div>
-      <div className="mt-4 flex flex-wrap items-center gap-2">{children}</div>
+      <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{children}</div>
     </form>
   );
 }
 
+const typingMs = 200;
+
+/** A text field with the server's suggestions below it, by the browser's own list. */
+function SuggestingInput({
+  suggest,
+  name,
+  value,
+  onChange,
+  ...control
+}: {
+  suggest: Suggest | undefined;
+  name: string;
+  value: string;
+  onChange: (value: string) => void;
+  id: string;
+}) {
+  const listId = useId();
+  const [found, setFound] = useState<readonly string[]>([]);
+  const [isFocused, setFocused] = useState(false);
+  const latest = useRef(suggest);
+  latest.current = suggest;
+  useEffect(() => {
+    if (!isFocused || !latest.current) return;
+    const typing = new AbortController();
+    const timer = setTimeout(() => {
+      // Suggestions are a help: without them the field works as well.
+      latest.current?.({ name, value }, typing.signal).then(
+        (values) => !typing.signal.aborted && setFound(values),
+        () => {},
+      );
+    }, typingMs);
+    return () => {
+      clearTimeout(timer);
+      typing.abort();
+    };
+  }, [isFocused, name, value]);
+  return (
+    <>
+      <Input
+        {...control}
+        value={value}
+        list={suggest ? listId : undefined}
+        autoComplete={suggest ? "off" : undefined}
+        onFocus={() => setFocused(true)}
+        onBlur={() => setFocused(false)}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      {suggest && (
+        <datalist id={listId}>
+          {found.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
+}
+
 /** Replaces an empty form: says so, and keeps the buttons. */
-export function NoArguments({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
+export function NoArguments({
+  onSubmit,
+  formId,
+  text = "No arguments",
+  children,
+}: {
+  onSubmit: () => void;
+  formId?: string | undefined;
+  text?: string;
+  children?: ReactNode;
+}) {
   return (
     <form
+      id={formId}
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit();
       }}
     >
-      <p className="text-sm text-muted">No arguments</p>
-      <div className="mt-4 flex flex-wrap items-center gap-2">{children}</div>
+      <p className="text-sm text-muted">{text}</p>
+      <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{children}</div>
     </form>
   );
 }
@@ -83,12 +169,16 @@ export function NoArguments({ onSubmit, children }: { onSubmit: () => void; chil
 /** The variables of a URI template as fields, with a live preview of the URI. */
 export function TemplateForm({
   template,
+  onChange,
   onSubmit,
-  children,
+  suggest,
+  formId,
 }: {
   template: string;
+  onChange: (uri: string) => void;
   onSubmit: (uri: string) => void;
-  children: ReactNode;
+  suggest: Suggest;
+  formId: string;
 }) {
   const [values, setValues] = useState<Record<string, string>>({});
   const fields = templateVariables(template).map((variable) => ({
@@ -100,13 +190,17 @@ export function TemplateForm({
     <TextArguments
       fields={fields}
       initial={{}}
-      onChange={setValues}
+      onChange={(next) => {
+        setValues(next);
+        onChange(expandTemplate(template, next));
+      }}
       onSubmit={(submitted) => onSubmit(expandTemplate(template, submitted))}
+      suggest={suggest}
+      formId={formId}
     >
       <code className="w-full rounded-md bg-sunken px-2.5 py-1.5 text-xs break-all text-muted">
         {expandTemplate(template, values)}
       </code>
-      {children}
     </TextArguments>
   );
 }

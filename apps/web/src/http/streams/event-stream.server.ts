@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { asTowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
-import { countStream, type StreamReader } from "./stream-reader.server.ts";
+import { countStream, type StreamReader, watchReader } from "./stream-reader.server.ts";
 
 /** One server-sent event. Browsers send the last `id` as Last-Event-ID when they reconnect. */
 type StreamEvent = { readonly event: string; readonly data: unknown; readonly id?: number };
@@ -30,20 +29,19 @@ export function eventStream(
   { maxLagMs = defaultMaxLagMs } = {},
 ): Response {
   const release = countStream(reader);
-  const stop = new AbortController();
-  open.add(stop);
+  const { controller: stop, release: forget } = endedByStop();
   request.signal.addEventListener("abort", () => stop.abort(), { once: true });
   if (request.signal.aborted) stop.abort();
   const channel = openChannel(stop, maxLagMs);
   const heartbeat = setInterval(channel.heartbeat, heartbeatMs);
   void (async () => {
     try {
-      await Promise.race([produce(channel.send, stop.signal), watch(reader, stop.signal)]);
+      await Promise.race([produce(channel.send, stop.signal), watchReader(reader, stop.signal)]);
     } catch (thrown) {
       if (!stop.signal.aborted) channel.trySend(problemOf(thrown, request));
     } finally {
       clearInterval(heartbeat);
-      open.delete(stop);
+      forget();
       release();
       channel.close();
       stop.abort();
@@ -55,6 +53,13 @@ export function eventStream(
     "x-accel-buffering": "no",
   };
   return new Response(channel.body, { headers });
+}
+
+/** Aborts when the process stops, until it is released. */
+export function endedByStop(): { readonly controller: AbortController; readonly release: () => void } {
+  const controller = new AbortController();
+  open.add(controller);
+  return { controller, release: () => void open.delete(controller) };
 }
 
 /** Ends all streams, which would keep the process from stopping. Browsers reconnect and resume. */
@@ -76,14 +81,6 @@ export function idParameter(request: Request, name: string): number {
 function idOf(text: string | null): number {
   const id = Number(text ?? 0);
   return Number.isSafeInteger(id) && id > 0 ? id : 0;
-}
-
-/** Rejects when the reader loses access, such as a removed member. Ends with the stream. */
-async function watch(reader: StreamReader, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(reader.checkEveryMs, undefined, { signal });
-    await reader.check();
-  }
 }
 
 function problemOf(thrown: unknown, request: Request): StreamEvent {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { readerContext } from "../caller.server.ts";
@@ -31,6 +32,14 @@ export async function streamReader(
     await mayRead(await readerContext(request));
   };
   return { ctx, check, checkEveryMs };
+}
+
+/** Rejects when the reader loses access, such as a removed member, and when the stream has ended. */
+export async function watchReader(reader: StreamReader, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(reader.checkEveryMs, undefined, { signal });
+    await reader.check();
+  }
 }
 
 let openStreams = 0;

@@ -71,8 +71,8 @@ function modernServer(): McpServer {
 }
 
 /** Serves 2026-07-28 only. */
-export function modern(): RequestListener {
-  const handler = createMcpHandler(modernServer, { legacy: "reject" });
+export function modern(makeServer: () => McpServer = modernServer): RequestListener {
+  const handler = createMcpHandler(makeServer, { legacy: "reject" });
   return async (request, response) => {
     const answer = await handler.fetch(await toWebRequest(request));
     response.writeHead(answer.status, Object.fromEntries(answer.headers));

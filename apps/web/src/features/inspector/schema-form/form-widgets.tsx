@@ -2,6 +2,7 @@ import { enumOptionSelectedValue, enumOptionValueDecoder, getInputProps, type Wi
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { controlLook, Input, Textarea } from "~/ui/field.tsx";
+import { isSensitive } from "../share/sensitive.ts";
 
 const invalid = (props: WidgetProps) => (props.rawErrors && props.rawErrors.length > 0 ? true : undefined);
 const describedBy = (props: WidgetProps) =>
@@ -15,7 +16,7 @@ export function BaseInputTemplate(props: WidgetProps) {
   return (
     <Input
       id={id}
-      type={inputType}
+      type={inputType === "text" && isSensitive(props.name, schema) ? "password" : inputType}
       step={step}
       min={min}
       max={max}

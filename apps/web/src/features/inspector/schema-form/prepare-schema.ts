@@ -19,7 +19,7 @@ const droppedKeywords = new Set([
   ...["unevaluatedItems", "contentMediaType", "contentEncoding", "contentSchema", "examples"],
 ]);
 const unsafeNames = new Set(["__proto__", "constructor", "prototype"]);
-const safeFormats = new Set(["date", "date-time", "time", "email", "uri", "uuid"]);
+const safeFormats = new Set(["date", "date-time", "time", "email", "uri", "uuid", "password"]);
 /** Keywords whose value is a map of names to schemas. */
 const mapKeywords = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
 /** Keywords whose value is data, not a schema. */

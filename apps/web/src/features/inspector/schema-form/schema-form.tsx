@@ -41,16 +41,20 @@ export default function SchemaForm({
   value,
   onChange,
   onSubmit,
+  formId,
   children,
 }: {
   schema: RJSFSchema;
   value: unknown;
   onChange: (value: unknown) => void;
   onSubmit: (value: unknown) => void;
-  children: ReactNode;
+  /** For buttons elsewhere on the page. */
+  formId?: string | undefined;
+  children?: ReactNode;
 }) {
   return (
     <Form
+      {...(formId !== undefined && { id: formId })}
       schema={schema}
       formData={value}
       validator={schemaValidator}
@@ -67,7 +71,8 @@ export default function SchemaForm({
       focusOnFirstError
       idPrefix="argument"
     >
-      <div className="mt-4 flex flex-wrap items-center gap-2">{children}</div>
+      {/* Without children the library adds a button of its own. */}
+      <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{children}</div>
     </Form>
   );
 }

@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 import { chatQuery, chatSetupQuery } from "~/features/chat/chat.functions.ts";
 import { ChatPage } from "~/features/chat/chat-page.tsx";
 import { type ChatSearch, chatSearchParameters } from "~/features/chat/chat-search.ts";
-import { chosenBranch } from "~/features/chat/chosen-branch.ts";
+import { chosenBranch } from "~/features/deployment/chosen-branch.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { deploymentBuildQuery } from "~/features/inspector/inspector.functions.ts";
 

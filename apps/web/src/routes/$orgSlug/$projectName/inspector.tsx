@@ -1,8 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { chosenBranch } from "~/features/deployment/chosen-branch.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { inspectedBranch, offersQuery } from "~/features/inspector/inspector.functions.ts";
+import { offersQuery } from "~/features/inspector/inspector.functions.ts";
 import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
+import { replayedBranch } from "~/features/inspector/replayed-branch.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { explainedQuery } from "~/features/request-log/request-log.functions.ts";
 
@@ -16,7 +18,8 @@ export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
       // The page says so when it is gone.
       request ? context.queryClient.ensureQueryData(explainedQuery(params, { id: request })).catch(() => null) : null,
     ]);
-    const live = inspectedBranch(branches, deps.branchId, replayed?.deploymentId)?.deployment;
+    const { branch } = chosenBranch(branches, replayedBranch(branches, deps, replayed?.deploymentId));
+    const live = branch?.deployment;
     const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
     if (live || kind !== "hosted") await context.queryClient.ensureQueryData(offersQuery(params, live?.id ?? null));
   },

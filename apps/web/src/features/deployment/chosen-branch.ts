@@ -1,4 +1,4 @@
-import type { BranchItem } from "../deployment/deployment.functions.ts";
+import type { BranchItem } from "./deployment.functions.ts";
 
 // Not beside the page: the loader uses it, and importing the page there would add it to every visitor's first script.
 
@@ -6,7 +6,7 @@ type LiveBranch = BranchItem & { readonly deployment: NonNullable<BranchItem["de
 type Chosen = { readonly branch: LiveBranch } | { readonly branch: null; readonly why: "nothing live" | "unknown" };
 
 /**
- * The branch to chat with: the one that the URL names by its own id or its live deployment's, else production, else any
+ * The branch to talk to: the one that the URL names by its own id or its live deployment's, else production, else any
  * that is live. Null with `unknown` when the URL names one that isn't live: another one must not take its place.
  */
 export function chosenBranch(

@@ -4,7 +4,7 @@ export class CallDeadline {
   readonly #expired = new AbortController();
   #leftMs: number;
   #startedAt = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #pauses = 0;
 
   constructor(limitMs: number, parent: AbortSignal) {

@@ -1,7 +1,7 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { canceledCode } from "./inspector.schema.ts";
-import { OutcomeBadge } from "./result-view.tsx";
+import { canceledCode } from "../inspector.schema.ts";
+import { OutcomeBadge } from "./outcome-badge.tsx";
 
 const badge = (code: string) =>
   renderToStaticMarkup(<OutcomeBadge outcome={{ ok: false, code, rpcCode: null, message: "" }} />);

@@ -1,0 +1,57 @@
+import { type SigningKeys, signUserJwt } from "@towpath/auth/credentials";
+import { authorizeCaller } from "@towpath/core/access";
+import { requireUser } from "@towpath/core/authorize";
+import type { Context } from "@towpath/core/context";
+import { listBranchesWithDeployments } from "@towpath/core/deployment";
+import { notFound } from "@towpath/core/errors";
+import { mcpUrl } from "@towpath/core/server-url";
+import type { ProjectKey } from "../../project-screen/project-key.schema.ts";
+
+/** Where a person's calls go, and with which headers. */
+export type CallTarget = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+/**
+ * The public URL of a branch's server, where calls are policed and logged like those of every other client, and the
+ * credentials of the person who calls (PRJ-4).
+ *
+ * @throws TowpathError `not_found` for another's project or a branch without a live deployment, `forbidden` for a role
+ *   that may not call this server
+ */
+export async function callTarget(call: {
+  ctx: Context;
+  keys: SigningKeys;
+  input: ProjectKey & {
+    /** Null: production. */
+    readonly branchId: string | null;
+    /** For passthrough servers, which authenticate callers themselves. Forwarded, never stored. */
+    readonly authorization: string | null;
+  };
+}): Promise<CallTarget> {
+  const { ctx, input } = call;
+  const { project } = await authorizeCaller(ctx, input);
+  return { url: await urlOf(ctx, input, project), headers: await credentials(call, project) };
+}
+
+/** Of the branch that is asked for; a server that isn't built here has none. */
+async function urlOf(
+  ctx: Context,
+  input: ProjectKey & { readonly branchId: string | null },
+  project: { name: string; kind: string },
+): Promise<string> {
+  if (project.kind !== "hosted") return mcpUrl(ctx.serverUrlTemplate, project.name.toLowerCase());
+  const branches = await listBranchesWithDeployments({ ctx, input });
+  const branch = branches.find((each) => (input.branchId ? each.id === input.branchId : each.isDefault));
+  if (!branch?.deployment) throw notFound("live deployment on this branch");
+  return branch.deployment.url;
+}
+
+async function credentials(
+  { ctx, keys, input }: { ctx: Context; keys: SigningKeys; input: { readonly authorization: string | null } },
+  { id, authMode }: { id: string; authMode: string },
+): Promise<Record<string, string>> {
+  if (authMode === "passthrough" && input.authorization) return { authorization: input.authorization };
+  if (authMode !== "towpath-cloud") return {};
+  // It never leaves this process and the gateway.
+  const { token } = await signUserJwt(keys, { projectId: id, userId: requireUser(ctx) });
+  return { authorization: `Bearer ${token}` };
+}

@@ -1,0 +1,223 @@
+import type {
+  CallDeadline,
+  CompletionTarget,
+  Elicitation,
+  ElicitationAnswer,
+  LogMessage,
+  McpClient,
+  Sampling,
+  SamplingAnswer,
+} from "@towpath/mcp/web-client";
+import { type CallResult, canceledCode, type ServerCall } from "../inspector.schema.ts";
+import { type ProtocolMessage, withMessage } from "./protocol-log.ts";
+import { type Note, relayFetch } from "./relay-fetch.ts";
+
+export type Progress = { readonly progress: number; readonly total: number | null; readonly message: string | null };
+
+/** What happens while a call runs. */
+export type CallHandlers = {
+  readonly onProgress: (progress: Progress) => void;
+  readonly onLog: (message: LogMessage) => void;
+  /** The row of the request log. */
+  readonly onRequest: (requestId: string) => void;
+  readonly onElicit: (asked: Elicitation) => Promise<ElicitationAnswer>;
+  readonly onSample: (asked: Sampling) => Promise<SamplingAnswer | null>;
+};
+
+export type ConnectionState = {
+  readonly status: "closed" | "connecting" | "open";
+  readonly protocolVersion: string | null;
+  readonly messages: readonly ProtocolMessage[];
+};
+
+type Library = typeof import("@towpath/mcp/web-client");
+type Running = CallHandlers & { readonly deadline: CallDeadline; failure: Note["failure"] };
+
+const clientName = "Towpath inspector";
+/** How long a call may take, not counting the time in which the person is asked. */
+const callMs = 5 * 60_000;
+/** A server that is connected may stay awake. */
+const idleMs = 5 * 60_000;
+const maxBytes = 64 * 1024 * 1024;
+
+/**
+ * The page's connection to one server: opened by the first call and kept for all others, in both eras; opened anew when
+ * the server has forgotten its session, and closed when it isn't used. One call at a time.
+ */
+export class ServerConnection {
+  readonly #endpoint: { readonly url: URL; readonly authorization: () => string | null };
+  readonly #listeners = new Set<() => void>();
+  #state: ConnectionState = { status: "closed", protocolVersion: null, messages: [] };
+  #library: Library | undefined;
+  #opened: { readonly client: Promise<McpClient>; readonly end: AbortController } | undefined;
+  #running: Running | null = null;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(endpoint: { readonly url: URL; readonly authorization: () => string | null }) {
+    this.#endpoint = endpoint;
+  }
+
+  /** For `useSyncExternalStore`. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+  readonly state = (): ConnectionState => this.#state;
+
+  /** Makes one call. Never rejects: the result says what became of it. */
+  async perform(call: ServerCall, handlers: CallHandlers, canceled: AbortSignal): Promise<CallResult> {
+    clearTimeout(this.#idle);
+    const started = performance.now();
+    let running: Running | null = null;
+    try {
+      this.#library ??= await import("@towpath/mcp/web-client");
+      running = { ...handlers, deadline: new this.#library.CallDeadline(callMs, canceled), failure: null };
+      this.#running = running;
+      return await this.#performAgain(call, running, started);
+    } catch (error) {
+      return this.#failed(error, running, canceled);
+    } finally {
+      running?.deadline.end();
+      this.#running = null;
+      this.#idle = setTimeout(() => void this.close(), idleMs);
+    }
+  }
+
+  /** Values that the server suggests for an argument; none without a connection, which typing doesn't open. */
+  async complete(
+    target: CompletionTarget,
+    argument: { readonly name: string; readonly value: string },
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const client = await this.#opened?.client;
+    return (await client?.complete(target, argument, { signal, timeoutMs: 10_000 })) ?? [];
+  }
+
+  /** Connects without a call, for what a connection alone can do. */
+  async open(): Promise<void> {
+    this.#library ??= await import("@towpath/mcp/web-client");
+    await this.#connected(this.#library, new AbortController().signal);
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.close(), idleMs);
+  }
+
+  /** Ends the session. The next call connects anew, as after a new version of the server has gone live. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const opened = this.#opened;
+    this.#opened = undefined;
+    this.#set({ status: "closed" });
+    const client = await opened?.client.catch(() => undefined);
+    await client?.close();
+    opened?.end.abort();
+  }
+
+  /** The same, but not while a call runs, whose session the server still has. */
+  closeWhenIdle(): void {
+    if (!this.#running) void this.close();
+  }
+
+  clearMessages(): void {
+    this.#set({ messages: [] });
+  }
+
+  async #performAgain(call: ServerCall, running: Running, started: number): Promise<CallResult> {
+    const library = this.#library as Library;
+    const wasOpen = this.#opened !== undefined;
+    const client = await this.#connected(library, running.deadline.signal);
+    const connectMs = wasOpen ? 0 : performance.now() - started;
+    try {
+      return { ok: true, ...(await this.#send(client, call, running)), connectMs };
+    } catch (error) {
+      // The server doesn't know the session, so it has not carried out anything: a new version, or it had fallen asleep.
+      const isForgotten = error instanceof library.McpClientError && error.code === "not_found";
+      if (!wasOpen || !isForgotten) throw error;
+      void this.close();
+      running.failure = null;
+      return this.#performAgain(call, running, performance.now());
+    }
+  }
+
+  #send(client: McpClient, call: ServerCall, { deadline, onProgress }: Running) {
+    const options = {
+      signal: deadline.signal,
+      // `deadline` holds the limit.
+      timeoutMs: 2 ** 31 - 1,
+      onProgress: ({ progress, total, message }: { progress: number; total?: number; message?: string }) =>
+        onProgress({ progress, total: total ?? null, message: message ?? null }),
+    };
+    if (call.kind === "tool") return client.callTool(call.name, call.arguments, options);
+    if (call.kind === "resource") return client.readResource(call.uri, options);
+    return client.getPrompt(call.name, call.arguments, options);
+  }
+
+  async #connected(library: Library, signal: AbortSignal): Promise<McpClient> {
+    const opened = this.#opened ?? this.#connect(library);
+    if (this.#state.status === "open") return opened.client;
+    const stop = () => opened.end.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      return await opened.client;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #connect({ openWebClient }: Library) {
+    const end = new AbortController();
+    this.#set({ status: "connecting" });
+    const client = openWebClient(
+      {
+        url: this.#endpoint.url,
+        fetch: relayFetch({ authorization: this.#endpoint.authorization, onAnswer: (note) => this.#note(note) }),
+      },
+      {
+        ...{ clientName, maxBytes, timeoutMs: callMs, signal: end.signal },
+        onElicit: (asked) => this.#asked((call) => call.onElicit(asked), { action: "cancel", content: null }),
+        onSample: (asked) => this.#asked((call) => call.onSample(asked), null),
+        onLog: (message) => this.#running?.onLog(message),
+        onMessage: (message, direction) =>
+          this.#set({ messages: withMessage(this.#state.messages, { message, direction, time: Date.now() }) }),
+      },
+    );
+    const opened = { client, end };
+    this.#opened = opened;
+    client.then(
+      ({ protocolVersion }) => this.#opened === opened && this.#set({ status: "open", protocolVersion }),
+      // A failed attempt is not kept: a later call may find the server running.
+      () => this.#opened === opened && void this.close(),
+    );
+    return opened;
+  }
+
+  /** A person takes their time, which isn't the call's. */
+  #asked<Answer>(ask: (call: Running) => Promise<Answer>, nobody: Answer): Promise<Answer> {
+    const call = this.#running;
+    return call ? call.deadline.pausedFor(() => ask(call)) : Promise.resolve(nobody);
+  }
+
+  #note({ requestId, isCall, failure }: Note): void {
+    const call = this.#running;
+    if (!call) return;
+    if (isCall && requestId !== null) call.onRequest(requestId);
+    call.failure = failure;
+  }
+
+  #failed(error: unknown, running: Running | null, canceled: AbortSignal): CallResult {
+    const failed = (code: string, message: string, rpcCode: number | null = null) =>
+      ({ ok: false, code, rpcCode, message }) as const;
+    if (canceled.aborted) return failed(canceledCode, "You canceled the call.");
+    if (running?.deadline.signal.aborted)
+      return failed("timeout", "The call took longer than 5 minutes and was given up.");
+    const said = running?.failure ?? null;
+    if (said?.isOurs) return failed("refused", said.message);
+    if (this.#library && error instanceof this.#library.McpClientError)
+      return failed(error.code, said?.message ?? error.message, error.rpcCode);
+    return failed("failed", "The page couldn't make the call. Check your connection and try again.");
+  }
+
+  #set(change: Partial<ConnectionState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,30 @@
+import { Callout } from "~/ui/callout.tsx";
+import type { Replay } from "../request-log/replay.ts";
+import type { InspectorItem } from "./inspector-items.ts";
+
+/** What to know before the call of somebody else is made again. */
+export function ReplayNote({ replay, items }: { replay: Replay; items: readonly InspectorItem[] }) {
+  const what = replay.tab === "tools" ? "tool" : "prompt";
+  if (!items.some(({ key }) => key === replay.name)) {
+    return (
+      <Callout tone="warn" title="The call can't be replayed">
+        This server has no {what} {replay.name} any more.
+      </Callout>
+    );
+  }
+  return (
+    <Callout tone={replay.isRedacted ? "warn" : "info"} title={`Filled in from a call of ${replay.name}`}>
+      {replay.isRedacted
+        ? "The log has replaced secrets by names in brackets: enter them again before you call."
+        : "Nothing has been called yet. It will be called as you."}
+    </Callout>
+  );
+}
+
+export function SharedNote() {
+  return (
+    <Callout tone="info" title="Filled in from a link">
+      Nothing has been called yet. Check the arguments: it will be called as you.
+    </Callout>
+  );
+}

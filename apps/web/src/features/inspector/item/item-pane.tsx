@@ -1,0 +1,147 @@
+import { Play, X } from "lucide-react";
+import { useEffect, useId, useRef, useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Field, Input } from "~/ui/field.tsx";
+import { Kbd } from "~/ui/kbd.tsx";
+import type { Calls } from "../calls/use-calls.ts";
+import type { ServerCall } from "../inspector.schema.ts";
+import { type InspectorItem, itemTexts } from "../inspector-items.ts";
+import type { Arguments } from "../schema-form/form-arguments.ts";
+import { CopyCallMenu, type SnippetPlace } from "../share/copy-call-menu.tsx";
+import { firstDraft, ItemForm } from "./item-form.tsx";
+import { ItemHeader, ToolSchemas } from "./item-header.tsx";
+
+const actionLabels = {
+  tools: "Call tool",
+  resources: "Read resource",
+  templates: "Read resource",
+  prompts: "Get prompt",
+};
+
+/** One tool, resource, template or prompt: what it is, its form, and pinned below it the button that calls it. */
+export function ItemPane({
+  item,
+  calls,
+  mayCall,
+  askAuthorization,
+  initial,
+  snippets,
+}: {
+  item: InspectorItem;
+  calls: Calls;
+  /** Whether the user's role may call this server. */
+  mayCall: boolean;
+  /** The server authenticates callers itself: offer to send an Authorization header. */
+  askAuthorization: boolean;
+  initial: Arguments;
+  snippets: SnippetPlace;
+}) {
+  const formId = useId();
+  const noteId = useId();
+  const draft = useRef<ServerCall>(firstDraft(item, initial));
+  const run = (call: ServerCall) => calls.run(`${item.tab}:${item.key}`, call);
+  useSubmitKey(formId);
+  return (
+    <section aria-label={itemTexts(item).name} className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <div className="scroll-thin min-h-0 flex-1 p-4 -outline-offset-2 lg:overflow-y-auto">
+        <ItemHeader item={item} />
+        {!mayCall && (
+          <Callout tone="info" className="mt-4" title="Your role can't call this server">
+            <span id={noteId}>
+              You can see what this server offers, but not call it. Ask an owner or admin of this team to allow your
+              role on the Access page, or to change it.
+            </span>
+          </Callout>
+        )}
+        {askAuthorization && mayCall && <AuthorizationField calls={calls} />}
+        <div className="mt-4">
+          <ItemForm
+            item={item}
+            initial={initial}
+            connection={calls.connection}
+            formId={formId}
+            onDraft={(call) => {
+              draft.current = call;
+            }}
+            onSubmit={(call) => {
+              draft.current = call;
+              if (mayCall) run(call);
+            }}
+          />
+        </div>
+        {item.tab === "tools" && <ToolSchemas item={item} />}
+      </div>
+      <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-2.5">
+        <Button
+          type="submit"
+          form={formId}
+          variant="primary"
+          busy={calls.isRunning}
+          // Before the page's script runs, the browser itself would submit the form.
+          disabled={!mayCall || !calls.isLoaded}
+          aria-describedby={mayCall ? undefined : noteId}
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+          icon={<Play aria-hidden />}
+        >
+          {actionLabels[item.tab]}
+        </Button>
+        {calls.isRunning ? (
+          <Button icon={<X aria-hidden />} onClick={calls.cancel}>
+            Cancel
+          </Button>
+        ) : (
+          <span aria-hidden className="flex items-center gap-1 text-xs text-faint max-sm:hidden">
+            <Kbd>Ctrl</Kbd>
+            <Kbd>↵</Kbd>
+          </span>
+        )}
+        <CopyCallMenu className="ml-auto" item={item} callNow={() => draft.current} place={snippets} />
+      </footer>
+    </section>
+  );
+}
+
+/** Kept while the page is open, for all calls. */
+function AuthorizationField({ calls }: { calls: Calls }) {
+  const [value, setValue] = useState(calls.authorization.current);
+  return (
+    <Field
+      className="mt-4"
+      label="Authorization header"
+      hint="This server authenticates callers itself. The header is sent with each call and never stored."
+      optional
+    >
+      {(control) => (
+        <Input
+          {...control}
+          mono
+          type="password"
+          autoComplete="off"
+          placeholder="Bearer …"
+          value={value}
+          onChange={({ target }) => {
+            setValue(target.value);
+            calls.authorization.current = target.value;
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Ctrl-Enter and Cmd-Enter submit the form in which the focus is, such as an answer to the server; else the item's. */
+function useSubmitKey(formId: string): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      const within = event.target instanceof Element ? event.target.closest("form") : null;
+      const form = within ?? document.getElementById(formId);
+      if (!(form instanceof HTMLFormElement)) return;
+      event.preventDefault();
+      form.requestSubmit();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, [formId]);
+}

@@ -1,0 +1,83 @@
+import { ChevronDown, Code, Link2 } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { Menu, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
+import { toast } from "~/ui/toast.ts";
+import type { ServerCall } from "../inspector.schema.ts";
+import { type InspectorItem, itemParameter } from "../inspector-items.ts";
+import { callWithoutSecrets } from "./sensitive.ts";
+import { fragmentOf } from "./share-link.ts";
+import { curlSnippet, pythonSnippet, type SnippetInput, typescriptSnippet } from "./snippets.ts";
+
+/** Of the server, for code that calls it. */
+export type SnippetPlace = Pick<SnippetInput, "url" | "protocolVersion" | "keyVariable">;
+
+const languages = [
+  ["curl", "curl", curlSnippet],
+  ["python", "Python", pythonSnippet],
+  ["typescript", "TypeScript", typescriptSnippet],
+] as const;
+
+const placeholder = (hidden: readonly string[]) =>
+  hidden.length > 0 ? `Left out: ${hidden.join(", ")}. Add your own.` : undefined;
+
+/** Copies the call as code, or as a link to this form. Arguments that hold secrets stay out. */
+export function CopyCallMenu({
+  item,
+  callNow,
+  place,
+  className,
+}: {
+  item: InspectorItem;
+  /** The call as the form has it now. */
+  callNow: () => ServerCall;
+  place: SnippetPlace;
+  className?: string;
+}) {
+  const safeCall = () => callWithoutSecrets(callNow(), item.tab === "tools" ? item.tool.inputSchema : undefined);
+  const copy = async (what: string, text: string, hidden: readonly string[]) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      const description = placeholder(hidden);
+      toast.success(`Copied as ${what}`, description ? { description } : {});
+    } catch {
+      toast.error("The browser didn't allow copying.");
+    }
+  };
+  const copyLink = () => {
+    const { call, hidden } = safeCall();
+    const url = new URL(location.href);
+    url.searchParams.set("tab", item.tab);
+    url.searchParams.set(itemParameter[item.tab], item.key);
+    url.searchParams.delete("request");
+    const fragment = call.kind === "resource" ? "" : fragmentOf(call.arguments);
+    if (fragment === null) return toast.error("These arguments are too long for a link. Copy them as JSON instead.");
+    url.hash = fragment;
+    return void copy("a link", url.href, hidden);
+  };
+  return (
+    <Menu
+      trigger={
+        <Button variant="ghost" icon={<Code aria-hidden />} {...(className !== undefined && { className })}>
+          Copy as <ChevronDown aria-hidden className="size-3.5" />
+        </Button>
+      }
+    >
+      {languages.map(([key, label, snippet]) => (
+        <MenuItem
+          key={key}
+          icon={<Code aria-hidden />}
+          onClick={() => {
+            const { call, hidden } = safeCall();
+            void copy(label, snippet({ ...place, call }), hidden);
+          }}
+        >
+          {label}
+        </MenuItem>
+      ))}
+      <MenuSeparator />
+      <MenuItem icon={<Link2 aria-hidden />} onClick={copyLink}>
+        Link with these arguments
+      </MenuItem>
+    </Menu>
+  );
+}

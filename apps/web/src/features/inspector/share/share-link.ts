@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+const prefix = "args=";
+/** Of the address: longer ones get cut by messengers. */
+const maxLength = 8_000;
+const argumentsSchema = z.record(z.string(), z.unknown());
+
+/** The fragment of an address that carries arguments: it never reaches a server. Null: too long for an address. */
+export function fragmentOf(args: Readonly<Record<string, unknown>>): string | null {
+  const bytes = new TextEncoder().encode(JSON.stringify(args));
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  const fragment = prefix + text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return fragment.length > maxLength ? null : fragment;
+}
+
+/** The arguments that an address carries; null for none, and for what isn't ours. Somebody else may have written it. */
+export function argumentsIn(fragment: string): Record<string, unknown> | null {
+  const text = fragment.replace(/^#/, "");
+  if (!text.startsWith(prefix) || text.length > maxLength) return null;
+  try {
+    const binary = atob(text.slice(prefix.length).replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    return argumentsSchema.parse(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+  } catch {
+    return null;
+  }
+}

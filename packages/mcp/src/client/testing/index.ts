@@ -1,0 +1,1 @@
+export { type Talker, talker } from "./talking-servers.ts";
