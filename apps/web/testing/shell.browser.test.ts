@@ -135,7 +135,7 @@ test("UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; 
   await choose(palette(), "light theme");
   await page.keyboard.press("Control+k");
   await palette().getByRole("combobox").fill("no such thing");
-  await palette().getByText("Nothing has that name.").waitFor();
+  await palette().getByText("No matches. Try a server").waitFor();
   await page.keyboard.press("Escape");
 });
 

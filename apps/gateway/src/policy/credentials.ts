@@ -254,7 +254,7 @@ const signInProblems = {
 /** Nothing was shown: how every OAuth client begins. */
 function signInRequired(resource: ProtectedResource): GatewayError {
   const message =
-    "This server asks for credentials, or does not exist: check the server's name, then sign in from a client that " +
+    "This server asks for credentials, or doesn't exist: check its name, then sign in from a client that " +
     "supports OAuth, or send `Authorization: Bearer` with an API key of its organization.";
   const refusal = new GatewayError("sign_in_required", message, { "www-authenticate": challengeFor(resource, null) });
   return aboutSignIn(refusal, { problem: null, isProven: false });

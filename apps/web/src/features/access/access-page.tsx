@@ -23,7 +23,7 @@ export function AccessPage({ projectKey }: { projectKey: ProjectKey }) {
         <AccessEditor projectKey={projectKey} />
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't see who may call this server">
-          Members see it, and admins change it. Ask an owner or admin of this team.
+          Members can see it and admins can change it. Ask an owner or admin of this team.
         </EmptyState>
       )}
     </>

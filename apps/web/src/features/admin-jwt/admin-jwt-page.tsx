@@ -18,7 +18,7 @@ import { TokenView } from "./token-view.tsx";
 const header = (
   <PageHeader
     title="Admin JWT"
-    description="A short-lived token with which admins call this server from scripts and tests."
+    description="A short-lived token that lets admins call this server from scripts and tests."
   />
 );
 
@@ -79,7 +79,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
           {project.authMode === "passthrough"
             ? "It authenticates callers itself and gets your token like any other."
             : "It is open to everybody."}{" "}
-          Admin JWTs count where only members may call.
+          Admin JWTs work only on servers for members.
         </Callout>
       )}
       {failure ? (
@@ -142,7 +142,7 @@ function Cache({ projectKey, onClear }: { projectKey: ProjectKey; onClear: () =>
           open={open}
           onOpenChange={setOpen}
           title="Clear the cache?"
-          description="This revokes every admin JWT of this project, also those of other admins: the gateways refuse them within seconds. Connections that are open end when their token expires. You can't undo this."
+          description="This revokes every admin JWT of this project, including other admins'. Gateways refuse them within seconds. Connections that are open end when their token expires. You can't undo this."
           trigger={
             <Button variant="danger-quiet" className="self-start" icon={<ShieldOff aria-hidden />}>
               Clear cache and revoke tokens

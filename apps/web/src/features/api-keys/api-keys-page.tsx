@@ -84,10 +84,7 @@ function MembersKeys({ orgSlug }: { readonly orgSlug: string }) {
   const keys = all.filter((key) => !isOwn(key));
   if (keys.length === 0) return null;
   return (
-    <KeySection
-      title="Other members' keys"
-      description="You can revoke them, but not use them: nobody can see a key again."
-    >
+    <KeySection title="Other members' keys" description="You can revoke these keys, but nobody can see them again.">
       <ApiKeyTable label="Other members' keys" keys={keys} orgSlug={orgSlug} mayEnd={() => true} showsOwner />
     </KeySection>
   );

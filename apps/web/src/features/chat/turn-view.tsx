@@ -133,7 +133,7 @@ function Working({ turn, onStopElsewhere }: { turn: ChatTurnView; onStopElsewher
           </Button>
         }
       >
-        Another page of yours may show the answer. It appears here when it has ended.
+        The answer may be showing in another tab. It appears here when it's complete.
       </Callout>
     );
   }

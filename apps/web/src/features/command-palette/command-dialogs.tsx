@@ -48,7 +48,7 @@ function Palette({
         label="Search servers, pages and actions"
         placeholder="Where to? What to do?"
         groups={groups}
-        empty="Nothing has that name. Try a server, a page or an action."
+        empty="No matches. Try a server, page or action."
         onDone={() => onOpenChange(null)}
       />
       <BaseDialog.Close className="sr-only">Close</BaseDialog.Close>

@@ -48,7 +48,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
           {...section}
           subject="server"
           title="All callers together"
-          description="Keeps the server from more than it can do."
+          description="Protects the server from overload."
           allowed={limits.instance.server}
         />
         <p className="text-xs text-muted">

@@ -53,7 +53,7 @@ function Invitations({ orgSlug, onSent }: { readonly orgSlug: string; readonly o
   return (
     <Section
       title="Invitations"
-      description="Each works once, for seven days, for an account with that e-mail address."
+      description="Each link works once, within seven days, for an account with that e-mail address."
     >
       {invitations.length === 0 ? (
         <p className="px-4 py-5 text-sm text-muted">No open invitations.</p>

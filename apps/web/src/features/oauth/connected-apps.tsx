@@ -16,7 +16,7 @@ export function ConnectedApps() {
   const { data: grants, error, refetch } = useQuery(grantsQuery);
   return (
     <Card className="overflow-hidden">
-      <CardHeader title="Connected apps" description="Apps that you allowed to call servers in your name." />
+      <CardHeader title="Connected apps" description="Apps that may call servers as you." />
       {error ? (
         <Callout
           tone="bad"

@@ -34,7 +34,7 @@ export function ChooseRepoPage({
       step="Server"
       wide
       title="Choose a repository"
-      description="Every push to its default branch goes live, every other branch gets a preview."
+      description="Pushes to the default branch go live. Other branches get previews."
     >
       {chosen ? (
         <>

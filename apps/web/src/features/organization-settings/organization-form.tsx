@@ -50,7 +50,7 @@ export function OrganizationForm({
   };
   return (
     <Card>
-      <CardHeader title="Name and address" description="How the team is called, and where its pages are." />
+      <CardHeader title="Name and address" description="Your team's name, and the address of its pages." />
       <CardBody>
         <form
           noValidate

@@ -39,7 +39,7 @@ export function BuildSettings({
       <PathField
         label="Root directory"
         optional
-        hint="Of a monorepo: the directory of this server. The files above are looked up there."
+        hint="In a monorepo, the server's directory. Towpath looks for the files above there."
         error={source.problems.rootDirectory}
         value={source.values.rootDirectory}
         onChange={(rootDirectory) => source.change({ rootDirectory })}

@@ -31,7 +31,7 @@ export function GeneralSettings({
     <SettingsForm
       id="general"
       title="General"
-      description="What the server is called, and who can find it."
+      description="The server's name, and who can find it."
       form={form}
       isChanged={general.isChanged}
       onSubmit={general.submit}

@@ -34,7 +34,7 @@ export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
     <SettingCard
       id="sleep"
       title="While the server is asleep"
-      description="Unused servers sleep. A client that connects asks for tools, resources and prompts first, and may call none."
+      description="Unused servers sleep. Clients that connect ask for tools, resources and prompts first, and often call none."
       failure={failure}
       status={
         project.sleepingLists === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."
@@ -94,7 +94,7 @@ function Recorded({ projectKey, choice, authMode }: RecordedProps): ReactNode {
           Its server answered <code>{recorded.method}</code> differently to a second caller, so clients wake it.
         </Callout>
       ) : (
-        <Callout tone="warn" title="Callers may see a list that is not theirs">
+        <Callout tone="warn" title="Callers may see someone else's list">
           The server answered <code>{recorded.method}</code> differently to a second caller. While it sleeps, everyone
           gets the first answer.
         </Callout>

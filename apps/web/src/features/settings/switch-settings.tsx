@@ -69,7 +69,7 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
       <SwitchSetting projectKey={projectKey} setting="identityAssertion">
         {project.authMode === "towpath-cloud" ? null : (
           <Callout tone="info">
-            Towpath knows who calls only where only members may call. This server is told nothing.
+            Towpath identifies callers only on servers for members, so this server isn't told who calls.
           </Callout>
         )}
       </SwitchSetting>

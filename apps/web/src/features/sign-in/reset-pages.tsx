@@ -78,7 +78,7 @@ export function ResetPasswordPage({
     return (
       <SignInFrame
         title="This link doesn't work"
-        description="It was used already, is older than an hour, or wasn't copied whole."
+        description="It was already used, is more than an hour old, or wasn't copied completely."
       >
         <a
           href="/provider/forgot-password"

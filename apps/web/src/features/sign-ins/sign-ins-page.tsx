@@ -40,7 +40,7 @@ export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey })
         <ModeNote mode={project.authMode} />
         {data.leftOut > 0 ? (
           <Callout tone="warn" title={`${data.leftOut} steps were left out`}>
-            There were too many at a time from strangers or from one network, so this page is not complete.
+            Too many attempts came at once from strangers or one network, so this page is incomplete.
           </Callout>
         ) : null}
         {clients.length === 0 ? (
