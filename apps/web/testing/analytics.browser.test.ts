@@ -142,6 +142,8 @@ test("PRJ-6 users: members by name, anonymous callers as one; a user's sessions 
   await page.goto(`${base()}/users`);
   await expect.poll(() => rowsOf("Users").count()).toBe(2);
   await expect.poll(() => figure("Users").textContent()).toBe("2");
+  // The course of each user's calls.
+  expect(await rowsOf("Users").locator("svg[preserveAspectRatio=none]").count()).toBe(2);
   await expectAccessible(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("link", { name: /Ada Lovelace/ }).click();

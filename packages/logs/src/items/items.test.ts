@@ -35,6 +35,9 @@ test.each(["fresh", "folded"])("LOG-1 usage by tool, resource, template and prom
   const tools = await usage("tool");
   expect([...tools.keys()]).toEqual(["echo"]);
   expect(tools.get("echo")).toMatchObject({ calls: 5, errors: 1 });
+  const course = tools.get("echo")?.course ?? [];
+  expect([course.length, course.reduce((sum, calls) => sum + calls, 0)]).toEqual([25, 5]);
+  expect((course.at(-1) ?? 0) + (course.at(-2) ?? 0)).toBe(5);
   expect(Math.abs((tools.get("echo")?.p95Ms ?? 0) / 400 - 1)).toBeLessThan(0.06);
   expect((await usage("tool", "7d")).get("echo")?.calls).toBe(6);
   expect((await usage("prompt")).get("echo")).toMatchObject({ calls: 1, errors: 0 });

@@ -57,6 +57,8 @@ export type UserEntry = {
   /** In the time range, by whole hours, without those that the gateway refused. */
   calls: number;
   errors: number;
+  /** Calls over the range, oldest first, by steps of an hour or longer. */
+  course: readonly number[];
 };
 
 /** A page, most recently active first. `nextCursor` is null unless the page was full. */

@@ -117,6 +117,12 @@ type Page<Entry> = { readonly data: readonly Entry[]; readonly nextCursor: strin
 
 const cache = { staleTime: 10_000, gcTime: 60_000 };
 const refetchMs = 30_000;
+/** A list of several pages stays as it is: each of them would be read again. */
+const firstPageInterval = ({
+  state,
+}: {
+  readonly state: { readonly data?: { readonly pages: readonly unknown[] } | undefined };
+}) => ((state.data?.pages.length ?? 0) > 1 ? false : refetchMs);
 const keyOf = (key: ProjectKey, ...rest: readonly unknown[]) => [...projectQueryKey(key), "analytics", ...rest];
 
 /** A project's sessions in pages of 100; the next page only after a full one. */
@@ -130,6 +136,7 @@ export const sessionsQuery = (key: ProjectKey, timeRange: TimeRange, principal?:
       }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: firstPageInterval,
     ...cache,
   });
 
@@ -140,6 +147,7 @@ export const usersQuery = (key: ProjectKey, timeRange: TimeRange) =>
       getUsers({ data: { ...key, timeRange, ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: firstPageInterval,
     ...cache,
   });
 

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { Users } from "lucide-react";
 import { formatCount } from "~/ui/figure.tsx";
+import { Sparkline } from "~/ui/sparkline.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -68,6 +69,7 @@ function UserTable({
       <TableHead>
         <Th className="w-2/5">User</Th>
         <Th className="w-1/4">Latest client</Th>
+        <Th className="max-lg:hidden">Activity</Th>
         <Th className="text-right">Calls</Th>
         <Th className="text-right">Errors</Th>
         <Th className="text-right">First call</Th>
@@ -88,6 +90,9 @@ function UserTable({
             </Td>
             <Td wide label="Latest client" className="max-w-0 truncate text-muted max-sm:max-w-none">
               {clientText(user)}
+            </Td>
+            <Td className="w-24 max-lg:hidden!">
+              {user.course.length > 2 ? <Sparkline values={user.course} className="w-20" /> : null}
             </Td>
             <Td label="Calls" className="tabular sm:text-right">
               {formatCount(user.calls)}

@@ -7,6 +7,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { Sparkline } from "~/ui/sparkline.tsx";
 import { RangeSelect } from "../analytics/activity-panel.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { type ItemKind, kindTexts } from "./item-kinds.ts";
@@ -78,12 +79,13 @@ function ItemLinks({
               {...linkTo(item.name)}
               aria-current={item === chosen ? "page" : undefined}
               className={classNames(
-                "flex items-baseline gap-2 rounded-md px-2 py-1.5 -outline-offset-2 hover:bg-hover",
+                "flex items-center gap-2 rounded-md px-2 py-1.5 -outline-offset-2 hover:bg-hover",
                 item === chosen && "bg-accent-soft hover:bg-accent-soft",
               )}
             >
               <code className="min-w-0 flex-1 truncate text-xs font-medium">{item.name}</code>
-              <span className="tabular shrink-0 text-xs text-muted">
+              <Sparkline values={item.usage.course} className="h-4 w-14! shrink-0" />
+              <span className="tabular min-w-6 shrink-0 text-right text-xs text-muted">
                 {formatCount(item.usage.calls)}
                 <span className="sr-only"> calls</span>
               </span>

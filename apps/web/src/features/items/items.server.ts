@@ -30,6 +30,8 @@ export type Item = {
     readonly errors: number;
     readonly p50Ms: number | null;
     readonly p95Ms: number | null;
+    /** Calls over the range, oldest first; empty: none. */
+    readonly course: readonly number[];
   };
 };
 type Described = Omit<Item, "usage" | "name"> & { readonly wantedName: string };
@@ -96,7 +98,7 @@ async function itemsOf(
   };
 }
 
-const unused = { calls: 0, errors: 0, p50Ms: null, p95Ms: null };
+const unused = { calls: 0, errors: 0, p50Ms: null, p95Ms: null, course: [] };
 const maxUris = 1000;
 /** Reads of these are a resource's own, though a template may match them too. */
 const resourceUris = (manifest: Manifest | null) => (manifest?.resources ?? []).slice(0, maxUris).map(({ uri }) => uri);
