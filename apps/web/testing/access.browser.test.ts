@@ -4,7 +4,7 @@ import { build, member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { BrowserContext, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, newPage, openBrowser, signIn as signInBrowser } from "./browser.ts";
+import { expectAccessible, newPage, openBrowser, passTimeUntil, signIn as signInBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -146,12 +146,13 @@ test("PRJ-3 a log page that is refused for too many streams says so and continue
     expect(answer.status).toBe(200);
   }
   await signIn(viewer);
+  await page.clock.install();
   await page.goto(address(`server-logs/${project.buildId}`));
   await page.getByText("You have 20 logs open, which is the limit.").waitFor();
   await page.getByRole("status").getByText("Paused", { exact: true }).waitFor();
   await expectAccessibleInBothThemes();
   hangUp.abort();
-  await page.getByRole("status").getByText("Live", { exact: true }).waitFor({ timeout: 30_000 });
+  await passTimeUntil(page, page.getByRole("status").getByText("Live", { exact: true }));
   await expect.poll(() => page.getByText("You have 20 logs open").count()).toBe(0);
 });
 

@@ -7,7 +7,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser, untilHydrated } from "./browser.ts";
+import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -20,6 +20,8 @@ let page: Page;
 beforeAll(async () => {
   owner = await seededMember(site.url, site.db);
   page = await browser.signedInPage(site.url, owner);
+  // Pages look again every few seconds.
+  await page.clock.install();
 });
 
 type Seeded = { readonly id: string; readonly name: string; readonly deploymentId: string; readonly buildId: string };
@@ -56,7 +58,7 @@ async function call(
 }
 const failed = { isError: true, outcome: "tool_error", errorMessage: "No station is called Nowhere." };
 const open = (path: string) => page.goto(`${site.url}/${owner.organization.slug}/${path}`);
-const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
+const see = (text: string | RegExp) => passTimeUntil(page, page.getByText(text).first());
 const figure = (name: string) => page.locator(`dt:text-is("${name}") + dd`);
 
 test("PRJ-19 a project's home: state, numbers beside the day before, top tools, failures by kind, deployments as marks", async () => {
@@ -160,7 +162,7 @@ test("ORG-2 the list of servers: calls, errors, last call, tools, awake or aslee
   await expect.poll(() => row.textContent()).not.toContain("Succeeded");
   const { build: newer } = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("b") } });
   const link = row.getByRole("link", { name: /Queued/ });
-  await link.waitFor();
+  await passTimeUntil(page, link);
   await expect.poll(() => link.getAttribute("href")).toContain(newer.id);
   await expectAccessible(page);
 });
