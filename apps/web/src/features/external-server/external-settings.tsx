@@ -8,6 +8,7 @@ import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { CredentialFields, useCredential } from "./credential-fields.tsx";
@@ -110,6 +111,7 @@ function AddressForm({ projectKey, server }: { readonly projectKey: ProjectKey; 
         if (isChanged && !busy) void submit();
       }}
     >
+      <UnsavedChanges when={isChanged && !busy} what="server's address" />
       {failure ? (
         <Callout tone="bad" title="The address was not saved">
           {failure}

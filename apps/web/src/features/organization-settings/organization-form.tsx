@@ -7,6 +7,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { changeOrganization } from "./organization-settings.functions.ts";
 
 type Problems = { readonly name?: string | undefined; readonly slug?: string | undefined };
@@ -61,6 +62,7 @@ export function OrganizationForm({
             void save();
           }}
         >
+          <UnsavedChanges when={isChanged && !busy} what="team's name and address" />
           {failure ? (
             <Callout tone="bad" title="Nothing was saved">
               {failure}
