@@ -39,7 +39,7 @@ export async function startGatewayProcess(
   if (!child.stdout) throw new Error("the output of the process is not read");
   createInterface({ input: child.stdout }).on("line", (line) => log.push(JSON.parse(line)));
   const readyLine = () => log.find(({ msg }) => msg === "ready");
-  await until(() => readyLine() !== undefined || child.exitCode !== null, 20_000);
+  await until(() => readyLine() !== undefined || child.exitCode !== null, 50_000);
   const port = readyLine()?.port;
   if (port === undefined) throw new Error(`the gateway ended before it was ready: ${JSON.stringify(log)}`);
   return {

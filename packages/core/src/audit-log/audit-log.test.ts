@@ -1,7 +1,6 @@
 import { auditLog, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createApiKey } from "../api-key/index.ts";
 import type { Actor } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
@@ -15,19 +14,14 @@ import {
   seedProject,
   testContext,
 } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { exportAuditEntries, listAuditActors, listAuditEntries } from "./index.ts";
 
-let database: TestDatabase;
-let team: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  team = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const suite = openProjectSuite();
 
-const as = (actor: Actor) => testContext(database.db, actor);
+const as = (actor: Actor) => testContext(suite.database.db, actor);
 const idOf = (actor: Actor) => (actor.kind === "user" ? actor.userId : "");
-const list = (actor: Actor, filter: object = {}, of = team) =>
+const list = (actor: Actor, filter: object = {}, of = suite.team) =>
   listAuditEntries({ ctx: as(actor), input: { orgSlug: of.slug, ...filter } });
 async function exported(of: SeededOrganization, filter: object = {}) {
   const pages = await exportAuditEntries({ ctx: as(of.owner), input: { orgSlug: of.slug, ...filter } });
@@ -36,7 +30,7 @@ async function exported(of: SeededOrganization, filter: object = {}) {
   return entries;
 }
 const insert = (of: SeededOrganization, entries: readonly Partial<typeof auditLog.$inferInsert>[]) =>
-  database.db.insert(auditLog).values(
+  suite.database.db.insert(auditLog).values(
     entries.map((entry) => ({
       id: newId(),
       organizationId: of.id,
@@ -47,10 +41,10 @@ const insert = (of: SeededOrganization, entries: readonly Partial<typeof auditLo
   );
 
 test("ORG-10 an entry says who did what, when and from where, in words, with the server", async () => {
-  const admin = await team.join("admin");
-  await createApiKey({ ctx: as(admin), input: { orgSlug: team.slug, kind: "organization", name: "CI" } });
-  const server = await seedProject(database.db, team);
-  await insert(team, [
+  const admin = await suite.team.join("admin");
+  await createApiKey({ ctx: as(admin), input: { orgSlug: suite.team.slug, kind: "organization", name: "CI" } });
+  const server = await seedProject(suite.database.db, suite.team);
+  await insert(suite.team, [
     {
       actor: "job:build.run",
       action: "deployment.go-live",
@@ -58,7 +52,7 @@ test("ORG-10 an entry says who did what, when and from where, in words, with the
       detail: { commit: "0123456789", branch: "main", label: server.name },
     },
   ]);
-  const { entries, nextCursor } = await list(team.owner);
+  const { entries, nextCursor } = await list(suite.team.owner);
   expect(nextCursor).toBeNull();
   expect(entries.map(({ actor, text, project, ipAddress }) => [actor.name, text, project?.name, ipAddress])).toEqual([
     ["Towpath", `put commit 0123456 of main live as ${server.name}`, server.name, null],
@@ -66,20 +60,20 @@ test("ORG-10 an entry says who did what, when and from where, in words, with the
   ]);
   expect(Math.abs(Date.parse(entries[1]?.at ?? "") - Date.now())).toBeLessThan(60_000);
   await deleteProject({
-    ctx: as(team.owner),
-    input: { orgSlug: team.slug, projectName: server.name, confirmation: server.name },
+    ctx: as(suite.team.owner),
+    input: { orgSlug: suite.team.slug, projectName: server.name, confirmation: server.name },
   });
-  const [deleted, erased] = (await list(team.owner)).entries;
+  const [deleted, erased] = (await list(suite.team.owner)).entries;
   expect([deleted?.text, deleted?.actor.name]).toEqual([`deleted the server ${server.name}`, "Ada"]);
   expect([erased?.text, erased?.project]).toEqual(["put commit … live as …", null]);
 });
 
 test("ORG-10 who has left keeps their name in the log, and a deleted account has none", async () => {
-  const own = await seedOrganization(database.db);
+  const own = await seedOrganization(suite.database.db);
   const [left, gone] = [await own.join("admin"), await own.join("admin")];
   await insert(own, [{ actor: `user:${idOf(left)}` }, { actor: `user:${idOf(gone)}` }]);
   await removeMember({ ctx: as(own.owner), input: { orgSlug: own.slug, userId: idOf(left) } });
-  await database.db.delete(user).where(eq(user.id, idOf(gone)));
+  await suite.database.db.delete(user).where(eq(user.id, idOf(gone)));
   const actors = await listAuditActors({ ctx: as(own.owner), input: { orgSlug: own.slug } });
   expect(actors.map(({ id, name }) => [id, name]).toSorted()).toEqual(
     [
@@ -91,7 +85,7 @@ test("ORG-10 who has left keeps their name in the log, and a deleted account has
 });
 
 test("ORG-10 the log is narrowed by person, kind of action and time", async () => {
-  const own = await seedOrganization(database.db);
+  const own = await seedOrganization(suite.database.db);
   const at = (day: number) => new Date(Date.UTC(2026, 10, day));
   await insert(own, [
     { actor: `user:${idOf(own.owner)}`, action: "member.remove", detail: { name: "Bob" }, createdAt: at(1) },
@@ -110,7 +104,7 @@ test("ORG-10 the log is narrowed by person, kind of action and time", async () =
 });
 
 test("ORG-10 pages follow one another by keyset, also where entries have the same time", async () => {
-  const own = await seedOrganization(database.db);
+  const own = await seedOrganization(suite.database.db);
   const createdAt = new Date();
   await insert(
     own,
@@ -131,15 +125,15 @@ test("ORG-10 pages follow one another by keyset, also where entries have the sam
 });
 
 test("ORG-10 an export has every entry once, and is refused when it would have too many", async () => {
-  const own = await seedOrganization(database.db);
-  await database.pool.query(
+  const own = await seedOrganization(suite.database.db);
+  await suite.database.pool.query(
     `INSERT INTO audit_log (id, organization_id, actor, action, created_at)
      SELECT gen_random_uuid(), $1, 'operator', 'project.create', now() - n * interval '1 second' FROM generate_series(1, 2500) n`,
     [own.id],
   );
   const entries = await exported(own);
   expect([entries.length, new Set(entries.map(({ id }) => id)).size]).toEqual([2500, 2500]);
-  await database.pool.query(
+  await suite.database.pool.query(
     `INSERT INTO audit_log (id, organization_id, actor, action, created_at)
      SELECT gen_random_uuid(), $1, 'operator', 'project.create', now() - interval '1 year' FROM generate_series(1, 98000)`,
     [own.id],
@@ -149,7 +143,7 @@ test("ORG-10 an export has every entry once, and is refused when it would have t
 });
 
 test("ORG-10 an export ends when its reader loses their role", async () => {
-  const own = await seedOrganization(database.db);
+  const own = await seedOrganization(suite.database.db);
   const admin = await own.join("admin");
   await insert(
     own,
@@ -161,12 +155,12 @@ test("ORG-10 an export ends when its reader loses their role", async () => {
   expect(await refusalCode(pages.next())).toBe("forbidden");
 });
 
-test("ORG-10 only admins and owners read the log, and only their team's", async () => {
-  const other = await seedOrganization(database.db);
+test("ORG-10 only admins and owners read the log, and only their suite.team's", async () => {
+  const other = await seedOrganization(suite.database.db);
   const readers = [listAuditEntries, listAuditActors, exportAuditEntries];
-  for (const actor of [await team.join("member"), await team.join("viewer"), other.owner])
+  for (const actor of [await suite.team.join("member"), await suite.team.join("viewer"), other.owner])
     for (const read of readers)
-      expect(await refusalCode(read({ ctx: as(actor), input: { orgSlug: team.slug } }) as Promise<unknown>)).toBe(
+      expect(await refusalCode(read({ ctx: as(actor), input: { orgSlug: suite.team.slug } }) as Promise<unknown>)).toBe(
         "forbidden",
       );
   const theirs = await list(other.owner, {}, other);

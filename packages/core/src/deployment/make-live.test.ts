@@ -1,7 +1,6 @@
 import { auditLog, branch, build, deployment, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { failBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import {
@@ -16,26 +15,23 @@ import {
   shaOf,
   testContext,
 } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { createDeployment, getCurrentBuild, getDeployment, makeDeploymentLive } from "./index.ts";
 
-let database: TestDatabase;
-let team: SeededOrganization;
+const suite = openProjectSuite();
 let others: SeededOrganization;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  team = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
+  others = await seedOrganization(suite.database.db);
 });
-afterAll(() => database.close());
 
-const as = (actor: Actor) => testContext(database.db, actor);
+const as = (actor: Actor) => testContext(suite.database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });
-const makeLive = (deploymentId: string, actor: Actor = team.owner) =>
+const makeLive = (deploymentId: string, actor: Actor = suite.team.owner) =>
   makeDeploymentLive({ ctx: as(actor), input: { deploymentId } });
 
 async function start(project: { readonly name: string }, name: string, branchName = "main") {
-  const input = { orgSlug: team.slug, projectName: project.name, branch: branchName, commitSha: shaOf(name) };
-  return (await startBuild({ ctx: as(team.owner), input })).build.id;
+  const input = { orgSlug: suite.team.slug, projectName: project.name, branch: branchName, commitSha: shaOf(name) };
+  return (await startBuild({ ctx: as(suite.team.owner), input })).build.id;
 }
 async function take(buildId: string) {
   const taken = await takeBuild({ ctx: worker(), input: { buildId } });
@@ -44,23 +40,23 @@ async function take(buildId: string) {
 /** Builds and rolls out a commit; its deployment. */
 async function deploy(project: { readonly name: string }, name: string, branchName = "main"): Promise<string> {
   const buildId = await start(project, name, branchName);
-  await finishBuild(database.db, await take(buildId));
-  const [row] = await database.db.select().from(deployment).where(eq(deployment.buildId, buildId));
+  await finishBuild(suite.database.db, await take(buildId));
+  const [row] = await suite.database.db.select().from(deployment).where(eq(deployment.buildId, buildId));
   return row?.id ?? "";
 }
 
 test("PRJ-14 an earlier deployment is live again without a build, and forward again", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
-  const builds = await database.db.$count(build, eq(build.projectId, project.id));
+  const builds = await suite.database.db.$count(build, eq(build.projectId, project.id));
   expect(await makeLive(first)).toMatchObject({ id: first, isLive: true, isProd: true });
-  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("first"));
-  expect((await getDeployment({ ctx: as(team.owner), input: { deploymentId: second } })).isLive).toBe(false);
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("first"));
+  expect((await getDeployment({ ctx: as(suite.team.owner), input: { deploymentId: second } })).isLive).toBe(false);
   await makeLive(second);
-  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("second"));
-  expect(await database.db.$count(build, eq(build.projectId, project.id))).toBe(builds);
-  expect(await database.db.select().from(route).where(eq(route.projectId, project.id))).toHaveLength(1);
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.action, "deployment.make-live"));
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
+  expect(await suite.database.db.$count(build, eq(build.projectId, project.id))).toBe(builds);
+  expect(await suite.database.db.select().from(route).where(eq(route.projectId, project.id))).toHaveLength(1);
+  const audits = await suite.database.db.select().from(auditLog).where(eq(auditLog.action, "deployment.make-live"));
   expect(audits.filter(({ projectId }) => projectId === project.id)).toMatchObject([
     { subject: first, detail: { before: second, commit: shaOf("first"), branch: "main", label: project.name } },
     { subject: second, detail: { before: first } },
@@ -68,25 +64,25 @@ test("PRJ-14 an earlier deployment is live again without a build, and forward ag
 });
 
 test("PRJ-14 BLD-11 after a rollback the next push goes live, and a build that was overtaken still does not", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   const first = await deploy(project, "first");
   const slow = await take(await start(project, "slow"));
   await deploy(project, "third");
   await makeLive(first);
-  expect(await finishBuild(database.db, slow)).toEqual({ outcome: "overtaken" });
-  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("first"));
+  expect(await finishBuild(suite.database.db, slow)).toEqual({ outcome: "overtaken" });
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("first"));
   await deploy(project, "fourth");
-  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("fourth"));
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("fourth"));
 });
 
 test("PRJ-14 PRJ-7 the project's pages list what the live deployment offers, not the newest build", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   const first = await deploy(project, "first");
   const current = async () =>
     (
       await getCurrentBuild({
-        ctx: as(team.owner),
-        input: { orgSlug: team.slug, projectName: project.name, branchId: null },
+        ctx: as(suite.team.owner),
+        input: { orgSlug: suite.team.slug, projectName: project.name, branchId: null },
       })
     )?.commitSha;
   await deploy(project, "second");
@@ -96,24 +92,24 @@ test("PRJ-14 PRJ-7 the project's pages list what the live deployment offers, not
 });
 
 test("PRJ-14 a preview is rolled back under its own label, and production stays", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   await deploy(project, "main");
   const first = await deploy(project, "one", "feature");
   await deploy(project, "two", "feature");
   expect(await makeLive(first)).toMatchObject({ isLive: true, isBranch: true, slug: `${project.name}-feature` });
-  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("main"));
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("main"));
 });
 
 test("PRJ-14 what can't be made live says why: live already, an ended branch, the other environment, never live", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   const first = await deploy(project, "first");
   await expect(makeLive(first)).rejects.toThrow("This deployment is live already.");
   const preview = await deploy(project, "preview", "gone");
   await deploy(project, "preview 2", "gone");
-  await database.db.update(branch).set({ endedAt: new Date() }).where(eq(branch.name, "gone"));
+  await suite.database.db.update(branch).set({ endedAt: new Date() }).where(eq(branch.name, "gone"));
   await expect(makeLive(preview)).rejects.toThrow(/branch gone was deleted/);
-  await database.db.update(branch).set({ endedAt: null, isDefault: false }).where(eq(branch.name, "gone"));
-  await database.db.update(deployment).set({ environment: "production" }).where(eq(deployment.id, preview));
+  await suite.database.db.update(branch).set({ endedAt: null, isDefault: false }).where(eq(branch.name, "gone"));
+  await suite.database.db.update(deployment).set({ environment: "production" }).where(eq(deployment.id, preview));
   await expect(makeLive(preview)).rejects.toThrow(/variables of production.*Redeploy/);
   const unfinished = await take(await start(project, "unfinished"));
   const made = await createDeployment({ ctx: worker(), input: sampleOutcome(unfinished) });
@@ -122,22 +118,22 @@ test("PRJ-14 what can't be made live says why: live already, an ended branch, th
 });
 
 test("PRJ-14 others and viewers can't: not found, and forbidden", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   const first = await deploy(project, "first");
   await deploy(project, "second");
   expect(await refusalCode(makeLive(first, others.owner))).toBe("not_found");
-  expect(await refusalCode(makeLive(first, await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(makeLive(first, await suite.team.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(makeLive("nonsense"))).toBe("not_found");
-  expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("second"));
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
 });
 
 test("PRJ-14 of a push and a rollback at the same time one is live, whole", async () => {
   for (let round = 0; round < 5; round++) {
-    const project = await seedProject(database.db, team);
+    const project = await seedProject(suite.database.db, suite.team);
     const first = await deploy(project, "first");
     await deploy(project, "second");
     const next = await take(await start(project, "third"));
-    await Promise.all([makeLive(first), finishBuild(database.db, next)]);
-    expect([shaOf("first"), shaOf("third")]).toContain(await liveCommit(database.db, project.branchId));
+    await Promise.all([makeLive(first), finishBuild(suite.database.db, next)]);
+    expect([shaOf("first"), shaOf("third")]).toContain(await liveCommit(suite.database.db, project.branchId));
   }
 });

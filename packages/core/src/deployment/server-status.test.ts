@@ -1,13 +1,11 @@
 import { branch, build, deployment, instance } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { failBuild, startBuild, takeBuild } from "../build/index.ts";
 import { newId } from "../ids/index.ts";
 import { listProjects } from "../project/index.ts";
 import {
   refusalCode,
-  type SeededOrganization,
   sampleDiagnosis,
   seedOrganization,
   seedProject,
@@ -15,39 +13,34 @@ import {
   succeedBuild,
   testContext,
 } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { findDeployedCommit, findDeployments, getServerStatus, listRecentDeployments } from "./index.ts";
 
-let database: TestDatabase;
-let team: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  team = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const suite = openProjectSuite();
 
-const ctx = () => testContext(database.db, team.owner);
-const keyOf = (project: { name: string }) => ({ orgSlug: team.slug, projectName: project.name });
+const ctx = () => testContext(suite.database.db, suite.team.owner);
+const keyOf = (project: { name: string }) => ({ orgSlug: suite.team.slug, projectName: project.name });
 const statusOf = (project: { name: string }, branchId?: string) =>
   getServerStatus({ ctx: ctx(), input: { ...keyOf(project), branchId } });
 const listed = async (project: { name: string }) =>
-  (await listProjects({ ctx: ctx(), input: { orgSlug: team.slug } })).find(({ name }) => name === project.name);
+  (await listProjects({ ctx: ctx(), input: { orgSlug: suite.team.slug } })).find(({ name }) => name === project.name);
 
 async function live(project: { id: string; name: string }, name: string, branchName = "main"): Promise<string> {
   const input = { ...keyOf(project), branch: branchName, commitSha: shaOf(name) };
   const { id } = (await startBuild({ ctx: ctx(), input })).build;
-  await succeedBuild(database.db, id);
+  await succeedBuild(suite.database.db, id);
   return id;
 }
 const deploymentOf = async (buildId: string) =>
-  (await database.db.select().from(deployment).where(eq(deployment.buildId, buildId)))[0]?.id ?? "";
+  (await suite.database.db.select().from(deployment).where(eq(deployment.buildId, buildId)))[0]?.id ?? "";
 
 test("PRJ-19 a project that was never deployed, one whose first build failed, and one that is live", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   expect(await statusOf(project)).toMatchObject({
     ...{ branch: { name: "main", isDefault: true }, live: null, latestBuild: null, instance: null, deployments: [] },
   });
   const { build: first } = await startBuild({ ctx: ctx(), input: { ...keyOf(project), commitSha: shaOf("a") } });
-  const worker = testContext(database.db, { kind: "job", job: "build.run" });
+  const worker = testContext(suite.database.db, { kind: "job", job: "build.run" });
   const taken = await takeBuild({ ctx: worker, input: { buildId: first.id } });
   const fence = { buildId: first.id, attempt: taken?.attempt ?? 0 };
   await failBuild({ ctx: worker, input: { ...fence, diagnosis: sampleDiagnosis } });
@@ -57,7 +50,7 @@ test("PRJ-19 a project that was never deployed, one whose first build failed, an
   });
 
   const buildId = await live(project, "b");
-  await database.db
+  await suite.database.db
     .update(build)
     .set({ commitAuthor: "Ada", manifest: { tools: [{}, {}] } })
     .where(eq(build.id, buildId));
@@ -71,12 +64,12 @@ test("PRJ-19 a project that was never deployed, one whose first build failed, an
 });
 
 test("PRJ-19 ORG-2 awake, asleep, stopped or crashed, with memory and last start: as the newest instance of what is live", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   const deploymentId = await deploymentOf(await live(project, "a"));
   const row = { deploymentId, startedAt: new Date(Date.now() - 60_000), memoryBytes: 40_000_000 };
   const older = { ...row, id: newId(), startedAt: new Date(Date.now() - 3_600_000), state: "crashed" };
   const newest = { ...row, id: newId(), state: "ready" };
-  await database.db.insert(instance).values([older, newest]);
+  await suite.database.db.insert(instance).values([older, newest]);
   for (const [stored, state] of [
     ["starting", "starting"],
     ["ready", "awake"],
@@ -84,7 +77,7 @@ test("PRJ-19 ORG-2 awake, asleep, stopped or crashed, with memory and last start
     ["stopping", "stopped"],
     ["of a later version", "stopped"],
   ]) {
-    await database.db
+    await suite.database.db
       .update(instance)
       .set({ state: stored ?? "" })
       .where(eq(instance.id, newest.id));
@@ -93,7 +86,7 @@ test("PRJ-19 ORG-2 awake, asleep, stopped or crashed, with memory and last start
   }
   expect((await statusOf(project)).instance).toMatchObject({ memoryBytes: 40_000_000, endedAt: null });
   const ended = { state: "crashed", endedAt: new Date(), endReason: "It ran out of memory." };
-  await database.db.update(instance).set(ended).where(eq(instance.id, newest.id));
+  await suite.database.db.update(instance).set(ended).where(eq(instance.id, newest.id));
   expect((await statusOf(project)).instance).toMatchObject({
     ...{ state: "crashed", endReason: "It ran out of memory.", memoryBytes: null },
     startedAt: newest.startedAt.toISOString(),
@@ -101,31 +94,31 @@ test("PRJ-19 ORG-2 awake, asleep, stopped or crashed, with memory and last start
 });
 
 test("PRJ-19 a preview's status is of its branch; an unknown branch is not found, nor one of another project", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
   await live(project, "a");
   const previewBuild = await live(project, "p", "feature");
-  const [preview] = await database.db.select().from(branch).where(eq(branch.name, "feature"));
+  const [preview] = await suite.database.db.select().from(branch).where(eq(branch.name, "feature"));
   expect(await statusOf(project, preview?.id)).toMatchObject({
     branch: { name: "feature", isDefault: false },
     live: { buildId: previewBuild },
     deployments: [{ buildId: previewBuild }],
   });
   expect((await statusOf(project)).deployments).toHaveLength(2);
-  const other = await seedProject(database.db, team);
+  const other = await seedProject(suite.database.db, suite.team);
   for (const branchId of [other.branchId, newId(), "nonsense"])
     expect(await refusalCode(statusOf(project, branchId))).toBe("not_found");
 });
 
 test("PRJ-1 PRJ-19 the status of another organization's project is not found", async () => {
-  const stranger = await seedOrganization(database.db);
-  const project = await seedProject(database.db, team);
-  const asStranger = testContext(database.db, stranger.owner);
+  const stranger = await seedOrganization(suite.database.db);
+  const project = await seedProject(suite.database.db, suite.team);
+  const asStranger = testContext(suite.database.db, stranger.owner);
   expect(await refusalCode(getServerStatus({ ctx: asStranger, input: keyOf(project) }))).toBe("not_found");
 });
 
 test("PRJ-5 PRJ-20 deployments are found by their commit or id, in their own project alone", async () => {
-  const project = await seedProject(database.db, team);
-  const other = await seedProject(database.db, team);
+  const project = await seedProject(suite.database.db, suite.team);
+  const other = await seedProject(suite.database.db, suite.team);
   const first = await deploymentOf(await live(project, "a"));
   const second = await deploymentOf(await live(project, "b", "topic"));
   const foreign = await deploymentOf(await live(other, "a"));
@@ -144,7 +137,7 @@ test("PRJ-5 PRJ-20 deployments are found by their commit or id, in their own pro
   const ofId = (deploymentId: string) => findDeployedCommit({ ctx: ctx(), input: { ...input, deploymentId } });
   expect(await ofId(first)).toEqual(listed[1]);
   expect([await ofId(foreign), await ofId("x")]).toEqual([null, null]);
-  const stranger = testContext(database.db, (await seedOrganization(database.db)).owner);
+  const stranger = testContext(suite.database.db, (await seedOrganization(suite.database.db)).owner);
   expect(await refusalCode(findDeployments({ ctx: stranger, input: { ...input, text: first } }))).toBe("not_found");
   expect(await refusalCode(listRecentDeployments({ ctx: stranger, input }))).toBe("not_found");
 });
