@@ -63,6 +63,11 @@ test("GW-10 GW-14 a row that a gateway keeps after another one has started besid
     held.push(() => answerJson(response, emptyResult));
   });
   const orphan = gateway;
+  const { rows: routes } = await rig.database.pool.query("SELECT count(*)::int AS count FROM route");
+  await until(async () => {
+    const health = await fetch(`http://127.0.0.1:${orphan.port}/-/healthz`);
+    return ((await health.json()) as { routes: number }).routes === routes[0].count;
+  });
   const call = () => postTo(urlOf(orphan, server));
   const answers = [call(), call()];
   await until(() => held.length === 2);
