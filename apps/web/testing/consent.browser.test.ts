@@ -216,6 +216,7 @@ test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the s
   await own.waitFor();
   await expectAccessibleInBothThemes();
   await own.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
   await own.waitFor({ state: "detached" });
   expect(await refreshStatus(first.refresh_token)).toBe(400);
 

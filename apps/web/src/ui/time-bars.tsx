@@ -2,7 +2,7 @@ import { type PointerEvent, type ReactNode, useState } from "react";
 import { BarRange } from "./bar-range.tsx";
 import { classNames } from "./class-names.ts";
 import { formatCount } from "./figure.tsx";
-import { useIsInBrowser } from "./time.tsx";
+import { useIsInBrowser, useTimeFormat } from "./time.tsx";
 import { barLabel, niceMaximum, tickIndexes } from "./time-scale.ts";
 
 type Bucket = { readonly start: string };
@@ -43,6 +43,7 @@ export function TimeBars<Row extends Bucket>({
 }) {
   const [hovered, setHovered] = useState<number | null>(null);
   const isInBrowser = useIsInBrowser();
+  const format = useTimeFormat();
   const sum = (row: Row) => bars.reduce((total, { key }) => total + Number(row[key]), 0);
   const top = niceMaximum(Math.max(0, ...data.map(sum)));
   const first = new Date(data[0]?.start ?? 0).getTime();
@@ -84,7 +85,7 @@ export function TimeBars<Row extends Bucket>({
               count={data.length}
               describe={(at) => {
                 const bar = data[at];
-                return bar ? `${barLabel(bar.start, bucketMs)}: ${describe(bar)}` : "";
+                return bar ? `${barLabel(bar.start, bucketMs, format)}: ${describe(bar)}` : "";
               }}
               onCursor={setHovered}
               onRange={(begin, end) => onPeriod(first + begin * bucketMs, first + end * bucketMs)}
@@ -119,7 +120,7 @@ export function TimeBars<Row extends Bucket>({
           ))}
           {row && hovered !== null ? (
             <Hint share={(hovered + 0.5) / data.length}>
-              <p className="text-muted">{barLabel(row.start, bucketMs)}</p>
+              <p className="text-muted">{barLabel(row.start, bucketMs, format)}</p>
               <p className="tabular">{describe(row)}</p>
               {placed
                 .filter(({ share }) => Math.floor(share * data.length) === hovered)
@@ -144,7 +145,7 @@ export function TimeBars<Row extends Bucket>({
               className="absolute top-1 whitespace-nowrap"
               style={{ left: `${(at / data.length) * 100}%` }}
             >
-              {barLabel(data[at]?.start ?? "", bucketMs)}
+              {barLabel(data[at]?.start ?? "", bucketMs, format)}
             </span>
           ))}
       </div>

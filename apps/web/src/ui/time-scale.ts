@@ -1,3 +1,5 @@
+import { formatTimeOfDay, type TimeFormat } from "./time.tsx";
+
 const day = 86_400_000;
 const ticks = 6;
 
@@ -14,10 +16,10 @@ export function tickIndexes(count: number): number[] {
   return Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);
 }
 
-/** Label of a bar: a date for long buckets, else a time of day, in the reader's time zone. */
-export function barLabel(start: string, bucketMs: number): string {
+/** Label of a bar: a date for long buckets, else a time of day. */
+export function barLabel(start: string, bucketMs: number, format: TimeFormat = {}): string {
   const date = new Date(start);
   return bucketMs >= day / 4
-    ? date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })
-    : date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    ? date.toLocaleDateString("en-GB", { timeZone: format.timeZone, day: "numeric", month: "short" })
+    : formatTimeOfDay(date.getTime(), format);
 }

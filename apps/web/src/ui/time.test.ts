@@ -17,8 +17,9 @@ test("relative times use the largest fitting unit and never round up", () => {
   expect(formatRelativeTime(now - 400 * 86_400_000, now)).toBe("1y ago");
 });
 
-test("absolute times are in UTC and say so", () => {
-  expect(formatAbsoluteTime(now)).toBe("21 Nov 2026, 12:00:00 UTC");
+test("ORG-4 absolute times are in the chosen time zone and clock, and name the zone", () => {
+  expect(formatAbsoluteTime(now, { timeZone: "UTC" })).toBe("21 Nov 2026, 12:00:00 UTC");
+  expect(formatAbsoluteTime(now, { timeZone: "Asia/Tokyo", hourCycle: "h12" })).toBe("21 Nov 2026, 9:00:00 pm GMT+9");
 });
 
 test("durations have at most three digits and never show 60 seconds", () => {
@@ -40,11 +41,11 @@ test("sizes are in decimal units", () => {
 
 test("PRJ-5 lists show the time of day to the millisecond, and the day where it is another one", () => {
   const now = Date.parse("2026-11-21T15:00:00Z");
-  const at = (text: string, zone: string) => formatClockTime(Date.parse(text), zone, now);
+  const at = (text: string, zone: string) => formatClockTime(Date.parse(text), { timeZone: zone }, now);
   expect(at("2026-11-21T02:08:21.070Z", "UTC")).toBe("02:08:21.070");
   expect(at("2026-11-20T02:08:21.070Z", "UTC")).toBe("20 Nov 02:08:21.070");
   expect(at("2026-11-20T23:30:00Z", "Europe/Berlin")).toBe("00:30:00.000");
-  const period = (from: string, to: string) => formatPeriod(Date.parse(from), Date.parse(to), "UTC");
+  const period = (from: string, to: string) => formatPeriod(Date.parse(from), Date.parse(to), { timeZone: "UTC" });
   expect(period("2026-11-21T10:00:00Z", "2026-11-21T10:30:00Z")).toBe("21 Nov, 10:00 – 10:30");
   expect(period("2026-11-20T22:00:00Z", "2026-11-21T10:30:00Z")).toBe("20 Nov, 22:00 – 21 Nov, 10:30");
 });

@@ -1,15 +1,34 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { createContext, useContext, useEffect, useState, useSyncExternalStore } from "react";
 
-/** "3m ago", updated while it is on screen. The exact time in UTC is in the tooltip and the markup. */
+/** How a person wants to read times. `timeZone`: an IANA name; null: that of their browser. */
+type TimePreferences = { readonly timeZone: string | null; readonly hourCycle: "h12" | "h23" };
+
+const PreferencesContext = createContext<TimePreferences>({ timeZone: null, hourCycle: "h23" });
+
+/** Every time below is shown with these preferences. */
+export const TimePreferencesProvider = PreferencesContext.Provider;
+
+/** What the formatting functions take: `timeZone` undefined is the reader's. */
+export type TimeFormat = { readonly timeZone?: string | undefined; readonly hourCycle?: "h12" | "h23" };
+
+/** The person's format. On the server, which doesn't know the browser's time zone, that is UTC. */
+export function useTimeFormat(): TimeFormat {
+  const { timeZone, hourCycle } = useContext(PreferencesContext);
+  const isInBrowser = useIsInBrowser();
+  return { timeZone: timeZone ?? (isInBrowser ? undefined : "UTC"), hourCycle };
+}
+
+/** "3m ago", updated while it is on screen. The exact time is in the tooltip and, in UTC, in the markup. */
 export function RelativeTime({ time, className }: { time: string | number | Date; className?: string }) {
   const now = useNow(15_000);
+  const format = useTimeFormat();
   const at = new Date(time).getTime();
   if (Number.isNaN(at)) return null;
   return (
     // Server and browser may render different texts. The browser's replaces the server's at the next tick.
     <time
       dateTime={new Date(at).toISOString()}
-      title={formatAbsoluteTime(at)}
+      title={formatAbsoluteTime(at, format)}
       className={className}
       suppressHydrationWarning
     >
@@ -20,12 +39,18 @@ export function RelativeTime({ time, className }: { time: string | number | Date
 
 /** "19 Feb 2027", with the exact time in the tooltip and the markup. */
 export function AbsoluteDay({ time }: { time: string }) {
+  const format = useTimeFormat();
   const at = Date.parse(time);
   return (
-    <time dateTime={time} title={formatAbsoluteTime(at)}>
-      {formatDay(at)}
+    <time dateTime={time} title={formatAbsoluteTime(at, format)}>
+      {formatDay(at, format)}
     </time>
   );
+}
+
+/** "21 Nov 2026, 02:08:21 UTC". */
+export function AbsoluteTime({ time }: { time: string }) {
+  return <time dateTime={time}>{formatAbsoluteTime(Date.parse(time), useTimeFormat())}</time>;
 }
 
 /**
@@ -33,12 +58,12 @@ export function AbsoluteDay({ time }: { time: string }) {
  * for another day than today. For lists; the whole date is in the tooltip. UTC until the page's script runs.
  */
 export function ClockTime({ time, className }: { time: string | number | Date; className?: string }) {
-  const isInBrowser = useIsInBrowser();
+  const format = useTimeFormat();
   const at = new Date(time).getTime();
   if (Number.isNaN(at)) return null;
   return (
-    <time dateTime={new Date(at).toISOString()} title={formatAbsoluteTime(at)} className={className}>
-      {formatClockTime(at, isInBrowser ? undefined : "UTC")}
+    <time dateTime={new Date(at).toISOString()} title={formatAbsoluteTime(at, format)} className={className}>
+      {formatClockTime(at, format)}
     </time>
   );
 }
@@ -51,23 +76,35 @@ export const useIsInBrowser = (): boolean =>
     () => false,
   );
 
-/** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than that of `now`. `timeZone`: the reader's, unless given. */
-export function formatClockTime(time: number, timeZone?: string, now = Date.now()): string {
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const clock = new Date(time).toLocaleTimeString("en-GB", {
-    ...zone,
-    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 },
+const zoneOf = ({ timeZone }: TimeFormat) => (timeZone === undefined ? {} : { timeZone });
+
+/** "14:03", or "2:03 pm". */
+export function formatTimeOfDay(
+  time: number,
+  format: TimeFormat = {},
+  more: Pick<Intl.DateTimeFormatOptions, "second" | "fractionalSecondDigits" | "timeZoneName"> = {},
+): string {
+  const { hourCycle = "h23" } = format;
+  return new Date(time).toLocaleTimeString("en-GB", {
+    ...zoneOf(format),
+    ...{ hour: hourCycle === "h12" ? "numeric" : "2-digit", minute: "2-digit", hourCycle },
+    ...more,
   });
+}
+
+/** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than that of `now`. */
+export function formatClockTime(time: number, format: TimeFormat = {}, now = Date.now()): string {
+  const zone = zoneOf(format);
+  const clock = formatTimeOfDay(time, format, { second: "2-digit", fractionalSecondDigits: 3 });
   const dayOf = (at: number) => new Date(at).toLocaleDateString("en-GB", { ...zone, day: "numeric", month: "short" });
   return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
 }
 
-/** "21 Nov, 14:00 – 15:30", or with both days. `timeZone`: the reader's, unless given. */
-export function formatPeriod(from: number, to: number, timeZone?: string): string {
-  const zone = timeZone === undefined ? {} : { timeZone };
+/** "21 Nov, 14:00 – 15:30", or with both days. */
+export function formatPeriod(from: number, to: number, format: TimeFormat = {}): string {
+  const zone = zoneOf(format);
   const day = (at: number) => new Date(at).toLocaleDateString("en-GB", { ...zone, day: "numeric", month: "short" });
-  const clock = (at: number) =>
-    new Date(at).toLocaleTimeString("en-GB", { ...zone, hour: "2-digit", minute: "2-digit" });
+  const clock = (at: number) => formatTimeOfDay(at, format);
   const end = day(from) === day(to) ? clock(to) : `${day(to)}, ${clock(to)}`;
   return `${day(from)}, ${clock(from)} – ${end}`;
 }
@@ -122,13 +159,15 @@ export function formatRelativeTime(time: number, now: number): string {
   return "just now";
 }
 
-/** "21 Nov 2026, 02:08:21 UTC": in UTC, so that users in different time zones see the same. */
-export function formatAbsoluteTime(time: number): string {
-  return `${formatDay(time)}, ${new Date(time).toISOString().slice(11, 19)} UTC`;
-}
+/** "21 Nov 2026, 02:08:21 UTC": names its time zone. */
+export const formatAbsoluteTime = (time: number, format: TimeFormat): string =>
+  `${formatDay(time, format)}, ${formatTimeOfDay(time, format, { second: "2-digit", timeZoneName: "short" })}`;
 
-const formatDay = (time: number) =>
-  new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+const formatDay = (time: number, format: TimeFormat) =>
+  new Date(time).toLocaleDateString("en-GB", {
+    ...zoneOf(format),
+    ...{ day: "numeric", month: "short", year: "numeric" },
+  });
 
 /** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s". */
 export function formatDuration(milliseconds: number): string {

@@ -10,7 +10,23 @@ export type AccountAction =
   | "account.two_factor_off"
   | "account.recovery_codes"
   | "account.session_end"
-  | "account.email_change";
+  | "account.email_change"
+  | "account.preferences";
+
+/** In which zone and how a person reads times (ORG-4). `timeZone` null: that of their browser. */
+export const preferencesSchema = z.object({
+  timeZone: z.string().max(64).refine(isTimeZone, "There is no such time zone").nullable(),
+  hourCycle: z.enum(["h12", "h23"], { error: "Choose 12 or 24 hours" }),
+});
+export type Preferences = z.output<typeof preferencesSchema>;
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
 
 const name = (label: string) =>
   z

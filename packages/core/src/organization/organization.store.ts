@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubInstallation, member, organization, project, user } from "@towpath/db/schema";
 import { asc, eq, inArray, like, or, sql } from "drizzle-orm";
+import type { Preferences } from "../account/account.schema.ts";
 import type { Permission } from "../authorize/index.ts";
 import type { Role } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -43,6 +44,8 @@ export type ProfileView = {
   /** First and last name joined, else the part of the e-mail before `@` (AUTH-10). */
   readonly displayName: string;
   readonly profilePictureUrl: string | null;
+  /** How they read times (ORG-4). */
+  readonly preferences: Preferences;
   readonly githubUserId: number | null;
   readonly organizations: readonly (OrganizationView & { readonly externalId: string; readonly role: Role })[];
   readonly githubInstallations: readonly {

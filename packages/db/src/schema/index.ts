@@ -43,5 +43,4 @@ export { secret, secretVersion } from "./secret.ts";
 export { serverLog } from "./server-log.ts";
 export { signInStep } from "./sign-in-step.ts";
 export { account, rateLimit, session, signInAttempt, twoFactor, user, verification } from "./user.ts";
-export { userPicture } from "./user-picture.ts";
 export { webhookDelivery } from "./webhook-delivery.ts";

@@ -41,7 +41,6 @@ import {
   userRetention,
   verificationRetention,
 } from "./user.ts";
-import { userPictureRetention } from "./user-picture.ts";
 import { webhookDeliveryRetention } from "./webhook-delivery.ts";
 
 /** The rule of every table in the schema `public`, by its name. Partitions follow their parent. */
@@ -94,7 +93,6 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   two_factor: twoFactorRetention,
   suggested_questions: suggestedQuestionsRetention,
   user: userRetention,
-  user_picture: userPictureRetention,
   verification: verificationRetention,
   webhook_delivery: webhookDeliveryRetention,
 };

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
-import { updateProfile } from "@towpath/core/account";
-import { updateProfileSchema } from "@towpath/core/account/schema";
+import { type AccountActivity, listAccountActivity, updatePreferences, updateProfile } from "@towpath/core/account";
+import { preferencesSchema, updateProfileSchema } from "@towpath/core/account/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { appCode, newPassword } from "~/features/sign-in/credentials.schema.ts";
@@ -41,6 +41,17 @@ export const saveProfile = createServerFn({ method: "POST" })
   .validator(input(updateProfileSchema))
   .handler(({ context, data }) => updateProfile({ ctx: context.ctx, input: data }));
 
+/** Changes how the user reads times (ORG-4). */
+export const savePreferences = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(preferencesSchema))
+  .handler(({ context, data }) => updatePreferences({ ctx: context.ctx, input: data }));
+
+/** What was done to the user's account lately (ORG-7, ORG-10). */
+const getActivity = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .handler(({ context }) => listAccountActivity({ ctx: context.ctx }));
+
 const password = z.string({ error: "Enter your password" }).min(1, "Enter your password").max(128);
 
 /** Changes the password and ends all other sessions (ORG-7). */
@@ -72,6 +83,11 @@ export const renewRecoveryCodes = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(z.object({ password })))
   .handler(({ context, data }) => own.renewRecoveryCodes(context, data, getRequestHeaders()));
+
+export const activityQuery = queryOptions({
+  queryKey: ["account", "activity"],
+  queryFn: ({ signal }): Promise<readonly AccountActivity[]> => getActivity({ signal }),
+});
 
 export const sessionsQuery = queryOptions({
   queryKey: ["account", "sessions"],

@@ -1,14 +1,17 @@
+import type { Preferences } from "@towpath/core/account/schema";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { setTheme, type Theme, useTheme } from "~/ui/theme.ts";
 import { AccountFrame } from "./account-frame.tsx";
+import { TimeForm } from "./time-form.tsx";
 
-/** What this browser remembers for its user (ORG-4, UI-2). */
-export function PreferencesPage() {
+/** How the product looks to its user (ORG-4, UI-2). */
+export function PreferencesPage({ preferences }: { readonly preferences: Preferences }) {
   return (
-    <AccountFrame title="Preferences" description="Kept in this browser only.">
+    <AccountFrame title="Preferences" description="How Towpath looks to you.">
+      <TimeForm preferences={preferences} />
       <Card>
-        <CardHeader title="Theme" description="System follows the setting of your device." />
+        <CardHeader title="Theme" description="Kept in this browser. System follows the setting of your device." />
         <CardBody>
           <ThemeChoice />
         </CardBody>

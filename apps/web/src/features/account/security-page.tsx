@@ -6,6 +6,7 @@ import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { signInMethodsQuery } from "./account.functions.ts";
 import { AccountFrame } from "./account-frame.tsx";
+import { ActivityCard } from "./activity-card.tsx";
 import { PasswordCard } from "./password-card.tsx";
 import { TwoFactorCard } from "./two-factor-card.tsx";
 
@@ -30,6 +31,7 @@ export function SecurityPage({ orgSlug, email }: { readonly orgSlug: string; rea
         </>
       ) : null}
       <ConnectedApps />
+      <ActivityCard />
     </AccountFrame>
   );
 }

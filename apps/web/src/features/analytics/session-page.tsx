@@ -7,7 +7,7 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
-import { formatAbsoluteTime, formatDuration } from "~/ui/time.tsx";
+import { AbsoluteTime, formatDuration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { type NamedSession, sessionUsageQuery } from "./analytics.functions.ts";
 import { clientText, PrincipalLabel } from "./principal-label.tsx";
@@ -103,7 +103,7 @@ function SessionFields({ projectKey, session }: { projectKey: ProjectKey; sessio
       <Field name="From first to last call">
         {formatDuration(lengthOf(session))}
         <span className="block text-xs text-muted">
-          {formatAbsoluteTime(Date.parse(session.firstSeen))} to {formatAbsoluteTime(Date.parse(session.lastSeen))}
+          <AbsoluteTime time={session.firstSeen} /> to <AbsoluteTime time={session.lastSeen} />
         </span>
       </Field>
     </dl>

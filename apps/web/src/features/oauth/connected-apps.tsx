@@ -2,6 +2,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { GrantView, OAuthClientView } from "@towpath/core/oauth/schema";
 import { Plug } from "lucide-react";
+import { useState } from "react";
+import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
@@ -44,59 +46,68 @@ export function ConnectedApps() {
 
 function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   const queryClient = useQueryClient();
-  const disconnect = async (grant: GrantView) => {
-    const work = revokeOwnGrant({ data: { grantId: grant.id } });
-    await toast
-      .promise(work, { loading: "Disconnecting", success: `${grant.client.name} disconnected` })
-      .catch(() => {});
-    await queryClient.invalidateQueries(grantsQuery);
-  };
+  const [question, setQuestion] = useState<Question | null>(null);
+  const ask = (grant: GrantView) =>
+    setQuestion({
+      title: `Disconnect ${grant.client.name}?`,
+      description: `It can't call ${grant.server.name} in your name any more, and has to ask you again.`,
+      action: "Disconnect",
+      danger: true,
+      run: async () => {
+        await revokeOwnGrant({ data: { grantId: grant.id } });
+        toast.success(`${grant.client.name} disconnected`);
+        await queryClient.invalidateQueries(grantsQuery);
+      },
+    });
   return (
-    <Table label="Connected apps">
-      <TableHead>
-        <Th>App</Th>
-        <Th>Server</Th>
-        <Th>Connected</Th>
-        <Th>Last used</Th>
-        <Th>
-          <span className="sr-only">Actions</span>
-        </Th>
-      </TableHead>
-      <TableBody>
-        {grants.map((grant) => (
-          <Tr key={grant.id}>
-            <Td wide>
-              <ClientName client={grant.client} />
-            </Td>
-            <Td label="Server">
-              <Link
-                to="/$orgSlug/$projectName"
-                params={{ orgSlug: grant.server.orgSlug, projectName: grant.server.name }}
-                className="text-accent-text underline-offset-3 hover:underline"
-              >
-                {grant.server.name}
-              </Link>
-            </Td>
-            <Td label="Connected" className="text-muted">
-              <RelativeTime time={grant.createdAt} />
-            </Td>
-            <Td label="Last used" className="text-muted">
-              {grant.lastUsedAt ? <RelativeTime time={grant.lastUsedAt} /> : "Never"}
-            </Td>
-            <Td wide className="text-right max-sm:justify-self-end">
-              <Button
-                size="sm"
-                variant="danger-quiet"
-                aria-label={`Disconnect ${grant.client.name} from ${grant.server.name}`}
-                onClick={() => void disconnect(grant)}
-              >
-                Disconnect
-              </Button>
-            </Td>
-          </Tr>
-        ))}
-      </TableBody>
-    </Table>
+    <>
+      <Ask question={question} onClose={() => setQuestion(null)} />
+      <Table label="Connected apps">
+        <TableHead>
+          <Th>App</Th>
+          <Th>Server</Th>
+          <Th>Connected</Th>
+          <Th>Last used</Th>
+          <Th>
+            <span className="sr-only">Actions</span>
+          </Th>
+        </TableHead>
+        <TableBody>
+          {grants.map((grant) => (
+            <Tr key={grant.id}>
+              <Td wide>
+                <ClientName client={grant.client} />
+              </Td>
+              <Td label="Server">
+                <Link
+                  to="/$orgSlug/$projectName"
+                  params={{ orgSlug: grant.server.orgSlug, projectName: grant.server.name }}
+                  className="text-accent-text underline-offset-3 hover:underline"
+                >
+                  {grant.server.name}
+                </Link>
+              </Td>
+              <Td label="Connected" className="text-muted">
+                <RelativeTime time={grant.createdAt} />
+              </Td>
+              <Td label="Last used" className="text-muted">
+                {grant.lastUsedAt ? <RelativeTime time={grant.lastUsedAt} /> : "Never"}
+              </Td>
+              <Td wide className="text-right max-sm:justify-self-end">
+                <Button
+                  size="sm"
+                  variant="danger-quiet"
+                  aria-label={`Disconnect ${grant.client.name} from ${grant.server.name}`}
+                  onClick={() => ask(grant)}
+                >
+                  Disconnect
+                </Button>
+              </Td>
+            </Tr>
+          ))}
+        </TableBody>
+      </Table>
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { Button } from "~/ui/button.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
-import { formatPeriod, useIsInBrowser } from "~/ui/time.tsx";
+import { formatPeriod, useTimeFormat } from "~/ui/time.tsx";
 import { rangeOptions } from "./log-filters.ts";
 
 /** The range that ends now, or the period that was chosen, with its reset. */
@@ -16,13 +16,11 @@ export function PeriodSelect({
   search: LogSearch;
   onSearch: (change: Partial<LogSearch>) => void;
 }) {
-  const isInBrowser = useIsInBrowser();
+  const format = useTimeFormat();
   const { from, to } = search;
   const chosen = from !== undefined && to !== undefined;
   // A period ends with its last millisecond.
-  const label = chosen
-    ? formatPeriod(Date.parse(from), Date.parse(to) + 1, isInBrowser ? undefined : "UTC")
-    : undefined;
+  const label = chosen ? formatPeriod(Date.parse(from), Date.parse(to) + 1, format) : undefined;
   const options: readonly { value: TimeRange | "chosen"; label: string }[] = [
     ...(label === undefined ? [] : [{ value: "chosen" as const, label }]),
     ...rangeOptions,

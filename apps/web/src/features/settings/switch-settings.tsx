@@ -2,7 +2,7 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
-import { formatAbsoluteTime } from "~/ui/time.tsx";
+import { AbsoluteTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { SettingCard } from "./setting-card.tsx";
@@ -125,7 +125,7 @@ function LastCaptureChange({ projectKey, isOn }: { projectKey: ProjectKey; isOn:
   if (!change) return null;
   return (
     <p className="text-sm text-muted">
-      Turned {isOn ? "on" : "off"} by {change.by ?? "the operator"} on {formatAbsoluteTime(Date.parse(change.at))}.
+      Turned {isOn ? "on" : "off"} by {change.by ?? "the operator"} on <AbsoluteTime time={change.at} />.
     </p>
   );
 }

@@ -2,6 +2,7 @@ import { createFileRoute, Outlet } from "@tanstack/react-router";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
 import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { requireOrganization } from "~/features/session/guards.ts";
+import { TimePreferencesProvider } from "~/ui/time.tsx";
 
 export const Route = createFileRoute("/$orgSlug")({
   beforeLoad: (call) => requireOrganization(call),
@@ -12,8 +13,10 @@ export const Route = createFileRoute("/$orgSlug")({
 function OrganizationLayout() {
   const { profile, organization } = Route.useRouteContext();
   return (
-    <AppShell profile={profile} organization={organization}>
-      <Outlet />
-    </AppShell>
+    <TimePreferencesProvider value={profile.preferences}>
+      <AppShell profile={profile} organization={organization}>
+        <Outlet />
+      </AppShell>
+    </TimePreferencesProvider>
   );
 }

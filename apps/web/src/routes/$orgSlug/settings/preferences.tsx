@@ -5,6 +5,11 @@ import { PageError } from "~/features/error-screens/error-screens.tsx";
 /** ORG-4 */
 export const Route = createFileRoute("/$orgSlug/settings/preferences")({
   head: () => ({ meta: [{ title: "Preferences · Towpath" }] }),
-  component: PreferencesPage,
+  component: Preferences,
   errorComponent: PageError,
 });
+
+function Preferences() {
+  const { profile } = Route.useRouteContext();
+  return <PreferencesPage preferences={profile.preferences} />;
+}

@@ -1,0 +1,70 @@
+import { useQuery } from "@tanstack/react-query";
+import type { AccountAction } from "@towpath/core/account/schema";
+import { Card, CardHeader } from "~/ui/card.tsx";
+import { LoadFailure } from "~/ui/load-failure.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { activityQuery } from "./account.functions.ts";
+
+const words: Readonly<Record<AccountAction, string>> = {
+  "account.update": "Name changed",
+  "account.password_change": "Password changed",
+  "account.reset_requested": "Password reset requested",
+  "account.password_reset": "Password set by a reset link",
+  "account.two_factor_on": "Two-factor sign-in turned on",
+  "account.two_factor_off": "Two-factor sign-in turned off",
+  "account.recovery_codes": "Recovery codes replaced",
+  "account.session_end": "Sessions ended",
+  "account.email_change": "Email address changed",
+  "account.preferences": "Preferences changed",
+};
+
+/** An action of a later version is named as it is stored. */
+const textOf = (action: string): string => words[action as AccountAction] ?? action;
+
+/** The latest changes of one's own account: what, when and from where (ORG-7, ORG-10). */
+export function ActivityCard() {
+  const { data: entries, error, refetch } = useQuery(activityQuery);
+  return (
+    <Card className="overflow-hidden">
+      <CardHeader
+        title="Recent activity"
+        description="Changes to your account. If you don't recognize one, change your password and end other sessions."
+      />
+      {error ? (
+        <LoadFailure title="The activity could not be loaded" error={error} reset={() => void refetch()}>
+          Your account is not affected.
+        </LoadFailure>
+      ) : entries === undefined ? (
+        <SkeletonRows rows={3} label="Loading activity" />
+      ) : entries.length === 0 ? (
+        <p className="px-4 pb-4 text-sm text-muted">Nothing has changed yet.</p>
+      ) : (
+        <Table label="Recent activity">
+          <TableHead>
+            <Th>Change</Th>
+            <Th>Address</Th>
+            <Th>When</Th>
+          </TableHead>
+          <TableBody>
+            {entries.map(({ id, action, at, ipAddress, byOperator }) => (
+              <Tr key={id}>
+                <Td wide>
+                  {textOf(action)}
+                  {byOperator ? <span className="text-muted"> by the operator</span> : null}
+                </Td>
+                <Td label="Address" className="text-muted">
+                  <span className="font-mono text-xs break-all">{ipAddress ?? "Unknown"}</span>
+                </Td>
+                <Td label="When" className="text-muted">
+                  <RelativeTime time={at} />
+                </Td>
+              </Tr>
+            ))}
+          </TableBody>
+        </Table>
+      )}
+    </Card>
+  );
+}
