@@ -15,6 +15,8 @@ import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.t
 // `./towpath test routes` looks at both themes with axe; without that, each page is opened once and must fit the screen.
 
 const isWhole = process.env.TEST_ROUTES === "whole";
+/** A walk over sixty pages, on a machine that may be busy. */
+const walkTimeout = { timeout: 300_000 };
 const site = sharedSite();
 const browser = openBrowser();
 let owner: Member;
@@ -215,15 +217,19 @@ async function walk(who: Member | null, patterns: readonly string[]): Promise<vo
   expect(problems).toEqual([]);
 }
 
-test("UI-2 UI-4 UI-5 every page that an owner gets fits 360, 768 and 1440 px, and the browser complains of nothing", () =>
-  walk(
-    owner,
-    routes.filter((pattern) => !toOwners[pattern]),
-  ));
+test(
+  "UI-2 UI-4 UI-5 every page that an owner gets fits 360, 768 and 1440 px, and the browser complains of nothing",
+  walkTimeout,
+  () =>
+    walk(
+      owner,
+      routes.filter((pattern) => !toOwners[pattern]),
+    ),
+);
 
-test("UI-2 UI-4 UI-5 so does every page that visitors get", () => walk(null, routes.filter(isOpen)));
+test("UI-2 UI-4 UI-5 so does every page that visitors get", walkTimeout, () => walk(null, routes.filter(isOpen)));
 
-test.runIf(isWhole)("UI-2 UI-5 so does every page that viewers get", () =>
+test.runIf(isWhole)("UI-2 UI-5 so does every page that viewers get", walkTimeout, () =>
   walk(
     viewer,
     routes.filter((pattern) => !toOwners[pattern] && !refusedToViewers.includes(pattern) && !isOpen(pattern)),
