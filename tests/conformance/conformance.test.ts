@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { instancePorts, repositoryRoot, towpath } from "../instance/towpath-process.ts";
@@ -31,4 +32,42 @@ test.each(revisions)("GW-2 revision %s: behind Towpath every scenario ends as it
   expect(Object.fromEntries(through)).toEqual(Object.fromEntries(direct));
   const withoutFailure = [...direct.values()].filter((verdict) => verdict.failed === 0).length;
   expect(withoutFailure).toBeGreaterThanOrEqual(passing[revision]);
+});
+
+/** Makes a portal of the deployed server, as scripts do, and waits until it answers. */
+async function portalUrl(): Promise<string> {
+  const token = (await readFile(join(inject("dataDirectory"), "operator-token"), "utf8")).trim();
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const answer = await fetch(`${inject("url")}/api/v1/${path}`, { ...init, headers });
+    expect(answer.status).toBe(200);
+    return answer.json();
+  };
+  const { orgSlug } = (await ask("projects/conformance-server")) as { orgSlug: string };
+  const servers = [{ server: "conformance-server" }];
+  const body = JSON.stringify({ name: "conformance-portal", authMode: "towpath-public", servers });
+  await ask(`organizations/${orgSlug}/portals`, { method: "POST", body });
+  const url = `${inject("serversUrl")}/conformance-portal/mcp`;
+  await expect
+    .poll(async () => (await fetch(url, { method: "POST", body: "[]" })).status, { timeout: 20_000 })
+    .toBe(400);
+  return url;
+}
+
+/** A portal announces changed lists; this scenario then changes some by tools that the server doesn't have. */
+const notBehindPortal = "server-stateless";
+
+test("ORG-3 GW-2 the server behind a portal ends every scenario of both revisions as it does bare", async () => {
+  const url = await portalUrl();
+  for (const revision of revisions) {
+    const direct = await runSuite(`http://localhost:${barePort}/mcp`, revision);
+    const through = await runSuite(url, revision);
+    const differing = [...direct].filter(
+      ([name, { failed }]) => failed === 0 && name !== notBehindPortal && through.get(name)?.failed !== 0,
+    );
+    expect(
+      differing.map(([name]) => [name, through.get(name)]),
+      revision,
+    ).toEqual([]);
+  }
 });

@@ -21,6 +21,7 @@ import { Route as SignupRouteImport } from "./routes/signup";
 import { Route as SitemapDotxmlRouteImport } from "./routes/sitemap[.]xml";
 import { Route as OrgSlugIndexRouteImport } from "./routes/$orgSlug/index";
 import { Route as OrgSlugProjectNameRouteRouteImport } from "./routes/$orgSlug/$projectName/route";
+import { Route as OrgSlugPortalsRouteImport } from "./routes/$orgSlug/portals";
 import { Route as OrgSlugServersRouteImport } from "./routes/$orgSlug/servers";
 import { Route as DotwellKnownJwksDotjsonRouteImport } from "./routes/[.]well-known.jwks[.]json";
 import { Route as DotwellKnownOauthAuthorizationServerRouteImport } from "./routes/[.]well-known.oauth-authorization-server";
@@ -55,8 +56,10 @@ import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$org
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
 import { Route as OrgSlugProjectNameLimitsRouteImport } from "./routes/$orgSlug/$projectName/limits";
 import { Route as OrgSlugProjectNameLogsRouteImport } from "./routes/$orgSlug/$projectName/logs";
+import { Route as OrgSlugProjectNameServersRouteImport } from "./routes/$orgSlug/$projectName/servers";
 import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlug/$projectName/settings";
 import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug/$projectName/sign-ins";
+import { Route as OrgSlugPortalsNewRouteImport } from "./routes/$orgSlug/portals_.new";
 import { Route as OrgSlugServersExternalRouteImport } from "./routes/$orgSlug/servers_.external";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
@@ -115,12 +118,14 @@ import { Route as ApiV1BuildsBuildIdCancelRouteImport } from "./routes/api/v1/bu
 import { Route as ApiV1DeploymentsDeploymentIdLiveRouteImport } from "./routes/api/v1/deployments/$deploymentId/live";
 import { Route as ApiV1DeploymentsDeploymentIdPromoteRouteImport } from "./routes/api/v1/deployments/$deploymentId/promote";
 import { Route as ApiV1OrganizationsSlugIndexRouteImport } from "./routes/api/v1/organizations/$slug/index";
+import { Route as ApiV1OrganizationsSlugPortalsRouteImport } from "./routes/api/v1/organizations/$slug/portals";
 import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
 import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
 import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/projects/$name/admin-jwt";
 import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
 import { Route as ApiV1ProjectsNameDeploymentsRouteImport } from "./routes/api/v1/projects/$name/deployments";
 import { Route as ApiV1ProjectsNameLimitsRouteImport } from "./routes/api/v1/projects/$name/limits";
+import { Route as ApiV1ProjectsNamePortalRouteImport } from "./routes/api/v1/projects/$name/portal";
 import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
 import { Route as ApiV1ProjectsNameSignInsRouteImport } from "./routes/api/v1/projects/$name/sign-ins";
 import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/projects/$name/users";
@@ -199,6 +204,11 @@ const OrgSlugIndexRoute = OrgSlugIndexRouteImport.update({
 const OrgSlugProjectNameRouteRoute = OrgSlugProjectNameRouteRouteImport.update({
   id: "/$projectName",
   path: "/$projectName",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugPortalsRoute = OrgSlugPortalsRouteImport.update({
+  id: "/portals",
+  path: "/portals",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
 const OrgSlugServersRoute = OrgSlugServersRouteImport.update({
@@ -380,6 +390,12 @@ const OrgSlugProjectNameLogsRoute = OrgSlugProjectNameLogsRouteImport.update({
   path: "/logs",
   getParentRoute: () => OrgSlugProjectNameRouteRoute,
 } as any);
+const OrgSlugProjectNameServersRoute =
+  OrgSlugProjectNameServersRouteImport.update({
+    id: "/servers",
+    path: "/servers",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugProjectNameSettingsRoute =
   OrgSlugProjectNameSettingsRouteImport.update({
     id: "/settings",
@@ -392,6 +408,11 @@ const OrgSlugProjectNameSignInsRoute =
     path: "/sign-ins",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugPortalsNewRoute = OrgSlugPortalsNewRouteImport.update({
+  id: "/portals_/new",
+  path: "/portals/new",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugServersExternalRoute = OrgSlugServersExternalRouteImport.update({
   id: "/servers_/external",
   path: "/servers/external",
@@ -711,6 +732,12 @@ const ApiV1OrganizationsSlugIndexRoute =
     path: "/api/v1/organizations/$slug/",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiV1OrganizationsSlugPortalsRoute =
+  ApiV1OrganizationsSlugPortalsRouteImport.update({
+    id: "/api/v1/organizations/$slug/portals",
+    path: "/api/v1/organizations/$slug/portals",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameIndexRoute = ApiV1ProjectsNameIndexRouteImport.update({
   id: "/api/v1/projects/$name/",
   path: "/api/v1/projects/$name/",
@@ -741,6 +768,11 @@ const ApiV1ProjectsNameDeploymentsRoute =
 const ApiV1ProjectsNameLimitsRoute = ApiV1ProjectsNameLimitsRouteImport.update({
   id: "/api/v1/projects/$name/limits",
   path: "/api/v1/projects/$name/limits",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1ProjectsNamePortalRoute = ApiV1ProjectsNamePortalRouteImport.update({
+  id: "/api/v1/projects/$name/portal",
+  path: "/api/v1/projects/$name/portal",
   getParentRoute: () => rootRouteImport,
 } as any);
 const ApiV1ProjectsNameSessionsRoute =
@@ -874,6 +906,7 @@ export interface FileRoutesByFullPath {
   "/signup": typeof SignupRoute;
   "/sitemap.xml": typeof SitemapDotxmlRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
+  "/$orgSlug/portals": typeof OrgSlugPortalsRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
@@ -907,8 +940,10 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/$projectName/servers": typeof OrgSlugProjectNameServersRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
+  "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
@@ -966,11 +1001,13 @@ export interface FileRoutesByFullPath {
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
+  "/api/v1/organizations/$slug/portals": typeof ApiV1OrganizationsSlugPortalsRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
+  "/api/v1/projects/$name/portal": typeof ApiV1ProjectsNamePortalRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
@@ -1004,6 +1041,7 @@ export interface FileRoutesByTo {
   "/rss.xml": typeof RssDotxmlRoute;
   "/signup": typeof SignupRoute;
   "/sitemap.xml": typeof SitemapDotxmlRoute;
+  "/$orgSlug/portals": typeof OrgSlugPortalsRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
@@ -1038,8 +1076,10 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/$projectName/servers": typeof OrgSlugProjectNameServersRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
+  "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
@@ -1097,11 +1137,13 @@ export interface FileRoutesByTo {
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
+  "/api/v1/organizations/$slug/portals": typeof ApiV1OrganizationsSlugPortalsRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
+  "/api/v1/projects/$name/portal": typeof ApiV1ProjectsNamePortalRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
@@ -1139,6 +1181,7 @@ export interface FileRoutesById {
   "/signup": typeof SignupRoute;
   "/sitemap.xml": typeof SitemapDotxmlRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameRouteRouteWithChildren;
+  "/$orgSlug/portals": typeof OrgSlugPortalsRoute;
   "/$orgSlug/servers": typeof OrgSlugServersRoute;
   "/.well-known/jwks.json": typeof DotwellKnownJwksDotjsonRoute;
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
@@ -1173,8 +1216,10 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
   "/$orgSlug/$projectName/logs": typeof OrgSlugProjectNameLogsRoute;
+  "/$orgSlug/$projectName/servers": typeof OrgSlugProjectNameServersRoute;
   "/$orgSlug/$projectName/settings": typeof OrgSlugProjectNameSettingsRoute;
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
+  "/$orgSlug/portals_/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers_/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
@@ -1232,11 +1277,13 @@ export interface FileRoutesById {
   "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
   "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
+  "/api/v1/organizations/$slug/portals": typeof ApiV1OrganizationsSlugPortalsRoute;
   "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
   "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
   "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
   "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
   "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
+  "/api/v1/projects/$name/portal": typeof ApiV1ProjectsNamePortalRoute;
   "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
   "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
   "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
@@ -1275,6 +1322,7 @@ export interface FileRouteTypes {
     | "/signup"
     | "/sitemap.xml"
     | "/$orgSlug/$projectName"
+    | "/$orgSlug/portals"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
     | "/.well-known/oauth-authorization-server"
@@ -1308,8 +1356,10 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/$projectName/servers"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
+    | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
@@ -1367,11 +1417,13 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
     | "/api/v1/deployments/$deploymentId/promote"
+    | "/api/v1/organizations/$slug/portals"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/deployments"
     | "/api/v1/projects/$name/limits"
+    | "/api/v1/projects/$name/portal"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
@@ -1405,6 +1457,7 @@ export interface FileRouteTypes {
     | "/rss.xml"
     | "/signup"
     | "/sitemap.xml"
+    | "/$orgSlug/portals"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
     | "/.well-known/oauth-authorization-server"
@@ -1439,8 +1492,10 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/$projectName/servers"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
+    | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
@@ -1498,11 +1553,13 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
     | "/api/v1/deployments/$deploymentId/promote"
+    | "/api/v1/organizations/$slug/portals"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/deployments"
     | "/api/v1/projects/$name/limits"
+    | "/api/v1/projects/$name/portal"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
@@ -1539,6 +1596,7 @@ export interface FileRouteTypes {
     | "/signup"
     | "/sitemap.xml"
     | "/$orgSlug/$projectName"
+    | "/$orgSlug/portals"
     | "/$orgSlug/servers"
     | "/.well-known/jwks.json"
     | "/.well-known/oauth-authorization-server"
@@ -1573,8 +1631,10 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/limits"
     | "/$orgSlug/$projectName/logs"
+    | "/$orgSlug/$projectName/servers"
     | "/$orgSlug/$projectName/settings"
     | "/$orgSlug/$projectName/sign-ins"
+    | "/$orgSlug/portals_/new"
     | "/$orgSlug/servers_/external"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
@@ -1632,11 +1692,13 @@ export interface FileRouteTypes {
     | "/api/v1/builds/$buildId/cancel"
     | "/api/v1/deployments/$deploymentId/live"
     | "/api/v1/deployments/$deploymentId/promote"
+    | "/api/v1/organizations/$slug/portals"
     | "/api/v1/projects/$name/access"
     | "/api/v1/projects/$name/admin-jwt"
     | "/api/v1/projects/$name/builds"
     | "/api/v1/projects/$name/deployments"
     | "/api/v1/projects/$name/limits"
+    | "/api/v1/projects/$name/portal"
     | "/api/v1/projects/$name/sessions"
     | "/api/v1/projects/$name/sign-ins"
     | "/api/v1/projects/$name/users"
@@ -1718,11 +1780,13 @@ export interface RootRouteChildren {
   ApiV1BuildsBuildIdCancelRoute: typeof ApiV1BuildsBuildIdCancelRoute;
   ApiV1DeploymentsDeploymentIdLiveRoute: typeof ApiV1DeploymentsDeploymentIdLiveRoute;
   ApiV1DeploymentsDeploymentIdPromoteRoute: typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
+  ApiV1OrganizationsSlugPortalsRoute: typeof ApiV1OrganizationsSlugPortalsRoute;
   ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
   ApiV1ProjectsNameAdminJwtRoute: typeof ApiV1ProjectsNameAdminJwtRoute;
   ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
   ApiV1ProjectsNameDeploymentsRoute: typeof ApiV1ProjectsNameDeploymentsRoute;
   ApiV1ProjectsNameLimitsRoute: typeof ApiV1ProjectsNameLimitsRoute;
+  ApiV1ProjectsNamePortalRoute: typeof ApiV1ProjectsNamePortalRoute;
   ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
   ApiV1ProjectsNameSignInsRoute: typeof ApiV1ProjectsNameSignInsRoute;
   ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
@@ -1832,6 +1896,13 @@ declare module "@tanstack/react-router" {
       path: "/$projectName";
       fullPath: "/$orgSlug/$projectName";
       preLoaderRoute: typeof OrgSlugProjectNameRouteRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/portals": {
+      id: "/$orgSlug/portals";
+      path: "/portals";
+      fullPath: "/$orgSlug/portals";
+      preLoaderRoute: typeof OrgSlugPortalsRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/servers": {
@@ -2072,6 +2143,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameLogsRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/servers": {
+      id: "/$orgSlug/$projectName/servers";
+      path: "/servers";
+      fullPath: "/$orgSlug/$projectName/servers";
+      preLoaderRoute: typeof OrgSlugProjectNameServersRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/$projectName/settings": {
       id: "/$orgSlug/$projectName/settings";
       path: "/settings";
@@ -2085,6 +2163,13 @@ declare module "@tanstack/react-router" {
       fullPath: "/$orgSlug/$projectName/sign-ins";
       preLoaderRoute: typeof OrgSlugProjectNameSignInsRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/portals_/new": {
+      id: "/$orgSlug/portals_/new";
+      path: "/portals/new";
+      fullPath: "/$orgSlug/portals/new";
+      preLoaderRoute: typeof OrgSlugPortalsNewRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/servers_/external": {
       id: "/$orgSlug/servers_/external";
@@ -2492,6 +2577,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1OrganizationsSlugIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/organizations/$slug/portals": {
+      id: "/api/v1/organizations/$slug/portals";
+      path: "/api/v1/organizations/$slug/portals";
+      fullPath: "/api/v1/organizations/$slug/portals";
+      preLoaderRoute: typeof ApiV1OrganizationsSlugPortalsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/": {
       id: "/api/v1/projects/$name/";
       path: "/api/v1/projects/$name";
@@ -2532,6 +2624,13 @@ declare module "@tanstack/react-router" {
       path: "/api/v1/projects/$name/limits";
       fullPath: "/api/v1/projects/$name/limits";
       preLoaderRoute: typeof ApiV1ProjectsNameLimitsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/portal": {
+      id: "/api/v1/projects/$name/portal";
+      path: "/api/v1/projects/$name/portal";
+      fullPath: "/api/v1/projects/$name/portal";
+      preLoaderRoute: typeof ApiV1ProjectsNamePortalRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/v1/projects/$name/sessions": {
@@ -2686,6 +2785,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
   OrgSlugProjectNameLimitsRoute: typeof OrgSlugProjectNameLimitsRoute;
   OrgSlugProjectNameLogsRoute: typeof OrgSlugProjectNameLogsRoute;
+  OrgSlugProjectNameServersRoute: typeof OrgSlugProjectNameServersRoute;
   OrgSlugProjectNameSettingsRoute: typeof OrgSlugProjectNameSettingsRoute;
   OrgSlugProjectNameSignInsRoute: typeof OrgSlugProjectNameSignInsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
@@ -2711,6 +2811,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
     OrgSlugProjectNameLimitsRoute: OrgSlugProjectNameLimitsRoute,
     OrgSlugProjectNameLogsRoute: OrgSlugProjectNameLogsRoute,
+    OrgSlugProjectNameServersRoute: OrgSlugProjectNameServersRoute,
     OrgSlugProjectNameSettingsRoute: OrgSlugProjectNameSettingsRoute,
     OrgSlugProjectNameSignInsRoute: OrgSlugProjectNameSignInsRoute,
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
@@ -2740,8 +2841,10 @@ const OrgSlugProjectNameRouteRouteWithChildren =
 
 interface OrgSlugRouteRouteChildren {
   OrgSlugProjectNameRouteRoute: typeof OrgSlugProjectNameRouteRouteWithChildren;
+  OrgSlugPortalsRoute: typeof OrgSlugPortalsRoute;
   OrgSlugServersRoute: typeof OrgSlugServersRoute;
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
+  OrgSlugPortalsNewRoute: typeof OrgSlugPortalsNewRoute;
   OrgSlugServersExternalRoute: typeof OrgSlugServersExternalRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
@@ -2763,8 +2866,10 @@ interface OrgSlugRouteRouteChildren {
 
 const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugProjectNameRouteRoute: OrgSlugProjectNameRouteRouteWithChildren,
+  OrgSlugPortalsRoute: OrgSlugPortalsRoute,
   OrgSlugServersRoute: OrgSlugServersRoute,
   OrgSlugIndexRoute: OrgSlugIndexRoute,
+  OrgSlugPortalsNewRoute: OrgSlugPortalsNewRoute,
   OrgSlugServersExternalRoute: OrgSlugServersExternalRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
@@ -2873,11 +2978,13 @@ const rootRouteChildren: RootRouteChildren = {
   ApiV1DeploymentsDeploymentIdLiveRoute: ApiV1DeploymentsDeploymentIdLiveRoute,
   ApiV1DeploymentsDeploymentIdPromoteRoute:
     ApiV1DeploymentsDeploymentIdPromoteRoute,
+  ApiV1OrganizationsSlugPortalsRoute: ApiV1OrganizationsSlugPortalsRoute,
   ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
   ApiV1ProjectsNameAdminJwtRoute: ApiV1ProjectsNameAdminJwtRoute,
   ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
   ApiV1ProjectsNameDeploymentsRoute: ApiV1ProjectsNameDeploymentsRoute,
   ApiV1ProjectsNameLimitsRoute: ApiV1ProjectsNameLimitsRoute,
+  ApiV1ProjectsNamePortalRoute: ApiV1ProjectsNamePortalRoute,
   ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
   ApiV1ProjectsNameSignInsRoute: ApiV1ProjectsNameSignInsRoute,
   ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,

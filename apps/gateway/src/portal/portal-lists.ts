@@ -42,8 +42,13 @@ function wireOf(kind: keyof Catalog, { exposed, item }: CatalogItem<unknown>): R
     string,
     unknown
   >;
-  const own = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+  const own = withoutNulls(rest);
+  // A manifest says null where the protocol leaves a member out.
+  if (Array.isArray(own.arguments)) own.arguments = own.arguments.map(withoutNulls);
   if (kind === "resources") return { ...own, name: resource_name, uri: exposed };
   if (kind === "templates") return { ...own, name: template_name, uriTemplate: exposed };
   return { ...own, name: exposed };
 }
+
+const withoutNulls = (members: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));

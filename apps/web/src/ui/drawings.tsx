@@ -123,3 +123,17 @@ export function NothingFoundDrawing() {
     </Scene>
   );
 }
+
+/** The portal of a canal tunnel: no portals. */
+export function NoPortalsDrawing() {
+  return (
+    <Scene>
+      <path d="M8 78C26 34 60 18 100 18s74 16 92 60" className="stroke-line-strong" />
+      <Water y={78} />
+      <path d="M68 78V58a32 32 0 0 1 64 0v20z" className="fill-surface stroke-ink" />
+      <path d="M78 78V60a22 22 0 0 1 44 0v18z" className="fill-sunken stroke-ink" />
+      <path d="M100 26v12M80 32l5 10M120 32l-5 10M69 46l11 6M131 46l-11 6" className="stroke-ink opacity-60" />
+      <path d="M92 78l4 -12h8l4 12" className="stroke-accent" />
+    </Scene>
+  );
+}

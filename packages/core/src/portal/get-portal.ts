@@ -21,7 +21,7 @@ export async function getPortal(call: { ctx: Context; input: ProjectScope }): Pr
   return portalView(row, await selectPortalServers(ctx.db, organization.id, [row.id]));
 }
 
-type PortalListItem = {
+export type PortalListItem = {
   /** Of its project. */
   readonly id: string;
   readonly name: string;

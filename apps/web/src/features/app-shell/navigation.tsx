@@ -27,6 +27,7 @@ import {
   SquareTerminal,
   Stethoscope,
   Users,
+  Waypoints,
   Wrench,
 } from "lucide-react";
 import type { SidebarItem } from "~/ui/sidebar-layout.tsx";
@@ -51,7 +52,15 @@ export function organizationScreens(organization: {
   return allowed(organization.permissions, [
     {
       label: "Organization",
-      items: [{ label: "Servers", icon: <Server aria-hidden />, link: { to: "/$orgSlug/servers", params } }],
+      items: [
+        { label: "Servers", icon: <Server aria-hidden />, link: { to: "/$orgSlug/servers", params } },
+        {
+          label: "Portals",
+          icon: <Waypoints aria-hidden />,
+          link: { to: "/$orgSlug/portals", params },
+          keywords: ["bundle", "several servers", "one endpoint"],
+        },
+      ],
     },
     {
       label: "Settings",
@@ -153,7 +162,7 @@ export function projectScreens(
   const ofBranch = { params, search: branchId === null ? {} : { branchId } };
   return allowed(permissions, [
     {
-      label: "Server",
+      label: kind === "portal" ? "Portal" : "Server",
       items: [
         {
           label: "Overview",
@@ -161,6 +170,16 @@ export function projectScreens(
           link: { to: "/$orgSlug/$projectName", ...ofBranch },
           exact: true,
         },
+        ...(kind === "portal"
+          ? [
+              {
+                label: "Servers and tools",
+                icon: <Waypoints aria-hidden />,
+                link: { to: "/$orgSlug/$projectName/servers", params },
+                keywords: ["choose", "prefix"],
+              } as const,
+            ]
+          : []),
         {
           label: "Inspector",
           icon: <SquareTerminal aria-hidden />,

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import { Menu as MenuIcon } from "lucide-react";
@@ -5,6 +6,7 @@ import { useState } from "react";
 import { CommandButton, useCommandDialogs } from "~/features/command-palette/command-button.tsx";
 import { ConnectButton } from "~/features/project-screen/connect-button.tsx";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { LogoMark } from "~/ui/logo.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
@@ -78,12 +80,19 @@ function Places({
   readonly servers: readonly SwitchableServer[];
   readonly mayCreate: boolean;
 }) {
+  const { data: project } = useQuery(projectQuery(open));
+  // Only what is built here has branches.
+  const hasBranches = project === undefined || project.kind === "hosted";
   return (
     <>
       <Slash className="max-lg:hidden" />
       <ServerSwitcher open={open} servers={servers} mayCreate={mayCreate} className="max-w-64" />
-      <Slash className="max-md:hidden" />
-      <BranchSwitcher open={open} className="max-w-44 max-md:hidden" />
+      {hasBranches ? (
+        <>
+          <Slash className="max-md:hidden" />
+          <BranchSwitcher open={open} className="max-w-44 max-md:hidden" />
+        </>
+      ) : null}
     </>
   );
 }

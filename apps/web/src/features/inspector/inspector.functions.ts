@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { BuildView } from "@towpath/core/build";
 import { getBuildByDeployment } from "../deployment/deployment.functions.ts";
-import { getExternal } from "../external-server/external-server.functions.ts";
+import { getOffers } from "../portals/portals.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 
@@ -23,7 +23,7 @@ export const offersQuery = (key: ProjectKey, deploymentId: string | null) =>
     queryKey: [...projectQueryKey(key), "offers", deploymentId],
     queryFn: async ({ signal }): Promise<Offers> =>
       deploymentId === null
-        ? { manifest: (await getExternal({ data: key, signal })).manifest, warnings: [] }
+        ? { manifest: await getOffers({ data: key, signal }), warnings: [] }
         : getBuildByDeployment({ data: { ...key, deploymentId }, signal }),
     refetchInterval: 30_000,
     ...projectCache,

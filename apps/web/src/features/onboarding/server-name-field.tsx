@@ -13,12 +13,14 @@ export function ServerNameField({
   choice,
   urlTemplate,
   like = null,
+  label = "Server name",
   error,
 }: {
   readonly choice: ReturnType<typeof useServerName>;
   readonly urlTemplate: string;
   /** Another name to offer. */
   readonly like?: string | null;
+  readonly label?: string;
   /** The server's error, which replaces the browser's. */
   readonly error?: string | null;
 }) {
@@ -33,7 +35,7 @@ export function ServerNameField({
   return (
     <div className="flex flex-col gap-2">
       <Field
-        label="Server name"
+        label={label}
         error={error ?? problem}
         hint={available ? "This name is available." : "It becomes part of the URL."}
         count={name.length}

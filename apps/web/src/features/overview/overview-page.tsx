@@ -6,6 +6,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { PortalCard } from "../portals/portal-card.tsx";
 import { CodeSteps } from "../project-screen/code-steps.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
@@ -49,6 +50,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
       />
       <div className="flex flex-col gap-5">
         <ServerFacts project={project} status={status} />
+        {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
         {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
         <Usage traffic={traffic} place={place} isLive={!isHosted || status.live !== null} status={status} />
         {project.repositoryUrl && project.githubRepository ? (

@@ -1,5 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import type { ProjectKind } from "@towpath/core/project";
 import { Lock } from "lucide-react";
 import { useState } from "react";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -46,7 +47,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
               <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
             </>
           ) : null}
-          {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} isHosted={isHosted} /> : null}
+          {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} kind={project.kind} /> : null}
         </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">
@@ -57,23 +58,22 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
   );
 }
 
+const unchanged = {
+  hosted: "The GitHub repository is not changed.",
+  external: "The server itself is not changed.",
+  portal: "Its servers are not changed.",
+} as const satisfies Record<ProjectKind, string>;
+
 /** Deletes the project (PRJ-11). `name` is its exact name; the URL may spell it differently. */
-function DeleteProject({
-  projectKey,
-  name,
-  isHosted,
-}: {
-  projectKey: ProjectKey;
-  name: string;
-  /** Whether it is built and runs here. */
-  isHosted: boolean;
-}) {
+function DeleteProject({ projectKey, name, kind }: { projectKey: ProjectKey; name: string; kind: ProjectKind }) {
+  const isHosted = kind === "hosted";
+  const isPortal = kind === "portal";
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { orgSlug } = projectKey;
   const remove = async (confirmation: string) => {
     await removeProject({ data: { ...projectKey, confirmation } });
-    await navigate({ to: "/$orgSlug/servers", params: { orgSlug }, replace: true });
+    await navigate({ to: isPortal ? "/$orgSlug/portals" : "/$orgSlug/servers", params: { orgSlug }, replace: true });
     // Only after navigating away: this page's queries would refetch the deleted project.
     await queryClient.invalidateQueries();
   };
@@ -100,15 +100,12 @@ function DeleteProject({
             ) : (
               <>
                 <li>its address at Towpath; open connections end</li>
-                <li>its credential, access rules and limits</li>
+                <li>{isPortal ? "its" : "its credential,"} access rules and limits</li>
                 <li>the request log</li>
               </>
             )}
           </ul>
-          <p className="mt-2">
-            {isHosted ? "The GitHub repository is not changed." : "The server itself is not changed."} The name becomes
-            available again.
-          </p>
+          <p className="mt-2">{unchanged[kind]} The name becomes available again.</p>
         </ConfirmDeletion>
       </CardBody>
     </Card>

@@ -3,6 +3,8 @@ import { PageError } from "~/features/error-screens/error-screens.tsx";
 import { overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
 import { OverviewPage } from "~/features/overview/overview-page.tsx";
 import { OverviewPending, UnknownBranch } from "~/features/overview/overview-states.tsx";
+import { portalQuery } from "~/features/portals/portals.functions.ts";
+import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { searchParameters, uuid } from "~/http/search-parameters.ts";
 
@@ -14,6 +16,8 @@ export const Route = createFileRoute("/$orgSlug/$projectName/")({
     const place = { key: params, branchId: deps.branchId };
     // Fails quietly: the page says when numbers can't be read, and shows what is live all the same.
     const numbers = queryClient.prefetchQuery(overviewQuery(place));
+    const { kind } = await queryClient.ensureQueryData(projectQuery(params));
+    if (kind === "portal") await queryClient.ensureQueryData(portalQuery(params));
     try {
       await queryClient.ensureQueryData(serverStatusQuery(place));
     } catch (error) {

@@ -1,0 +1,139 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { PortalListItem } from "@towpath/core/portal";
+import type { ServerActivity } from "@towpath/logs/overview";
+import { Plus } from "lucide-react";
+import { AuthModeBadge } from "~/features/project-screen/project-labels.tsx";
+import { serversActivityQuery, serversShown } from "~/features/servers/servers.functions.ts";
+import { useMay } from "~/features/session/guards.ts";
+import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { NoPortalsDrawing } from "~/ui/drawings.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { formatCount } from "~/ui/figure.tsx";
+import { CopyButton } from "~/ui/icon-button.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { portalsQuery } from "./portals.functions.ts";
+
+const purpose = "One endpoint with chosen tools of several servers.";
+
+/** The organization's portals (ORG-3). */
+export function PortalsPage({ orgSlug }: { readonly orgSlug: string }) {
+  const { data, error, isPending } = useQuery(portalsQuery(orgSlug));
+  const isEmpty = data?.length === 0;
+  return (
+    <>
+      <PageHeader
+        title="Portals"
+        description={isEmpty ? undefined : purpose}
+        actions={isEmpty ? null : <NewPortalLink orgSlug={orgSlug} />}
+      />
+      {error && !data ? (
+        <Callout tone="bad" title="The list could not be loaded" className="mb-3">
+          {error.message}
+        </Callout>
+      ) : null}
+      <div className="overflow-hidden rounded-lg border bg-surface">
+        {isPending ? <SkeletonRows rows={3} label="Loading portals" /> : null}
+        {isEmpty ? (
+          <EmptyState
+            drawing={<NoPortalsDrawing />}
+            title="No portals yet"
+            actions={<NewPortalLink orgSlug={orgSlug} />}
+          >
+            {purpose} People add one URL to their client, and reach what they may call.
+          </EmptyState>
+        ) : null}
+        {data && data.length > 0 ? <PortalTable portals={data} orgSlug={orgSlug} /> : null}
+      </div>
+    </>
+  );
+}
+
+function NewPortalLink({ orgSlug }: { readonly orgSlug: string }) {
+  const mayCreate = useMay("project.create");
+  if (!mayCreate) return null;
+  return (
+    <Link to="/$orgSlug/portals/new" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
+      <Plus aria-hidden />
+      New portal
+    </Link>
+  );
+}
+
+function PortalTable({ portals, orgSlug }: { readonly portals: readonly PortalListItem[]; readonly orgSlug: string }) {
+  const ids = portals.slice(0, serversShown).map(({ id }) => id);
+  const { data } = useQuery(serversActivityQuery(orgSlug, ids));
+  const activity = data && new Map(data.map((each) => [each.projectId, each]));
+  return (
+    <Table label="Portals">
+      <TableHead>
+        <Th>Portal</Th>
+        <Th>Servers</Th>
+        <Th className="text-right">Tools</Th>
+        <Th className="text-right">Calls, 24 h</Th>
+        <Th className="text-right">Errors</Th>
+        <Th>Last call</Th>
+        <Th>
+          <span className="sr-only">URL</span>
+        </Th>
+      </TableHead>
+      <TableBody>
+        {portals.map((portal) => (
+          <PortalRow key={portal.id} portal={portal} orgSlug={orgSlug} activity={activity?.get(portal.id)} />
+        ))}
+      </TableBody>
+    </Table>
+  );
+}
+
+function PortalRow({
+  portal,
+  orgSlug,
+  activity,
+}: {
+  readonly portal: PortalListItem;
+  readonly orgSlug: string;
+  /** Undefined while it loads, and where there are too many to ask for. */
+  readonly activity: ServerActivity | undefined;
+}) {
+  return (
+    <Tr className="relative">
+      <Td wide className="max-w-0 max-sm:max-w-none sm:w-2/5">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+          <Link
+            to="/$orgSlug/$projectName"
+            params={{ orgSlug, projectName: portal.pathName }}
+            className="min-w-0 truncate font-medium underline-offset-3 after:absolute after:inset-0 hover:underline"
+          >
+            {portal.name}
+          </Link>
+          <AuthModeBadge mode={portal.authMode} />
+        </div>
+      </Td>
+      <Td label="Servers" className="max-w-56 text-muted">
+        <span className="line-clamp-2">{portal.servers.length === 0 ? "None left" : portal.servers.join(", ")}</span>
+      </Td>
+      <Td label="Tools" className="tabular sm:text-right">
+        {portal.tools}
+      </Td>
+      <Td label="Calls, 24 h" className="tabular sm:text-right">
+        {activity ? formatCount(activity.calls) : "–"}
+      </Td>
+      <Td label="Errors" className="tabular sm:text-right">
+        <span className={activity && activity.errors > 0 ? "text-bad" : "text-muted"}>
+          {activity ? formatCount(activity.errors) : "–"}
+        </span>
+      </Td>
+      <Td label="Last call" className="whitespace-nowrap text-muted">
+        {activity?.lastCall ? <RelativeTime time={activity.lastCall} /> : "Never"}
+      </Td>
+      <Td className="relative z-10 w-10 max-sm:hidden">
+        <CopyButton text={portal.url} label={`Copy the URL of ${portal.name}`} />
+      </Td>
+    </Tr>
+  );
+}

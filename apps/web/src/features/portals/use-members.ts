@@ -1,0 +1,65 @@
+import { useQueries } from "@tanstack/react-query";
+import { defaultPrefix } from "@towpath/core/portal/schema";
+import type { ProjectListItem } from "@towpath/core/project";
+import type { Manifest } from "@towpath/mcp/manifest";
+import { type Catalog, createCatalog } from "@towpath/mcp/portal";
+import { useState } from "react";
+import { choicesQuery } from "./portals.functions.ts";
+
+/** What is chosen of a server. Null in place of a list: all, later additions too. */
+export type Member = {
+  readonly projectId: string;
+  readonly name: string;
+  readonly pathName: string;
+  readonly authMode: ProjectListItem["authMode"];
+  readonly prefix: string;
+  readonly tools: readonly string[] | null;
+  readonly resources: readonly string[] | null;
+  readonly prompts: readonly string[] | null;
+};
+
+/** What a server offers; null: nothing is known of it; undefined: it loads. */
+export type Offered = Manifest | null | undefined;
+
+/** State of a portal's servers as a form edits them, with what the portal would offer. */
+export function useMembers(orgSlug: string, initial: readonly Member[]) {
+  const [members, setMembers] = useState(initial);
+  const offered = useQueries({
+    queries: members.map(({ pathName }) => choicesQuery({ orgSlug, projectName: pathName })),
+    combine: (results) => results.map(({ data, error }): Offered => (error ? null : data)),
+  });
+  const catalog: Catalog = createCatalog(members.map((member, at) => ({ ...member, manifest: offered[at] ?? null })));
+  return {
+    members,
+    catalog,
+    offered,
+    add: ({ id, name, pathName, authMode }: Pick<ProjectListItem, "id" | "name" | "pathName" | "authMode">) =>
+      setMembers((before) => [
+        ...before,
+        {
+          ...{ projectId: id, name, pathName, authMode, prefix: freePrefix(name, before) },
+          ...{ tools: null, resources: null, prompts: null },
+        },
+      ]),
+    remove: (projectId: string) => setMembers((before) => before.filter((each) => each.projectId !== projectId)),
+    change: (projectId: string, changed: Partial<Member>) =>
+      setMembers((before) => before.map((each) => (each.projectId === projectId ? { ...each, ...changed } : each))),
+  };
+}
+
+/** As the server functions take them. */
+export const inputOf = (members: readonly Member[]) =>
+  members.map(({ projectId, prefix, tools, resources, prompts }) => ({
+    ...{ server: projectId, prefix },
+    ...{ tools: copy(tools), resources: copy(resources), prompts: copy(prompts) },
+  }));
+
+const copy = (list: readonly string[] | null) => (list === null ? null : [...list]);
+
+function freePrefix(name: string, members: readonly Member[]): string {
+  const wanted = defaultPrefix(name);
+  const isTaken = (prefix: string) => members.some((member) => member.prefix === prefix);
+  if (!isTaken(wanted)) return wanted;
+  const numbered = members.map((_, at) => `${wanted.slice(0, 28)}-${at + 2}`);
+  return numbered.find((prefix) => !isTaken(prefix)) ?? wanted;
+}

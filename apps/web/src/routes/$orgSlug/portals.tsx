@@ -1,0 +1,22 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { portalsQuery } from "~/features/portals/portals.functions.ts";
+import { PortalsPage } from "~/features/portals/portals-page.tsx";
+import { serversActivityQuery, serversShown } from "~/features/servers/servers.functions.ts";
+
+/** ORG-3 */
+export const Route = createFileRoute("/$orgSlug/portals")({
+  loader: async ({ context: { queryClient }, params: { orgSlug } }) => {
+    const portals = await queryClient.ensureQueryData(portalsQuery(orgSlug));
+    const ids = portals.slice(0, serversShown).map(({ id }) => id);
+    // Fails quietly: the list is useful without it.
+    if (ids.length > 0) await queryClient.prefetchQuery(serversActivityQuery(orgSlug, ids));
+  },
+  head: () => ({ meta: [{ title: "Portals · Towpath" }] }),
+  component: Portals,
+  errorComponent: PageError,
+});
+
+function Portals() {
+  return <PortalsPage orgSlug={Route.useParams().orgSlug} />;
+}
