@@ -34,7 +34,7 @@ export const addExternalServer = createServerFn({ method: "POST" })
   .handler(({ context, data }) => createExternalServer({ ctx: context.ctx, input: data }));
 
 /** Where it is, and what it offers. */
-export const getExternal = createServerFn({ method: "GET", strict: { output: false } })
+const getExternal = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => getExternalServer({ ctx: context.ctx, input: data }));
