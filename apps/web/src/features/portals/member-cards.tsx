@@ -43,7 +43,9 @@ export function MemberCards({
           problems={{ server: problems[`servers.${at}.server`], prefix: problems[`servers.${at}.prefix`] }}
         />
       ))}
-      {disabled ? null : <AddMember orgSlug={orgSlug} state={state} problem={members.length === 0 ? problems.servers : undefined} />}
+      {disabled ? null : (
+        <AddMember orgSlug={orgSlug} state={state} problem={members.length === 0 ? problems.servers : undefined} />
+      )}
       {closed.length > 0 ? (
         <Callout tone="info" title="Strangers see only servers that are open to anyone">
           {closed.map(({ name }) => name).join(", ")} {closed.length === 1 ? "is" : "are"} for members only, so callers

@@ -66,13 +66,15 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
       <SwitchSetting projectKey={projectKey} setting="capturePayloads">
         <LastCaptureChange projectKey={projectKey} isOn={project.capturePayloads} />
       </SwitchSetting>
-      <SwitchSetting projectKey={projectKey} setting="identityAssertion">
-        {project.authMode === "towpath-cloud" ? null : (
-          <Callout tone="info">
-            Towpath identifies callers only on servers for members, so this server isn't told who calls.
-          </Callout>
-        )}
-      </SwitchSetting>
+      {project.kind === "portal" ? null : (
+        <SwitchSetting projectKey={projectKey} setting="identityAssertion">
+          {project.authMode === "towpath-cloud" ? null : (
+            <Callout tone="info">
+              Towpath identifies callers only on servers for members, so this server isn't told who calls.
+            </Callout>
+          )}
+        </SwitchSetting>
+      )}
     </>
   );
 }
