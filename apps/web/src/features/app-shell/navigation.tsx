@@ -54,12 +54,7 @@ export function organizationScreens(organization: {
       label: "Organization",
       items: [
         { label: "Servers", icon: <Server aria-hidden />, link: { to: "/$orgSlug/servers", params } },
-        {
-          label: "Portals",
-          icon: <Waypoints aria-hidden />,
-          link: { to: "/$orgSlug/portals", params },
-          keywords: ["bundle", "several servers", "one endpoint"],
-        },
+        { label: "Portals", icon: <Waypoints aria-hidden />, link: { to: "/$orgSlug/portals", params } },
       ],
     },
     {
@@ -170,16 +165,7 @@ export function projectScreens(
           link: { to: "/$orgSlug/$projectName", ...ofBranch },
           exact: true,
         },
-        ...(kind === "portal"
-          ? [
-              {
-                label: "Servers and tools",
-                icon: <Waypoints aria-hidden />,
-                link: { to: "/$orgSlug/$projectName/servers", params },
-                keywords: ["choose", "prefix"],
-              } as const,
-            ]
-          : []),
+        ...(kind === "portal" ? [portalServers(params)] : []),
         {
           label: "Inspector",
           icon: <SquareTerminal aria-hidden />,
@@ -296,6 +282,11 @@ export function projectScreens(
     },
   ]);
 }
+
+const portalServers = (params: { readonly orgSlug: string; readonly projectName: string }): Screen => ({
+  ...{ label: "Servers and tools", icon: <Waypoints aria-hidden /> },
+  link: { to: "/$orgSlug/$projectName/servers", params },
+});
 
 /** Pages of a build have addresses of their own, but belong to Deployments. */
 export const isBuildPath = (pathname: string): boolean => /^\/[^/]+\/[^/]+\/(build|server)-logs\//.test(pathname);
