@@ -47,8 +47,7 @@ export function searchSections(query: string): readonly FoundSection[] {
 }
 
 function excerptOf(text: string, terms: readonly string[]): FoundSection["excerpt"] {
-  const words = terms.map((term) => term.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const pattern = new RegExp(`(${words.join("|")})`, "i");
+  const pattern = new RegExp(`(${terms.map(RegExp.escape).join("|")})`, "i");
   const at = text.search(pattern);
   const start = at <= 60 ? 0 : text.indexOf(" ", at - 60) + 1;
   const cut = text.slice(start, start + excerptLength);
