@@ -19,7 +19,7 @@ const prefixSchema = z
 /** The prefix of a server that got none. */
 export function defaultPrefix(serverName: string): string {
   const lower = serverName.toLowerCase();
-  return /^[a-z]/.test(lower) ? lower : `s-${lower}`.slice(0, 32).replace(/-+$/, "");
+  return /^[a-z]/.test(lower) ? lower : `s-${lower}`.slice(0, 32).replace(/(?<!-)-+$/, "");
 }
 
 const portalServerSchema = z.object({

@@ -11,7 +11,7 @@ const tidied = (path: string) =>
   path
     .trim()
     .replace(/^(?:\.\/)+/, "")
-    .replace(/\/+$/, "")
+    .replace(/(?<!\/)\/+$/, "")
     .replace(/^\.$/, "");
 
 /** The first problem of a root directory; null when there is none or it is empty. */

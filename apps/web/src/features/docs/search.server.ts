@@ -46,8 +46,10 @@ export function searchSections(query: string): readonly FoundSection[] {
     });
 }
 
+const escaped = (term: string) => term.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
 function excerptOf(text: string, terms: readonly string[]): FoundSection["excerpt"] {
-  const pattern = new RegExp(`(${terms.map(RegExp.escape).join("|")})`, "i");
+  const pattern = new RegExp(`(${terms.map(escaped).join("|")})`, "i");
   const at = text.search(pattern);
   const start = at <= 60 ? 0 : text.indexOf(" ", at - 60) + 1;
   const cut = text.slice(start, start + excerptLength);

@@ -9,7 +9,12 @@ const argumentsSchema = z.record(z.string(), z.unknown());
 export function fragmentOf(args: Readonly<Record<string, unknown>>): string | null {
   const bytes = new TextEncoder().encode(JSON.stringify(args));
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-  const fragment = prefix + text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  const fragment =
+    prefix +
+    text
+      .replaceAll("+", "-")
+      .replaceAll("/", "_")
+      .replace(/={1,2}$/, "");
   return fragment.length > maxLength ? null : fragment;
 }
 
