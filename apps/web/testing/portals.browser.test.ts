@@ -96,7 +96,7 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
   await page.waitForURL(/\/tools\/forecast/);
   await page.goto(`${orgUrl()}/desk-portal/inspector`);
   await page
-    .getByRole("button", { name: /forecast/ })
+    .getByRole("option", { name: /forecast/ })
     .first()
     .waitFor();
   await page.goto(`${orgUrl()}/portals`);
