@@ -1,9 +1,9 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** Debian's chromium, headless, without services that make network requests of their own. */
+/** Debian's chromium without its own pages, which take half of the processor time, and without services that make network requests of their own. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: "/usr/bin/chromium-headless-shell",
     args: [
       "--no-sandbox",
       "--disable-gpu",

@@ -72,7 +72,7 @@ beforeAll(async () => {
   for (const form of forms) await Promise.all(kinds.map((kind) => startServer(form, kind, provider.url)));
   callback = await openCallback();
   browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: "/usr/bin/chromium-headless-shell",
     args: ["--no-sandbox", "--host-resolver-rules=MAP *.example.test 127.0.0.1"],
   });
 }, 240_000);

@@ -105,7 +105,7 @@ test("GW-16 GW-2 clients see no change: only a browser's request for a page is a
 
 test("GW-16 UI-5 in a browser the URL is copied by keyboard, guides open, and nothing overflows at 360 px", async () => {
   const { server, asked } = await deployCounting();
-  const chrome = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const chrome = await chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: ["--no-sandbox"] });
   onTestFinished(() => chrome.close());
   const context = await chrome.newContext({
     viewport: { width: 360, height: 740 },

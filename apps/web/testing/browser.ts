@@ -24,7 +24,7 @@ export function openBrowser(): {
   let browser: Browser;
   const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    shared ??= chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+    shared ??= chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: ["--no-sandbox"] });
     browser = await shared;
   });
   afterAll(() => Promise.all(contexts.map((context) => context.close())));
