@@ -231,7 +231,7 @@ test("GW-1 GW-4 nobody can tell a private server from an absent name, with or wi
 
   const unauthorized = await seenBy("not-there/mcp", {});
   expect(unauthorized.headers["www-authenticate"]).toMatch(/^Bearer /);
-  expect(unauthorized.body).toContain("check the server's name");
+  expect(unauthorized.body).toContain("or doesn't exist: check its name");
   const notFound = await seenBy("not-there/mcp", { headers: valid[0] ?? {} });
   // It cannot be taken for a lost session or an unknown method either.
   expect(JSON.parse(notFound.body)).toMatchObject({

@@ -152,7 +152,11 @@ test("ONB-2 a suspended account says what that means, and disconnecting asks, en
   await expect
     .poll(async () => (await installations()).map(({ accountLogin }) => accountLogin))
     .toEqual([`acme-${owner.organization.slug}`]);
-  const entries = await site.db.select().from(auditLog).where(eq(auditLog.action, "installation.disconnect"));
+  const entries = await site.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.action, "installation.disconnect"))
+    .orderBy(auditLog.id);
   expect(entries).toMatchObject([{ organizationId: owner.organization.id, subject: String(installationId) }]);
   await expect.poll(() => site.db.$count(project)).toBe(0);
 });

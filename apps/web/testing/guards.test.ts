@@ -20,7 +20,7 @@ test("PUB-1 the public bar has the links of the specification", async () => {
   const html = await (await newVisitor(site.url).get("/")).text();
   for (const [label, href] of [
     ["Blog", "/blog"],
-    ["Docs", "https://gofastmcp.com"],
+    ["Docs", "/docs"],
     ["Pricing", "/pricing"],
     ["Sign in", "/login"],
     ["Sign up", "/signup"],

@@ -1,8 +1,11 @@
 import { check, type Output, programOf, pytest, together, vitest } from "./programs.ts";
 import type { Totals } from "./totals.ts";
 
-/** Together they fill a machine of two processors, and end at about the same time: each waits a part of its own. */
-type Lane = "packages" | "harness" | "pages" | "instances";
+/**
+ * Together they fill a machine of two processors, and end at about the same time. Not more of them: what competes for a
+ * processor takes no less time, and waits longer for what it starts.
+ */
+type Lane = "packages" | "pages and harness" | "instances";
 
 export type Stage = {
   readonly name: string;
@@ -18,7 +21,7 @@ export type Stage = {
 const tsc = (output: Output, project: string) =>
   check(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
 
-/** What names of tests that need a browser contain: they are a stage and a lane of their own. */
+/** What names of tests that need a browser contain: they are a stage of their own. */
 const browserTest = ".browser.test.";
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
@@ -68,16 +71,16 @@ export const stages: readonly Stage[] = [
     lane: "packages",
   },
   {
-    name: "harness",
-    title: "Python harness",
-    run: (output) => pytest(output, "python/towpath_runner/tests"),
-    lane: "harness",
-  },
-  {
     name: "pages",
     title: "Pages in a browser",
     run: (output, isAlone) => vitest(output, "vitest.config.ts", [browserTest, ...workers(isAlone, 1)]),
-    lane: "pages",
+    lane: "pages and harness",
+  },
+  {
+    name: "harness",
+    title: "Python harness",
+    run: (output) => pytest(output, "python/towpath_runner/tests"),
+    lane: "pages and harness",
   },
   {
     name: "e2e",

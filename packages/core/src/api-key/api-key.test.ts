@@ -60,7 +60,11 @@ test("KEY-3 a key is shown once, stored as a hash, and valid until revoked", asy
   expect(await verifyApiKey(database.pool, made.key)).toBeNull();
   await deleteApiKey({ ctx, input: scope });
   expect(await listApiKeys({ ctx, input: ofTeam() })).toEqual([]);
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const audits = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.organizationId, team.id))
+    .orderBy(auditLog.id);
   expect(audits.map((each) => each.action)).toEqual(["apiKey.create", "apiKey.revoke", "apiKey.delete"]);
   expect(audits[0]?.detail).toEqual({
     name: "CI",

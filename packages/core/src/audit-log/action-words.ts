@@ -33,6 +33,7 @@ const words: Readonly<Record<string, Words>> = {
   ],
   // Of no team, so that no team's page shows it.
   "account.update": ["people", () => "changed their name"],
+  "account.preferences": ["people", () => "changed their time zone or clock"],
   "member.changeRole": ["people", (entry) => `changed the role of ${person(entry)} ${fromTo(entry.detail)}`],
   "member.remove": ["people", (entry) => `removed ${person(entry)} from the team`],
   "member.leave": ["people", () => "left the team"],

@@ -59,7 +59,11 @@ test("BLD-13 a person cancels a build that waits, and one that runs: its worker 
     .where(eq(buildLog.buildId, running))
     .orderBy(asc(buildLog.line));
   expect(log.at(-1)).toMatchObject({ phase: "install", kind: "warning", text: "Canceled by a team member." });
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.action, "build.cancel"));
+  const audits = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.action, "build.cancel"))
+    .orderBy(auditLog.id);
   expect(audits.map(({ subject }) => subject)).toEqual([waiting, running]);
 });
 

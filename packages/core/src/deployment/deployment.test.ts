@@ -61,7 +61,11 @@ test("BLD-11 a slower older build never overtakes a newer one", async () => {
   });
   expect(await finishBuild(database.db, older)).toEqual({ outcome: "overtaken" });
   expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("new"));
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, project.id));
+  const audits = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.projectId, project.id))
+    .orderBy(auditLog.id);
   const live = audits.filter((row) => row.action === "deployment.go-live");
   expect(live).toHaveLength(1);
   expect(live[0]).toMatchObject({ actor: "job:build.run", detail: { commit: shaOf("new"), branch: "main" } });

@@ -56,7 +56,11 @@ test("PRJ-14 an earlier deployment is live again without a build, and forward ag
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
   expect(await suite.database.db.$count(build, eq(build.projectId, project.id))).toBe(builds);
   expect(await suite.database.db.select().from(route).where(eq(route.projectId, project.id))).toHaveLength(1);
-  const audits = await suite.database.db.select().from(auditLog).where(eq(auditLog.action, "deployment.make-live"));
+  const audits = await suite.database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.action, "deployment.make-live"))
+    .orderBy(auditLog.id);
   expect(audits.filter(({ projectId }) => projectId === project.id)).toMatchObject([
     { subject: first, detail: { before: second, commit: shaOf("first"), branch: "main", label: project.name } },
     { subject: second, detail: { before: first } },

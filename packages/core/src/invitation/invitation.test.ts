@@ -290,7 +290,11 @@ test("ORG-6 ORG-10 each step of an invitation is in the audit log with actor and
   const joiner = await account(link.email);
   await accept(joiner, partsOf(again.link));
   await revokeInvitation({ ctx: call.ctx, input: { orgSlug: team.slug, invitationId: (await invited()).id } });
-  const rows = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const rows = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.organizationId, team.id))
+    .orderBy(auditLog.id);
   expect(rows.map(({ action }) => action)).toEqual([
     ...["invitation.create", "invitation.createLink", "invitation.resend", "invitation.accept"],
     ...["invitation.create", "invitation.revoke"],

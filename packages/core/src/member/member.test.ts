@@ -145,7 +145,11 @@ test("ORG-6 ORG-10 each change of a member is in the audit log once, with who di
   await change(team.owner, person, "member");
   await remove(operator, person);
   await leave(leaver);
-  const rows = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const rows = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.organizationId, team.id))
+    .orderBy(auditLog.id);
   expect(rows.map(({ action, actor, ipAddress, subject }) => [action, actor, ipAddress, subject])).toEqual([
     ["member.changeRole", `user:${idOf(team.owner)}`, "192.0.2.1", idOf(person)],
     ["member.remove", "operator", "198.51.100.7", idOf(person)],

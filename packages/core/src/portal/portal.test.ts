@@ -74,7 +74,7 @@ test("ORG-3 ORG-10 a portal has a name, an address and its servers' tools under 
   ]);
   const listed = await listProjects({ ctx: as(), input: { orgSlug: team.slug } });
   expect(listed.map((each) => each.name)).toEqual([weather, wiki]);
-  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id));
+  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id)).orderBy(auditLog.id);
   expect(entries).toMatchObject([{ action: "portal.create", detail: { servers: [weather, wiki] } }]);
 });
 

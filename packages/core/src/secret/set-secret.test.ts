@@ -87,7 +87,11 @@ test("KEY-1 ORG-10 several secrets are stored together or not at all, each with 
     ["SECOND", ["production"]],
   ]);
   expect(await processGets("production")).toEqual({ FIRST: "a", SECOND: "after" });
-  const entries = await suite.database.db.select().from(auditLog).where(eq(auditLog.projectId, suite.project.id));
+  const entries = await suite.database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.projectId, suite.project.id))
+    .orderBy(auditLog.id);
   expect(entries.map((entry) => [entry.action, entry.subject])).toEqual([
     ["secret.create", "SECOND"],
     ["secret.create", "FIRST"],
@@ -114,7 +118,11 @@ test("KEY-1 ORG-10 each change is in the audit log, without the value", async ()
   await set("API_KEY", "very secret");
   await set("API_KEY", "very secret too");
   await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "API_KEY" } });
-  const entries = await suite.database.db.select().from(auditLog).where(eq(auditLog.projectId, suite.project.id));
+  const entries = await suite.database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.projectId, suite.project.id))
+    .orderBy(auditLog.id);
   expect(entries.map((entry) => [entry.action, entry.subject]).sort()).toEqual([
     ["secret.create", "API_KEY"],
     ["secret.delete", "API_KEY"],

@@ -191,7 +191,7 @@ test("BLD-7 deleting a branch or closing its pull request ends the preview; a ne
   await settle(github);
   expect(await live(own, "fix")).toBeNull();
   expect(await settle(github)).toEqual([]);
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, own.id));
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, own.id)).orderBy(auditLog.id);
   expect(audits.filter((each) => each.action === "branch.end")).toHaveLength(2);
 });
 
@@ -297,7 +297,11 @@ test("BLD-15 a push that changes no watched path builds nothing and says so; the
   // Told twice.
   github.push("main", "m2");
   expect(await settle(github)).toEqual([]);
-  const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, watching.id));
+  const entries = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.projectId, watching.id))
+    .orderBy(auditLog.id);
   expect(entries.filter(({ action }) => action === "build.skip")).toMatchObject([{ subject: "main" }]);
   expect(await settleBuilt(await push("m3", ["README.md", "server/main.py"]))).toBe(1);
   expect([await skipped(), await live(watching, "main")]).toEqual([null, shaOf("m3")]);

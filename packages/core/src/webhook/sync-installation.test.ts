@@ -42,7 +42,11 @@ test("GH-1 an installation that was removed at GitHub is deleted, and what is li
   await settle(github);
   expect(await database.db.$count(githubInstallation, installation())).toBe(0);
   expect(await live(own, "main")).toBe(shaOf("m1"));
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const audits = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.organizationId, team.id))
+    .orderBy(auditLog.id);
   expect(audits.filter((each) => each.action === "installation.remove")).toHaveLength(1);
 });
 
@@ -67,7 +71,11 @@ test("GH-1 a suspended installation builds nothing and is not polled; when resum
   github.push("fix", "f2");
   github.suspend(false);
   expect(await settle(github)).toHaveLength(2);
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const audits = await database.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.organizationId, team.id))
+    .orderBy(auditLog.id);
   const actions = audits.map((each) => each.action).filter((action) => action.startsWith("installation."));
   expect(actions).toEqual(["installation.suspend", "installation.resume"]);
 });
