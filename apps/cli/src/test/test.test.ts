@@ -67,7 +67,7 @@ test("a failed stage doesn't keep the later ones from running, and the last line
   const { status, lines } = await printedBy([
     stage("one", failed),
     stage("two", passed),
-    stage("three", passed, "pages"),
+    stage("three", passed, "instances"),
   ]);
   expect(status).toBe(1);
   expect(lines.filter((line) => / passed {2}\d failed /.test(line)).map((line) => line.split(" ")[0])).toEqual([
