@@ -77,14 +77,11 @@ describe("a new user's first ten minutes", () => {
   test("ONB-4 PRJ-3 BLD-1 the quickstart builds with a live log that says why, and goes live", async () => {
     await page.getByRole("button", { name: "Deploy the echo server" }).click();
     await page.waitForURL(/\/build-logs\//);
-    await page
-      .getByText(/Entrypoint echo\.py/)
-      .first()
-      .waitFor();
-    await page
-      .getByText(/Dependencies: requirements\.txt/)
-      .first()
-      .waitFor();
+    const plan = page.getByLabel("Phases of the build").locator("details").filter({ hasText: /^Plan/ });
+    // The reasons stand behind the phase's line.
+    await plan.locator("summary").click();
+    await plan.getByText(/Entrypoint echo\.py/).waitFor();
+    await plan.getByText(/Dependencies: requirements\.txt/).waitFor();
     await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
     await expectAccessible(page);
     await page.getByRole("button", { name: /copy/i }).first().click();
