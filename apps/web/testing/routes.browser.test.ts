@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
 import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
-import { build, member } from "@towpath/db/schema";
+import { build, member, portal, portalServer, project as projectTable } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
@@ -25,6 +25,9 @@ let stranger: Member;
 let routes: readonly string[];
 /** Values of the parameters in patterns. */
 let values: Readonly<Record<string, string>>;
+/** The project on pages that only portals have. */
+let portalName: string;
+const ofPortals: readonly string[] = ["/$orgSlug/$projectName/servers"];
 
 beforeAll(async () => {
   routes = await pageRoutes();
@@ -45,6 +48,12 @@ beforeAll(async () => {
   await writeRequestLogs(site.pool, [requestLogRow({ ...caller, organizationId, projectId: project.id })]);
   while ((await foldRequestLogs(site.pool)) > 0);
   const address = `/${orgSlug}/${project.name}`;
+  const ownPortal = { id: newId(), organizationId, name: "route-portal", kind: "portal", entrypoint: "" };
+  await site.db.insert(projectTable).values(ownPortal);
+  const portalId = newId();
+  await site.db.insert(portal).values({ id: portalId, projectId: ownPortal.id });
+  await site.db.insert(portalServer).values({ portalId, projectId: project.id, position: 0, prefix: "echo" });
+  portalName = ownPortal.name;
   const linkFrom = async (list: "sessions" | "users") => {
     const html = await (await owner.visitor.get(`${address}/${list}`)).text();
     return decodeURIComponent(new RegExp(`href="${address}/${list}/([^"?]+)`).exec(html)?.[1] ?? "");
@@ -57,7 +66,8 @@ beforeAll(async () => {
 
 function pathOf(pattern: string): string {
   return pattern.replaceAll(/\$(\w+)/g, (_, name: string) => {
-    const value = pattern === "/docs/$slug" ? "clients" : values[name];
+    const own = name === "projectName" && ofPortals.includes(pattern) ? portalName : values[name];
+    const value = pattern === "/docs/$slug" ? "clients" : own;
     if (!value) throw new Error(`Routes have a new parameter, $${name}: give it a value in this test.`);
     return encodeURIComponent(value);
   });
@@ -85,6 +95,7 @@ const toOwners: Readonly<Record<string, string>> = {
 };
 const refusedToViewers: readonly string[] = [
   "/$orgSlug/$projectName/sign-ins",
+  "/$orgSlug/portals/new",
   "/$orgSlug/servers/external",
   "/$orgSlug/settings/audit-log",
   "/$orgSlug/settings/github",

@@ -51,8 +51,12 @@ test("PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new on
   const name = form.getByRole("textbox", { name: "Name" });
   await name.fill(own.name);
   await form.getByText("This project name is already taken").waitFor();
+  const refused = page.waitForResponse((response) => response.request().method() === "POST");
   await save.click();
-  await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
+  await refused;
+  await expect.poll(() => save.getAttribute("aria-busy")).toBeNull();
+  expect(await name.getAttribute("aria-invalid")).toBe("true");
+  // What the server refused is not said of another name.
   await name.fill(to);
   await form.getByText("The old address keeps working for 90 days.").waitFor();
   await form.getByRole("textbox", { name: /^Description/ }).fill("Tells the weather");

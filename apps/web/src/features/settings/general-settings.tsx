@@ -39,7 +39,7 @@ export function GeneralSettings({
     >
       <Field
         label="Name"
-        error={form.problems.name ?? (isRenamed ? choice.problem : null)}
+        error={general.nameRefusal ?? (isRenamed ? choice.problem : null)}
         hint={
           isRenamed
             ? `Pages and endpoint move to the new name. The old address keeps working for ${formerNameDays} days.`
@@ -87,6 +87,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
   const [description, setDescription] = useState(stored.description ?? "");
   const [isPublic, setPublic] = useState(stored.isPublic);
   const form = useSubmit();
+  const [triedName, setTriedName] = useState<string | null>(null);
   const name = choice.name.trim();
   // Only what changed here: the rest may have changed elsewhere since this page was opened.
   const changed = {
@@ -97,6 +98,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
   const submit = () =>
     form.run(async () => {
       onSaved(null);
+      setTriedName(name);
       const { pathName } = await updateProject({ data: { ...projectKey, ...changed } });
       setOpened({ name, description: description.trim() || null, isPublic });
       onSaved("name" in changed ? "name" : "general");
@@ -111,6 +113,8 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
     });
   return {
     ...{ choice, form, submit },
+    /** Why the server refused this name; of another one it says nothing. */
+    nameRefusal: triedName === name ? form.problems.name : undefined,
     description: { value: description, set: setDescription },
     isPublic: { value: isPublic, set: setPublic },
     isChanged: Object.keys(changed).length > 0,
