@@ -3,7 +3,8 @@ import { SaxesParser } from "saxes";
 import { expect, test } from "vitest";
 import { postMetaSchema } from "../src/features/blog/post.schema.ts";
 import { publishedPosts } from "../src/features/blog/publish-posts.ts";
-import { documentPath, documents } from "../src/features/docs/contents.ts";
+import { documents } from "../src/features/docs/contents.ts";
+import { documentPath } from "../src/features/docs/document-path.ts";
 import { openSite } from "./site.ts";
 import { newVisitor, seededMember } from "./visitor.ts";
 

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { AccountPage } from "~/features/account/account-page.tsx";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
 import { organizationQuery, roleAndPermissionsQuery } from "~/features/session/session.functions.ts";

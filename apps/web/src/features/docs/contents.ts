@@ -1,3 +1,5 @@
+import { documentPath } from "./document-path.ts";
+
 /** A page of the documentation. */
 export type DocumentSummary = {
   /** `/docs/{slug}`; the first page is `/docs` itself. */
@@ -80,8 +82,6 @@ export const contents: readonly Group[] = [
 ];
 
 export const documents: readonly DocumentSummary[] = contents.flatMap(({ pages }) => pages);
-
-export const documentPath = (slug: string) => (slug === "" ? "/docs" : `/docs/${slug}`);
 
 /** Where a link between Markdown files leads: to the page of that file, or nowhere, because the site doesn't have it. */
 export function documentLink(href: string): { readonly href: string; readonly title: string } | null {

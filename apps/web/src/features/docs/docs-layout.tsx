@@ -2,7 +2,8 @@ import { ChevronRight, Search } from "lucide-react";
 import type { ReactNode } from "react";
 import { Kbd } from "~/ui/kbd.tsx";
 import { Main } from "~/ui/main.tsx";
-import { contents, documentPath } from "./contents.ts";
+import { contents } from "./contents.ts";
+import { documentPath } from "./document-path.ts";
 
 /** The documentation's frame: search, all pages, and the open one. Works without scripts (decision 037). */
 export function DocsLayout({

@@ -1,8 +1,8 @@
 import { PencilLine } from "lucide-react";
 import { Neighbor } from "~/features/public-site/neighbor.tsx";
 import { OnThisPage } from "~/features/public-site/on-this-page.tsx";
-import { documentPath } from "./contents.ts";
 import { DocsLayout } from "./docs-layout.tsx";
+import { documentPath } from "./document-path.ts";
 import type { Document } from "./documents.server.ts";
 
 /** Shorter pages need no table of contents. */

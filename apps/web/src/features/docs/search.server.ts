@@ -1,5 +1,5 @@
 import MiniSearch from "minisearch";
-import { documentPath } from "./contents.ts";
+import { documentPath } from "./document-path.ts";
 import { documents } from "./documents.server.ts";
 
 /** A place in the documentation. */

@@ -1,7 +1,5 @@
 import { CatchBoundary, type ErrorComponentProps } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useLayoutEffect, useState } from "react";
-import { SignedOut } from "~/features/session/signed-out.tsx";
-import { isTowpathErrorCode } from "~/http/errors.ts";
 import styles from "~/styles.css?url";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
@@ -72,9 +70,4 @@ export function UnmatchedRoute() {
       <ErrorScreen kind="not-found" />
     </Main>
   );
-}
-
-/** `errorComponent` of pages inside a layout: ERR-1, ERR-2 or ERR-3, by what was thrown; or that the session ended. */
-export function PageError({ error }: ErrorComponentProps) {
-  return <Main>{isTowpathErrorCode(error, "unauthenticated") ? <SignedOut /> : <ErrorScreen error={error} />}</Main>;
 }

@@ -1,7 +1,8 @@
 import { listRegistryNames } from "@towpath/core/registry";
 import type { Services } from "~/compose.server.ts";
 import { posts } from "~/features/blog/posts.server.ts";
-import { documentPath, documents } from "~/features/docs/contents.ts";
+import { documents } from "~/features/docs/contents.ts";
+import { documentPath } from "~/features/docs/document-path.ts";
 
 /** A sitemap may hold 50,000 addresses (sitemaps.org); the rest is for the site's own pages. */
 const maxProjects = 49_000;

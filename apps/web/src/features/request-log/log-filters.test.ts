@@ -1,6 +1,7 @@
 import { logQueryFromFilters } from "@towpath/logs/search";
 import { expect, test } from "vitest";
-import { isFiltered, logSearchParameters, withFilters } from "./log-filters.ts";
+import { isFiltered } from "./is-filtered.ts";
+import { logSearchParameters, withFilters } from "./log-filters.ts";
 
 test("PRJ-5 each kind of value becomes its own kind of filter", () => {
   const read = (search: unknown) => logSearchParameters.parse(search);

@@ -1,4 +1,3 @@
-import { queryParts } from "@towpath/logs/query-text";
 import type { LogFilters, LogSearch, TimeRange } from "@towpath/logs/schema";
 import { flag, oneOf, searchParameters, text, uuid, withDefault } from "~/http/search-parameters.ts";
 
@@ -15,9 +14,6 @@ export const rangeOptions = (Object.keys(timeRangeLabels) as TimeRange[]).map((v
   value,
   label: timeRangeLabels[value],
 }));
-
-/** Whether any filter besides the times is set. */
-export const isFiltered = (search: LogSearch): boolean => queryParts(search).length > 0;
 
 /** A search with other filters, the same times and the same choice about the protocol. */
 export const withFilters = (search: LogSearch, filters: LogFilters): LogSearch => {

@@ -10,7 +10,8 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
-import { defaultLogSearch, isFiltered, timeRangeLabels, withFilters } from "./log-filters.ts";
+import { isFiltered } from "./is-filtered.ts";
+import { defaultLogSearch, timeRangeLabels, withFilters } from "./log-filters.ts";
 
 type StateProps = {
   readonly projectKey: ProjectKey;

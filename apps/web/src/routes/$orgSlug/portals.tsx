@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { portalsQuery } from "~/features/portals/portals.functions.ts";
 import { PortalsPage } from "~/features/portals/portals-page.tsx";
 import { serversActivityQuery, serversShown } from "~/features/servers/servers.functions.ts";

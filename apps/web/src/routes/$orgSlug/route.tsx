@@ -1,6 +1,6 @@
 import { createFileRoute, Outlet } from "@tanstack/react-router";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { requireOrganization } from "~/features/session/guards.ts";
 import { TimePreferencesProvider } from "~/ui/time.tsx";
 

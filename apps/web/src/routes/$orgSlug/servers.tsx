@@ -1,5 +1,5 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { missingProtectionsQuery } from "~/features/instance/instance.functions.ts";
 import { serversActivityQuery, serversQuery, serversShown } from "~/features/servers/servers.functions.ts";
 import { ServersPage } from "~/features/servers/servers-page.tsx";

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { AddServerPage } from "~/features/external-server/add-server-page.tsx";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 

@@ -1,7 +1,7 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
-import { documentPath } from "~/features/docs/contents.ts";
 import { getDocument } from "~/features/docs/docs.functions.ts";
 import { DocsPage } from "~/features/docs/docs-page.tsx";
+import { documentPath } from "~/features/docs/document-path.ts";
 import { UnmatchedRoute } from "~/features/error-screens/error-screens.tsx";
 import { notFoundHead, pageHead } from "~/features/public-site/page-head.ts";
 

@@ -1,12 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { z } from "zod";
 import { searchDocuments } from "~/features/docs/docs.functions.ts";
 import { SearchPage } from "~/features/docs/search-page.tsx";
+import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 /** OPS-7. A page of its own, so that searching needs no script. */
 export const Route = createFileRoute("/_site/docs/search")({
-  validateSearch: z.object({ q: z.coerce.string().trim().max(200).catch("") }),
-  loaderDeps: ({ search: { q } }) => ({ q }),
+  validateSearch: searchParameters({ q: withDefault(text(200), "") }),
+  loaderDeps: ({ search: { q } }) => ({ q: q.trim() }),
   loader: async ({ deps: { q } }) => (q === "" ? [] : searchDocuments({ data: { q } })),
   head: () => ({
     meta: [{ title: "Search · Towpath docs" }, { name: "robots", content: "noindex" }],
@@ -15,5 +15,5 @@ export const Route = createFileRoute("/_site/docs/search")({
 });
 
 function Search() {
-  return <SearchPage query={Route.useSearch().q} found={Route.useLoaderData()} />;
+  return <SearchPage query={Route.useSearch().q.trim()} found={Route.useLoaderData()} />;
 }

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { adminJwtStatsQuery } from "~/features/admin-jwt/admin-jwt.functions.ts";
 import { AdminJwtPage, AdminJwtPending } from "~/features/admin-jwt/admin-jwt-page.tsx";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 
 /** PRJ-10 */
 export const Route = createFileRoute("/$orgSlug/$projectName/admin-jwt")({

@@ -1,6 +1,5 @@
 import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
-import { z } from "zod";
 import { buildsQuery } from "~/features/build/build.functions.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { DeploymentsPage } from "~/features/deployment/deployments-page.tsx";
@@ -10,6 +9,7 @@ import {
   DeploymentsPending,
 } from "~/features/deployment/deployments-states.tsx";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
+import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
   // Only servers that are built here have deployments.
@@ -17,7 +17,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
     const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
     if (kind !== "hosted") throw redirect({ to: "/$orgSlug/$projectName/inspector", params, replace: true });
   },
-  validateSearch: z.object({ branch: z.string().min(1).max(255).optional().catch(undefined) }),
+  validateSearch: searchParameters({ branch: (value) => text(255)(value) || undefined }),
   loaderDeps: ({ search: { branch } }) => ({ branch }),
   loader: async ({ context, params, deps: { branch } }) => {
     try {

@@ -1,5 +1,5 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
 import { OverviewPage } from "~/features/overview/overview-page.tsx";
 import { OverviewPending, UnknownBranch } from "~/features/overview/overview-states.tsx";

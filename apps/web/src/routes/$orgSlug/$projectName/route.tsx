@@ -1,7 +1,7 @@
 import { createFileRoute, notFound, Outlet, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
-import { underName } from "~/features/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
+import { underName } from "~/features/project-screen/under-name.ts";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
 import { Main } from "~/ui/main.tsx";
 

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { PortalServersPage } from "~/features/portals/portal-servers-page.tsx";
 import { portalQuery } from "~/features/portals/portals.functions.ts";
 

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { signInsQuery } from "~/features/sign-ins/sign-ins.functions.ts";
 import { SignInsPage } from "~/features/sign-ins/sign-ins-page.tsx";
 

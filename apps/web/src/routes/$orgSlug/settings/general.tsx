@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { GeneralPage } from "~/features/organization-settings/general-page.tsx";
 
 /** ORG-4 */

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { connectionsQuery, getGitHubApp } from "~/features/github/github.functions.ts";
 import { GitHubSettingsPage } from "~/features/github/github-settings-page.tsx";
 import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";

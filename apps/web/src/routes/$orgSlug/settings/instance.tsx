@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { instanceIsolationQuery, instanceStorageQuery } from "~/features/instance/instance.functions.ts";
 import { InstancePage } from "~/features/instance/instance-page.tsx";
 

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { PreferencesPage } from "~/features/account/preferences-page.tsx";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 
 /** ORG-4 */
 export const Route = createFileRoute("/$orgSlug/settings/preferences")({

@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 import { signInMethodsQuery } from "~/features/account/account.functions.ts";
 import { AccountPending } from "~/features/account/account-pending.tsx";
 import { SecurityPage } from "~/features/account/security-page.tsx";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { grantsQuery } from "~/features/oauth/oauth.functions.ts";
 
 /** ORG-4, ORG-7 */

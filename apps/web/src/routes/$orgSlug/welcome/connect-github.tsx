@@ -1,5 +1,5 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { getGitHubApp } from "~/features/github/github.functions.ts";
 import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
 import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { InviteTeammatesPage } from "~/features/members/invite-teammates-page.tsx";
 
 /** ONB-7 */

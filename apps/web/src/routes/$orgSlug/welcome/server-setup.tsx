@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/error-screens.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { getGitHubApp, installationsQuery } from "~/features/github/github.functions.ts";
 import { getTemporaryToken } from "~/features/github/github-user.functions.ts";
 import { setupSearchParameters } from "~/features/onboarding/deploy-search.ts";

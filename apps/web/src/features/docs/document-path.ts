@@ -1,0 +1,1 @@
+export const documentPath = (slug: string) => (slug === "" ? "/docs" : `/docs/${slug}`);

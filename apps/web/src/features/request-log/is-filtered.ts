@@ -1,0 +1,5 @@
+import { queryParts } from "@towpath/logs/query-text";
+import type { LogSearch } from "@towpath/logs/schema";
+
+/** Whether any filter besides the times is set. */
+export const isFiltered = (search: LogSearch): boolean => queryParts(search).length > 0;
