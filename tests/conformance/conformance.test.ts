@@ -55,7 +55,8 @@ async function portalUrl(): Promise<string> {
 }
 
 /** A portal announces changed lists; this scenario then changes some by tools that the server doesn't have. */
-const notBehindPortal = "server-stateless";
+// The other: an ended session is unknown to the gateway's other workers a moment later.
+const notBehindPortal: readonly string[] = ["server-stateless", "server-session-lifecycle"];
 
 test("ORG-3 GW-2 the server behind a portal ends every scenario of both revisions as it does bare", async () => {
   const url = await portalUrl();
@@ -63,7 +64,7 @@ test("ORG-3 GW-2 the server behind a portal ends every scenario of both revision
     const direct = await runSuite(`http://localhost:${barePort}/mcp`, revision);
     const through = await runSuite(url, revision);
     const differing = [...direct].filter(
-      ([name, { failed }]) => failed === 0 && name !== notBehindPortal && through.get(name)?.failed !== 0,
+      ([name, { failed }]) => failed === 0 && !notBehindPortal.includes(name) && through.get(name)?.failed !== 0,
     );
     expect(
       differing.map(([name]) => [name, through.get(name)]),

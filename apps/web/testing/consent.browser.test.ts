@@ -217,6 +217,8 @@ test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the s
   await expectAccessibleInBothThemes();
   await own.click();
   await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+  // Behind an open dialog no button has a role.
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await own.waitFor({ state: "detached" });
   expect(await refreshStatus(first.refresh_token)).toBe(400);
 
@@ -226,6 +228,8 @@ test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the s
   await expectAccessibleInBothThemes();
   await page.getByRole("button", { name: "Disconnect Listed app" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+  // Behind an open dialog no button has a role.
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor({ state: "detached" });
   expect(await refreshStatus(second.refresh_token)).toBe(400);
 });
