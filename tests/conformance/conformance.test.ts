@@ -54,8 +54,10 @@ async function portalUrl(): Promise<string> {
   return url;
 }
 
-/** A portal announces changed lists; this scenario then changes some by tools that the server doesn't have. */
-// The other: an ended session is unknown to the gateway's other workers a moment later.
+/**
+ * The first changes lists by tools that the server doesn't have, once a portal announces such changes. The second asks
+ * right after it ended a session, which the gateway's other workers may not know yet.
+ */
 const notBehindPortal: readonly string[] = ["server-stateless", "server-session-lifecycle"];
 
 test("ORG-3 GW-2 the server behind a portal ends every scenario of both revisions as it does bare", async () => {
