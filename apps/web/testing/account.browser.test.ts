@@ -31,7 +31,7 @@ function appCode(key: string, step: -1 | 0 | 1): Promise<string> {
   return createOTP(bytes.join("")).hotp(Math.floor(Date.now() / 30_000) + step);
 }
 
-test("ORG-4 the profile's name is saved by keyboard and shown in the menu; an empty one is refused", async () => {
+test("ORG-4 the profile's name is saved by keyboard and shown in the menu; an empty one is refused, an unsaved one kept or discarded", async () => {
   await open("preferences");
   await page.getByRole("navigation").getByRole("link", { name: "Profile" }).click();
   await page.getByRole("heading", { level: 1, name: "Profile" }).waitFor();
@@ -40,10 +40,22 @@ test("ORG-4 the profile's name is saved by keyboard and shown in the menu; an em
   await page.getByLabel("First name").press("Enter");
   await page.getByText("First name is required").waitFor();
   await page.getByLabel("First name").fill("Augusta");
+  const question = page.getByRole("dialog", { name: "Leave without saving?" });
+  await page.getByRole("navigation").getByRole("link", { name: "Preferences" }).click();
+  await question.getByText("Your changes to the name are not saved yet.").waitFor();
+  await question.getByRole("button", { name: "Keep editing" }).click();
+  await question.waitFor({ state: "detached" });
+  await expect.poll(() => page.getByLabel("First name").inputValue()).toBe("Augusta");
   await page.getByLabel("First name").press("Enter");
   await page.getByRole("button", { name: /account of Augusta Lovelace/ }).waitFor();
   const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
   expect([row?.firstName, row?.name]).toEqual(["Augusta", "Augusta Lovelace"]);
+  await page.getByRole("navigation").getByRole("link", { name: "Preferences" }).click();
+  await page.waitForURL("**/settings/preferences");
+  await page.getByRole("form", { name: "Time" }).getByText("12 hours").click();
+  await page.getByRole("navigation").getByRole("link", { name: "Profile" }).click();
+  await question.getByRole("button", { name: "Discard changes" }).click();
+  await page.waitForURL("**/settings/profile");
 });
 
 test("ORG-4 UI-2 the theme is chosen under Preferences, with the arrow keys", async () => {

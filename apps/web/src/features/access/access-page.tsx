@@ -2,10 +2,9 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AccessView } from "@towpath/core/access";
 import { Lock } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
+import { SaveForm } from "~/ui/save-form.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
 import { accessQuery } from "./access.functions.ts";
@@ -36,40 +35,37 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
   const form = useAccessForm(projectKey, access);
   const section = { form, disabled: !mayChange || form.busy };
   return (
-    <form
-      noValidate
-      aria-label="Access"
-      className="flex max-w-4xl flex-col gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void form.submit();
-      }}
+    <SaveForm
+      label="Access"
+      what="access"
+      form={form}
+      isChanged={form.isChanged}
+      save="Save access"
+      maySave={mayChange}
+      failed="Access was not saved"
+      onSubmit={form.submit}
+      after={<Saved isSaved={form.isSaved} />}
+      className="max-w-4xl"
     >
-      <UnsavedChanges when={form.isChanged && !form.busy} what="access" />
       {mayChange ? null : <Callout>Only owners and admins of this team can change who may call its servers.</Callout>}
       <ModeNote mode={access.authMode} projectKey={projectKey} />
       <RoleSection {...section} />
       <KeySection {...section} keys={access.keys} />
       <ToolSection {...section} access={access} />
-      {form.failure ? (
-        <Callout tone="bad" title="Access was not saved">
-          {form.failure}
+    </SaveForm>
+  );
+}
+
+function Saved({ isSaved }: { readonly isSaved: boolean }) {
+  // Always rendered, so that screen readers announce what appears in it.
+  return (
+    <div role="status" className="empty:sr-only">
+      {isSaved ? (
+        <Callout tone="ok" title="Saved. It applies within seconds.">
+          Open connections of callers who are left out end now. Refused calls are in the log, with the reason.
         </Callout>
       ) : null}
-      {/* Always rendered, so that screen readers announce what appears in it. */}
-      <div role="status" className="empty:sr-only">
-        {form.isSaved ? (
-          <Callout tone="ok" title="Saved. It applies within seconds.">
-            Open connections of callers who are left out end now. Refused calls are in the log, with the reason.
-          </Callout>
-        ) : null}
-      </div>
-      {mayChange ? (
-        <Button type="submit" variant="primary" busy={form.busy} className="self-start">
-          Save access
-        </Button>
-      ) : null}
-    </form>
+    </div>
   );
 }
 

@@ -1,13 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/organization";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Button } from "~/ui/button.tsx";
-import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Card, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
+import { SettingsForm } from "~/ui/settings-form.tsx";
 import { toast } from "~/ui/toast.ts";
 import { saveProfile } from "./account.functions.ts";
 import { AccountFrame } from "./account-frame.tsx";
@@ -50,11 +50,10 @@ function NameForm({ profile }: { readonly profile: ProfileView }) {
   const router = useRouter();
   const [firstName, setFirstName] = useState(profile.firstName ?? "");
   const [lastName, setLastName] = useState(profile.lastName ?? "");
-  const { problems, busy, run } = useSubmit();
+  const form = useSubmit();
   const isChanged = firstName !== (profile.firstName ?? "") || lastName !== (profile.lastName ?? "");
-  const save = (event: FormEvent) => {
-    event.preventDefault();
-    void run(async () => {
+  const save = () =>
+    form.run(async () => {
       await saveProfile({ data: { firstName, lastName } });
       // Guards take what is cached, however old.
       await Promise.all([
@@ -64,40 +63,34 @@ function NameForm({ profile }: { readonly profile: ProfileView }) {
       await router.invalidate();
       toast.success("Name saved");
     });
-  };
   const fields = [
     { key: "firstName", label: "First name", value: firstName, set: setFirstName, autoComplete: "given-name" },
     { key: "lastName", label: "Last name", value: lastName, set: setLastName, autoComplete: "family-name" },
   ];
   return (
-    <Card>
-      <CardHeader title="Name" description="Shown to members of your organizations and in the audit log." />
-      <CardBody>
-        <form noValidate aria-label="Name" onSubmit={save} className="flex flex-col gap-4">
-          <div className="grid gap-4 sm:grid-cols-2">
-            {fields.map(({ key, label, value, set, autoComplete }) => (
-              <Field key={key} label={label} error={problems[key]} required>
-                {(control) => (
-                  <Input
-                    {...control}
-                    autoComplete={autoComplete}
-                    value={value}
-                    onChange={(event) => set(event.target.value)}
-                  />
-                )}
-              </Field>
-            ))}
-          </div>
-          <p role="alert" className="text-sm text-bad empty:hidden">
-            {problems.form}
-          </p>
-          <div>
-            <Button type="submit" variant="primary" busy={busy} disabled={!isChanged}>
-              Save name
-            </Button>
-          </div>
-        </form>
-      </CardBody>
-    </Card>
+    <SettingsForm
+      title="Name"
+      what="name"
+      description="Shown to members of your organizations and in the audit log."
+      form={form}
+      isChanged={isChanged}
+      save="Save name"
+      onSubmit={save}
+    >
+      <div className="grid gap-4 sm:grid-cols-2">
+        {fields.map(({ key, label, value, set, autoComplete }) => (
+          <Field key={key} label={label} error={form.problems[key]} required>
+            {(control) => (
+              <Input
+                {...control}
+                autoComplete={autoComplete}
+                value={value}
+                onChange={(event) => set(event.target.value)}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+    </SettingsForm>
   );
 }

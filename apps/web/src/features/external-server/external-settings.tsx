@@ -6,9 +6,9 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
+import { SaveForm } from "~/ui/save-form.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
-import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { CredentialFields, useCredential } from "./credential-fields.tsx";
@@ -81,6 +81,7 @@ function AddressForm({ projectKey, server }: { readonly projectKey: ProjectKey; 
   const [busy, setBusy] = useState(false);
   const isChanged = url !== server.url || replaces;
   const submit = async () => {
+    if (!isChanged) return;
     setBusy(true);
     setProblems({});
     setFailure(null);
@@ -102,21 +103,14 @@ function AddressForm({ projectKey, server }: { readonly projectKey: ProjectKey; 
     }
   };
   return (
-    <form
-      noValidate
-      aria-label="Address"
-      className="flex flex-col gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isChanged && !busy) void submit();
-      }}
+    <SaveForm
+      label="Address"
+      what="server's address"
+      form={{ busy, failure }}
+      isChanged={isChanged}
+      failed="The address was not saved"
+      onSubmit={submit}
     >
-      <UnsavedChanges when={isChanged && !busy} what="server's address" />
-      {failure ? (
-        <Callout tone="bad" title="The address was not saved">
-          {failure}
-        </Callout>
-      ) : null}
       <Field label="URL" error={problems.url}>
         {(control) => (
           <Input
@@ -145,9 +139,6 @@ function AddressForm({ projectKey, server }: { readonly projectKey: ProjectKey; 
           </Button>
         </div>
       )}
-      <Button type="submit" variant="primary" busy={busy} disabled={!isChanged} className="self-start">
-        Save
-      </Button>
-    </form>
+    </SaveForm>
   );
 }

@@ -1,12 +1,11 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { CallLimitView } from "@towpath/core/call-limit";
-import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { formatCount } from "~/ui/figure.tsx";
-import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
+import { SaveForm } from "~/ui/save-form.tsx";
 import { ScopeChoice } from "../access/scope-choice.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { limitedSearch } from "../request-log/log-filters.ts";
@@ -25,16 +24,18 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
   return (
     <>
       {limitsHeader}
-      <form
-        noValidate
-        aria-label="Limits"
-        className="flex max-w-4xl flex-col gap-5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void form.submit();
-        }}
+      <SaveForm
+        label="Limits"
+        what="limits"
+        form={form}
+        isChanged={form.isChanged}
+        save="Save limits"
+        maySave={mayChange}
+        failed="The limits were not saved"
+        onSubmit={form.submit}
+        after={<Saved isSaved={form.isSaved} />}
+        className="max-w-4xl"
       >
-        <UnsavedChanges when={form.isChanged && !form.busy} what="limits" />
         {mayChange ? null : <Callout>Only owners and admins of this team can change its servers' limits.</Callout>}
         <RefusedLately projectKey={projectKey} />
         <LimitSection
@@ -55,22 +56,17 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
           Calls that are refused count for nobody. {organizationNote(limits)} Clients get HTTP 429 and a message that
           says how long to wait.
         </p>
-        {form.failure ? (
-          <Callout tone="bad" title="The limits were not saved">
-            {form.failure}
-          </Callout>
-        ) : null}
-        {/* Always rendered, so that screen readers announce what appears in it. */}
-        <div role="status" className="empty:sr-only">
-          {form.isSaved ? <Callout tone="ok" title="Saved. It applies within seconds." /> : null}
-        </div>
-        {mayChange ? (
-          <Button type="submit" variant="primary" busy={form.busy} className="self-start">
-            Save limits
-          </Button>
-        ) : null}
-      </form>
+      </SaveForm>
     </>
+  );
+}
+
+function Saved({ isSaved }: { readonly isSaved: boolean }) {
+  // Always rendered, so that screen readers announce what appears in it.
+  return (
+    <div role="status" className="empty:sr-only">
+      {isSaved ? <Callout tone="ok" title="Saved. It applies within seconds." /> : null}
+    </div>
   );
 }
 

@@ -1,0 +1,67 @@
+import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
+import { Callout } from "./callout.tsx";
+import { UnsavedChanges } from "./unsaved-changes.tsx";
+
+export type SaveFormProps = {
+  /** How saving goes (`useSubmit`). */
+  readonly form: { readonly busy: boolean; readonly failure: string | null };
+  readonly isChanged: boolean;
+  /** Label of the button. */
+  readonly save?: string;
+  /** Whether the reader's role may save; without it there is no button. */
+  readonly maySave?: boolean;
+  /** Title of a failure. */
+  readonly failed?: string;
+  readonly onSubmit: () => unknown;
+  /** Below the button, such as what was saved. */
+  readonly after?: ReactNode;
+  readonly children: ReactNode;
+};
+
+/** Fields that are saved together: says why they were not, and asks before the person leaves with changes that are not. */
+export function SaveForm({
+  label,
+  what,
+  form: { busy, failure },
+  isChanged,
+  save = "Save",
+  maySave = true,
+  failed = "Nothing was saved",
+  onSubmit,
+  after,
+  className = "",
+  children,
+}: SaveFormProps & {
+  /** Name of the form for screen readers. */
+  readonly label: string;
+  /** What has unsaved changes: "limits", "build settings". */
+  readonly what: string;
+  readonly className?: string;
+}) {
+  return (
+    <form
+      noValidate
+      aria-label={label}
+      className={`flex flex-col gap-5 ${className}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!busy) onSubmit();
+      }}
+    >
+      <UnsavedChanges when={isChanged && !busy} what={what} />
+      {children}
+      {failure ? (
+        <Callout tone="bad" title={failed}>
+          {failure}
+        </Callout>
+      ) : null}
+      {maySave ? (
+        <Button type="submit" variant="primary" busy={busy} className="self-start">
+          {save}
+        </Button>
+      ) : null}
+      {after}
+    </form>
+  );
+}
