@@ -21,6 +21,7 @@ export { oauthClient } from "./oauth-client.ts";
 export { oauthGrant } from "./oauth-grant.ts";
 export { oauthRefreshToken } from "./oauth-refresh-token.ts";
 export { apikey, invitation, member, organization } from "./organization.ts";
+export { picture } from "./picture.ts";
 export { portal, portalServer } from "./portal.ts";
 export { project } from "./project.ts";
 export { recordedAnswers } from "./recorded-answers.ts";

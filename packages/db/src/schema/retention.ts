@@ -21,6 +21,7 @@ import { oauthClientRetention } from "./oauth-client.ts";
 import { oauthGrantRetention } from "./oauth-grant.ts";
 import { oauthRefreshTokenRetention } from "./oauth-refresh-token.ts";
 import { apikeyRetention, invitationRetention, memberRetention, organizationRetention } from "./organization.ts";
+import { pictureRetention } from "./picture.ts";
 import { portalRetention, portalServerRetention } from "./portal.ts";
 import { projectRetention } from "./project.ts";
 import { recordedAnswersRetention } from "./recorded-answers.ts";
@@ -75,6 +76,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   oauth_grant: oauthGrantRetention,
   oauth_refresh_token: oauthRefreshTokenRetention,
   organization: organizationRetention,
+  picture: pictureRetention,
   portal: portalRetention,
   portal_server: portalServerRetention,
   project: projectRetention,
