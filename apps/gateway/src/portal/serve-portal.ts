@@ -48,7 +48,8 @@ export async function servePortal(parts: PortalParts, admitted: AdmittedRequest,
     case "DELETE":
       if (!session) return reply(admitted, { status: 405 });
       parts.memberSessions.end(session.key);
-      void parts.peers.ask({ kind: "portal-session", session: session.key, level: null });
+      // The next request may reach another process, which must refuse it. One that hangs is not waited for.
+      await parts.peers.ask({ kind: "portal-session", session: session.key, level: null });
       return reply(admitted, { status: 200 });
     default:
       return reply(admitted, { status: 405 });
@@ -91,7 +92,7 @@ async function post(serving: Serving, message: PortalMessage): Promise<void> {
 async function answer(serving: Serving, message: PortalRequest, isModernCall: boolean): Promise<void> {
   const { admitted, parts, portal } = serving;
   const isShown = shownTo({ routes: parts.routes, admitted, portal });
-  const own = isModernCall ? modernAnswer(portal, message) : legacyAnswer(serving, message);
+  const own = isModernCall ? modernAnswer(portal, message) : await legacyAnswer(serving, message);
   const result = own ?? listPage({ catalog: portal.catalog, isShown }, message.method, message.params.cursor);
   if (result === null) {
     return reply(admitted, { status: 200 }, failure(message.id, -32602, "This cursor is not one of this list."));
@@ -128,12 +129,12 @@ function modernAnswer(portal: Portal, { method }: PortalRequest) {
   };
 }
 
-function legacyAnswer({ parts, admitted: { session } }: Serving, { method, params }: PortalRequest) {
+async function legacyAnswer({ parts, admitted: { session } }: Serving, { method, params }: PortalRequest) {
   if (method === "ping") return {};
   if (method !== "logging/setLevel" || !session) return undefined;
   const level = String(params.level);
   parts.memberSessions.setLevel(session.key, level);
-  void parts.peers.ask({ kind: "portal-session", session: session.key, level });
+  await parts.peers.ask({ kind: "portal-session", session: session.key, level });
   return {};
 }
 
