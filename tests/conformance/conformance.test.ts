@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { makePortal } from "../instance/make-portal.ts";
 import { instancePorts, repositoryRoot, towpath } from "../instance/towpath-process.ts";
 import { revisions, runSuite, serveDirectly } from "./suite.ts";
 
@@ -34,24 +34,14 @@ test.each(revisions)("GW-2 revision %s: behind Towpath every scenario ends as it
   expect(withoutFailure).toBeGreaterThanOrEqual(passing[revision]);
 });
 
-/** Makes a portal of the deployed server, as scripts do, and waits until it answers. */
+/** Makes an open portal of the deployed server, and waits until it answers. */
 async function portalUrl(): Promise<string> {
-  const token = (await readFile(join(inject("dataDirectory"), "operator-token"), "utf8")).trim();
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await fetch(`${inject("url")}/api/v1/${path}`, { ...init, headers });
-    expect(answer.status).toBe(200);
-    return answer.json();
-  };
-  const { orgSlug } = (await ask("projects/conformance-server")) as { orgSlug: string };
-  const servers = [{ server: "conformance-server" }];
-  const body = JSON.stringify({ name: "conformance-portal", authMode: "towpath-public", servers });
-  await ask(`organizations/${orgSlug}/portals`, { method: "POST", body });
-  const url = `${inject("serversUrl")}/conformance-portal/mcp`;
+  const server = "conformance-server";
+  const url = await makePortal({ name: "conformance-portal", server, authMode: "towpath-public" });
   await expect
     .poll(async () => (await fetch(url, { method: "POST", body: "[]" })).status, { timeout: 20_000 })
     .toBe(400);
-  return url;
+  return url.href;
 }
 
 /** Changes lists by tools that the server doesn't have, once a portal announces such changes. */

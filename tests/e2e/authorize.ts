@@ -5,8 +5,15 @@ import type { Readable } from "node:stream";
 import type { OAuthClientInformationMixed, OAuthDiscoveryState, OAuthTokens } from "@modelcontextprotocol/client";
 import type { Page } from "playwright-core";
 
-/** Opens a client's authorization URL, signs in if asked, and consents. Returns what the client is told. */
-export async function allowInBrowser(page: Page, url: string | URL, email: string): Promise<URLSearchParams> {
+/**
+ * Opens a client's authorization URL, signs in if asked, and consents. Returns what the client is told. `read` is called
+ * on the consent page before.
+ */
+export async function allowInBrowser(
+  page: Page,
+  url: string | URL,
+  { email, read }: { readonly email: string; readonly read?: (page: Page) => Promise<void> },
+): Promise<URLSearchParams> {
   await page.goto(String(url));
   const allow = page.getByRole("button", { name: "Allow" });
   const password = page.getByLabel("Password");
@@ -16,6 +23,8 @@ export async function allowInBrowser(page: Page, url: string | URL, email: strin
     await password.fill("correct horse battery staple");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
   }
+  await allow.waitFor();
+  await read?.(page);
   // The client may redirect the person to a page of its own at once.
   const answered = page.waitForRequest((request) => /[?&]code=/.test(request.url()) && request.isNavigationRequest());
   await allow.click();

@@ -8,6 +8,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { suiteProgram } from "../conformance/suite.ts";
+import { makePortal } from "../instance/make-portal.ts";
 import { freePorts, repositoryRoot } from "../instance/towpath-process.ts";
 import { memoryProvider, printedAddress } from "./authorize.ts";
 import { newVisitor, signUp } from "./browser.ts";
@@ -61,6 +62,38 @@ test("GW-4 GW-5 the TypeScript client 1 registers, signs in and calls in a sessi
   expect(transport.sessionId).toBeTruthy();
   expect((await client.callTool({ name: "echo", arguments: { text: "one" } })).content).toEqual(echoed("one"));
   await client.close();
+});
+
+test("ORG-3 GW-4 GW-5 a client that knows only a portal's URL signs in there, and its token is for the portal alone", async () => {
+  const portal = await makePortal({ name: "oauth-portal", server: "oauth-clients", authMode: "towpath-cloud" });
+  const authProvider = memoryProvider(server.callback.url, "Portal app");
+  const connect = async () => {
+    const client = new Client({ name: "oauth-portal", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await client.connect(new StreamableHTTPClientTransport(portal, { authProvider }));
+    return client;
+  };
+  await expect(connect()).rejects.toThrow(UnauthorizedError);
+  expect(authProvider.kept.asked?.searchParams.get("resource")).toBe(portal.href);
+  const answer = await allow(authProvider.kept.asked ?? "", async (page) => {
+    await page.getByText("An app asks to use a portal of yours").waitFor();
+    const details = page.locator("dl");
+    for (const text of ["Portal app", "oauth-portal of", "Its serversoauth-clients", portal.href])
+      await expect.poll(() => details.textContent()).toContain(text);
+  });
+  await new StreamableHTTPClientTransport(portal, { authProvider }).finishAuth(answer);
+  const token = authProvider.kept.tokens?.access_token ?? "";
+  expect(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()).aud).toBe(portal.href);
+  const client = await connect();
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("echo");
+  const called = await client.callTool({ name: "echo", arguments: { text: "by the portal" } });
+  expect(called.content).toEqual(echoed("by the portal"));
+  await client.close();
+  // The person may call the server behind it, but this token is not for it.
+  const direct = await fetch(url, { method: "POST", headers: { authorization: `Bearer ${token}` }, body: "{}" });
+  expect([direct.status, direct.headers.get("www-authenticate")]).toEqual([
+    401,
+    expect.stringContaining(`oauth-protected-resource${url.pathname}`),
+  ]);
 });
 
 test("GW-5 somebody who is not in the server's team gets no further than the consent page", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, onTestFinished } from "vitest";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 import { allowInBrowser, openCallback, printedAddress } from "./authorize.ts";
@@ -44,7 +44,8 @@ export function openSignedInServer(name: string) {
     if (!opened) throw new Error("The server is there in hooks and tests only.");
     return opened;
   };
-  const allow = (address: string | URL) => allowInBrowser(current().owner.page, address, inject("ownerEmail"));
+  const allow = (address: string | URL, read?: (page: Page) => Promise<void>) =>
+    allowInBrowser(current().owner.page, address, { email: inject("ownerEmail"), ...(read && { read }) });
 
   return {
     url,

@@ -1,7 +1,16 @@
-import { accessPolicy, auditLog, oauthAuthorization, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
+import {
+  accessPolicy,
+  auditLog,
+  oauthAuthorization,
+  oauthGrant,
+  oauthRefreshToken,
+  portal,
+  portalServer,
+} from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../ids/index.ts";
+import { createPortal } from "../portal/index.ts";
 import { refusalCode, seedOrganization } from "../testing/index.ts";
 import { approveAuthorization, denyAuthorization, getConsent, getServerChoice, requestAuthorization } from "./index.ts";
 import { codeChallenge, codeOf, issuer, openOAuthSuite, redirectUri } from "./testing/oauth-suite.ts";
@@ -32,6 +41,26 @@ test("GW-5 a member's consent gives a code, and the code a token for this server
     expect(stored).not.toContain(secret);
   const [entry] = await suite.database.db.select().from(auditLog).where(eq(auditLog.subject, issued.grantId));
   expect(entry).toMatchObject({ action: "oauth.grant", organizationId: suite.team.id, projectId: suite.server.id });
+});
+
+test("GW-5 ORG-3 the consent for a portal names the servers that are reached through it", async () => {
+  const { team, database } = suite;
+  const ctx = suite.as(team.owner);
+  const own = await suite.seedServer("passthrough");
+  const servers = [{ server: suite.server.name }];
+  const { url, name, id } = await createPortal({ ctx, input: { orgSlug: team.slug, name: "all-of-it", servers } });
+  const consent = async (resource: string) => {
+    const result = await suite.request({ resource });
+    if (result.kind !== "consent") throw new Error(result.location);
+    return (await getConsent({ ctx, input: { request: result.request } })).server;
+  };
+  expect(await consent(suite.server.resource)).toMatchObject({ portalServers: null });
+  expect(await consent(url)).toMatchObject({ name, url, portalServers: [suite.server.name] });
+  // A server that signs in its callers itself is never reached; one that was chosen may have become such.
+  const [row] = await database.db.select().from(portal).where(eq(portal.projectId, id));
+  const added = { portalId: row?.id ?? "", projectId: own.id, position: 1, prefix: "own" };
+  await database.db.insert(portalServer).values(added);
+  expect(await consent(url)).toMatchObject({ portalServers: [suite.server.name] });
 });
 
 test("GW-5 a request can be answered once, for a quarter of an hour, by whoever may call the server", async () => {

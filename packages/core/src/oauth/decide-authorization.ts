@@ -7,6 +7,7 @@ import { type ProjectAccess, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
+import { findPortalServerNames } from "../portal/internal.ts";
 import type { ConsentView } from "./oauth.schema.ts";
 import { clientView, findRequest } from "./oauth.store.ts";
 import { isLoopbackRedirect, redirectHost, redirectLocation } from "./redirect-uri.ts";
@@ -57,7 +58,10 @@ export async function getConsent(call: { ctx: Context; input: Request }): Promis
   }
   recordDecision(ctx, { kind: "sign_in", problem: null, isProven: true }, { authorization, client });
   const { project, organization } = access;
-  const server = { name: project.name, url: authorization.resource, organizationName: organization.name };
+  const server = {
+    ...{ name: project.name, url: authorization.resource, organizationName: organization.name },
+    portalServers: await findPortalServerNames(ctx.db, project),
+  };
   return { ...view, server, refusal: null };
 }
 

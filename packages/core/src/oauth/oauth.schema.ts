@@ -14,7 +14,13 @@ export type OAuthClientView = {
 /** What the consent page asks, or why the user can't grant it. */
 export type ConsentView = {
   readonly client: OAuthClientView;
-  readonly server: { readonly name: string; readonly url: string; readonly organizationName: string } | null;
+  readonly server: {
+    readonly name: string;
+    readonly url: string;
+    readonly organizationName: string;
+    /** Of a portal, the names of the servers that are called through it; null for a server. */
+    readonly portalServers: readonly string[] | null;
+  } | null;
   /** The server's URL, shown also to people who may not know more of it. */
   readonly resource: string;
   readonly scopes: readonly string[];

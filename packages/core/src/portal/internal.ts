@@ -1,1 +1,1 @@
-export { findPortalManifest } from "./portal.store.ts";
+export { findPortalManifest, findPortalServerNames } from "./portal.store.ts";

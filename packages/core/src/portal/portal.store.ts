@@ -52,6 +52,28 @@ export async function selectPortalServers(
   }));
 }
 
+/** The names of a portal's servers that callers can reach through it, in its order; null for a project of another kind. */
+export async function findPortalServerNames(
+  db: Queryable,
+  { id, organizationId }: Pick<ProjectRow, "id" | "organizationId">,
+): Promise<readonly string[] | null> {
+  const [row] = await db.select({ id: portal.id }).from(portal).where(eq(portal.projectId, id));
+  if (!row) return null;
+  const rows = await db
+    .select({ name: project.name })
+    .from(portalServer)
+    .innerJoin(project, eq(project.id, portalServer.projectId))
+    .where(
+      and(
+        eq(project.organizationId, organizationId),
+        eq(portalServer.portalId, row.id),
+        ne(project.authMode, "passthrough"),
+      ),
+    )
+    .orderBy(asc(portalServer.position));
+  return rows.map(({ name }) => name);
+}
+
 /** What a portal offers, under the names that it gives; null for a project of another kind. */
 export async function findPortalManifest(
   db: Queryable,

@@ -10,6 +10,9 @@ import { approveConsent, consentQuery, denyConsent } from "./oauth.functions.ts"
 const scopeTexts: Readonly<Record<string, string>> = {
   mcp: "Call this server's tools, and read its resources and prompts, in your name",
 };
+const portalScopeTexts: Readonly<Record<string, string>> = {
+  mcp: "Call tools of these servers, and read their resources and prompts, in your name: what the portal offers of them and you may use yourself",
+};
 
 /** Asks whether an app may call a server in the user's name (GW-5). What the app says of itself is untrusted text. */
 export function ConsentPage({ request }: { readonly request: string }) {
@@ -68,16 +71,23 @@ export function ConsentPage({ request }: { readonly request: string }) {
 
 function Question({ consent }: { readonly consent: ConsentView }) {
   const { client, server, scopes, redirectHost, resource } = consent;
+  const reached = server?.portalServers ?? null;
+  const texts = reached ? portalScopeTexts : scopeTexts;
   const rows: readonly (readonly [string, string])[] = [
     ["App", client.name],
     ["Published by", client.verifiedHost ?? "Unknown"],
-    ["Server", server ? `${server.name} of ${server.organizationName}` : ""],
+    [reached ? "Portal" : "Server", server ? `${server.name} of ${server.organizationName}` : ""],
+    ...(reached ? [["Its servers", reached.join(", ") || "None now"] as const] : []),
     ["Address", resource],
     ["Returns to", redirectHost],
   ];
   return (
     <>
-      <p className="mt-2 text-base text-muted">An app asks to use a server of yours.</p>
+      <p className="mt-2 text-base text-muted">
+        {reached
+          ? "An app asks to use a portal of yours: one address for tools of several servers."
+          : "An app asks to use a server of yours."}
+      </p>
       <dl className="mt-5 divide-y rounded-lg border bg-surface">
         {rows.map(([label, value]) => (
           <div key={label} className="flex flex-col gap-x-4 px-4 py-2.5 sm:flex-row">
@@ -91,7 +101,7 @@ function Question({ consent }: { readonly consent: ConsentView }) {
       <h2 className="mt-5 text-sm font-medium">It will be able to</h2>
       <ul className="mt-1.5 list-disc space-y-1 pl-5 text-sm text-muted marker:text-faint">
         {scopes.map((scope) => (
-          <li key={scope}>{scopeTexts[scope] ?? scope}</li>
+          <li key={scope}>{texts[scope] ?? scope}</li>
         ))}
       </ul>
       <Warnings consent={consent} />
