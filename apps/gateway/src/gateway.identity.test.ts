@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createSigningKeys, signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
+import { createSigningKeys, signAdminJwt, signCallerName, signUserJwt } from "@towpath/auth/credentials";
 import { createLocalJWKSet, decodeJwt, type JWK, jwtVerify } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAssertIdentity } from "./forward/assertions.ts";
@@ -133,6 +133,57 @@ test.each(["towpath-cloud", "towpath-public", "passthrough"] as const)(
     }
   },
 );
+
+test.each(["towpath-public", "passthrough"] as const)(
+  "PRJ-4 GW-7 in mode %s the log names the person whom the dashboard has signed, and nobody else can say who they are",
+  async (authMode) => {
+    const server = await rig.deploy(echoHeaders, { authMode });
+    const other = await rig.deploy(echoHeaders, { authMode });
+    const { projectId } = server;
+    const userId = await addMember(rig, server.organizationId);
+    const keys = rig.signingKeys;
+    const foreign = createSigningKeys({ pool: rig.database.pool, secret, issuer: "https://evil.example" });
+    const caller = { projectId, userId };
+    const own = await signCallerName(keys, caller);
+    const [header, claims] = own.split(".");
+    const now = () => Date.now() - 5 * 60_000;
+    const early = createSigningKeys({ pool: rig.database.pool, secret, issuer: rig.config.issuer, now });
+    const names = [
+      own,
+      `user:${userId}`,
+      `${header}.${claims}.AAAA`,
+      `${own}, ${own}`,
+      await signCallerName(keys, { ...caller, projectId: other.projectId }),
+      await signCallerName(foreign, caller),
+      // What people can get hold of: it opens servers, but names nobody here.
+      (await signUserJwt(keys, caller)).token,
+      (await signAdminJwt(keys, { ...caller, generation: 0 })).token,
+      await signCallerName(early, caller),
+    ];
+    for (const name of names) {
+      const headers = await sentTo(server, [`Towpath-Caller: ${name}`, "Authorization: Bearer theirs"]);
+      expect(ours(headers as [string, string][])).toEqual([]);
+      expect(headers).toContainEqual(["Authorization", "Bearer theirs"]);
+    }
+    const rows = await rig.rows(projectId, names.length);
+    const named = rows.map(({ principal }) => principal).sort();
+    expect(named).toEqual([...Array(names.length - 1).fill("anonymous"), `user:${userId}`]);
+  },
+);
+
+test("PRJ-4 GW-4 where callers show who they are, a name opens nothing and changes nothing", async () => {
+  const server = await rig.deploy(echoHeaders, { authMode: "towpath-cloud" });
+  const { projectId, organizationId } = server;
+  const userId = await addMember(rig, organizationId);
+  const name = `Towpath-Caller: ${await signCallerName(rig.signingKeys, { projectId, userId })}`;
+  expect(await sentTo(server, [name])).toBe(401);
+  expect(await sentTo(server, [name.replace("Towpath-Caller:", "Authorization: Bearer")])).toBe(401);
+  const key = await storeApiKey(rig, organizationId);
+  const headers = await sentTo(server, [name, authorizationOf(key)]);
+  expect(ours(headers as [string, string][])).toContainEqual(["towpath-actor", `key:${key.id}`]);
+  const principals = (await rig.rows(projectId, 3)).map(({ principal }) => principal);
+  expect(principals.sort()).toEqual(["anonymous", "anonymous", `key:${key.id}`]);
+});
 
 /** The assertion that a server got with a request. */
 async function assertionFor(server: DeployedServer, lines: readonly string[]): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { callerNameHeader } from "@towpath/auth/credentials";
 import type { AdmittedRequest } from "./forward/admitted-request.ts";
 import type { AssertIdentity } from "./forward/assertions.ts";
 import { siteOf } from "./forward/cookies.ts";
@@ -199,7 +200,8 @@ async function admit(parts: GatewayParts, arrival: Arrival): Promise<AdmittedReq
     answerPreflight(request, response);
     return null;
   }
-  const caller = { authorization: request.headers.authorization, url: path, label };
+  const name = headerOf(request, callerNameHeader);
+  const caller = { authorization: request.headers.authorization, name, url: path, label };
   const { route, principal } = known ?? (await parts.authenticate(found, caller));
   // Unknown names never get this far.
   if (!exchange) throw unknownServer();

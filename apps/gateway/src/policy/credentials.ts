@@ -10,6 +10,7 @@ import {
   type MembershipChecker,
   type ProjectIdentity,
   type SigningKeys,
+  verifyCallerName,
   verifyProjectJwt,
 } from "@towpath/auth/credentials";
 import type { SignInProblem } from "@towpath/logs/sign-ins";
@@ -62,14 +63,14 @@ export type Principal = {
 
 export const anonymous: Principal = { id: "anonymous", actor: null, credential: null };
 
-/** `label`: of the server that is asked for, whether it exists or not. */
-type Caller = { authorization: string | undefined; url: string; label: string };
+/** `label`: of the server that is asked for, whether it exists or not. `name`: by whom the dashboard says it is called. */
+type Caller = { authorization: string | undefined; name: string | undefined; url: string; label: string };
 type Admitted = { route: Route; principal: Principal };
 export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Admitted> | Admitted;
 
 /**
  * Makes the check of who is calling (GW-4). In the modes towpath-public and passthrough everybody is let through:
- * those servers are open, or ask themselves. In towpath-cloud the caller shows an API key of the project's
+ * those servers are open, or ask themselves; only the log has a name, where the dashboard signed one. In towpath-cloud the caller shows an API key of the project's
  * organization that may call this server, the project's admin JWT, a member's token for the project, or an OAuth
  * access token that a client got from a member for this server. A personal key acts as its person, and so does a client:
  * they may do what the person may do now, and are seen as them.
@@ -90,8 +91,16 @@ export function createAuthenticate(parts: {
   signingKeys: SigningKeys;
 }): Authenticate {
   const tokens = createTokenCache(parts.signingKeys);
-  return (route, caller) =>
-    route && route.authMode !== "towpath-cloud" ? { route, principal: anonymous } : check(route, caller);
+  return (route, caller) => {
+    if (!route || route.authMode === "towpath-cloud") return check(route, caller);
+    return caller.name === undefined ? { route, principal: anonymous } : named(route, caller.name);
+  };
+
+  /** Without an actor: the server is told nothing of the person, and limits don't know them either. */
+  async function named(route: Route, token: string): Promise<Admitted> {
+    const userId = await verifyCallerName(parts.signingKeys, { token, projectId: route.projectId });
+    return { route, principal: userId === null ? anonymous : { ...anonymous, id: `user:${userId}` } };
+  }
 
   async function check(route: Route | undefined, caller: Caller): Promise<Admitted> {
     const resource = resourceOf(parts.serverAddress, caller.label);

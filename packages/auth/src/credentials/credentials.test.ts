@@ -14,8 +14,10 @@ import {
   newApiKey,
   projectAudience,
   signAdminJwt,
+  signCallerName,
   signUserJwt,
   verifyApiKey,
+  verifyCallerName,
   verifyProjectJwt,
 } from "./index.ts";
 
@@ -228,6 +230,19 @@ describe("tokens for a project", () => {
       userId: "user-2",
       expiresAt: user.expiresAt.getTime(),
     });
+  });
+
+  test("PRJ-4 a caller's name is for one project and a minute, opens nothing, and is null when it can't be checked", async () => {
+    const token = await signCallerName(keys(), { projectId, userId: "user-3" });
+    expect(await verifyCallerName(keys(), { token, projectId })).toBe("user-3");
+    expect(decodeJwt(token)).toMatchObject({ sub: "user-3", exp: (decodeJwt(token).iat ?? 0) + 60 });
+    expect(await verifyCallerName(keys(), { token, projectId: randomUUID() })).toBeNull();
+    expect(await verifyProjectJwt(keys(), token)).toBeNull();
+    const user = await signUserJwt(keys(), { projectId, userId: "user-3" });
+    expect(await verifyCallerName(keys(), { token: user.token, projectId })).toBeNull();
+    const pool = { query: () => Promise.reject(new Error("away")) } as never;
+    const cut = createSigningKeys({ pool, secret, issuer });
+    expect(await verifyCallerName(cut, { token, projectId })).toBeNull();
   });
 
   test("GW-4 changed tokens and those of another kind, issuer or audience are no tokens for a project", async () => {

@@ -4,7 +4,13 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify, SignJWT } fr
 import type { Pool } from "pg";
 
 /** The type of each kind of token (JWS header `typ`), so that none is accepted as another (RFC 8725, section 3.11). */
-type TokenType = "at+jwt" | "towpath-admin+jwt" | "towpath-user+jwt" | "towpath-identity+jwt" | "towpath-widget+jwt";
+type TokenType =
+  | "at+jwt"
+  | "towpath-admin+jwt"
+  | "towpath-user+jwt"
+  | "towpath-caller+jwt"
+  | "towpath-identity+jwt"
+  | "towpath-widget+jwt";
 
 /** A public key as published in the JWK set (RFC 7517). */
 type PublishedKey = Readonly<Record<string, unknown>> & { readonly kid: string };

@@ -1,4 +1,4 @@
-import { type SigningKeys, signUserJwt } from "@towpath/auth/credentials";
+import { callerNameHeader, type SigningKeys, signCallerName, signUserJwt } from "@towpath/auth/credentials";
 import { authorizeCaller } from "@towpath/core/access";
 import { requireUser } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
@@ -12,7 +12,7 @@ export type CallTarget = { readonly url: string; readonly headers: Readonly<Reco
 
 /**
  * The public URL of a branch's server, where calls are policed and logged like those of every other client, and the
- * credentials of the person who calls (PRJ-4).
+ * credentials of the person who calls: where the server asks for none, their name for its log (PRJ-4).
  *
  * @throws TowpathError `not_found` for another's project or a branch without a live deployment, `forbidden` for a role
  *   that may not call this server
@@ -49,9 +49,11 @@ async function credentials(
   { ctx, keys, input }: { ctx: Context; keys: SigningKeys; input: { readonly authorization: string | null } },
   { id, authMode }: { id: string; authMode: string },
 ): Promise<Record<string, string>> {
-  if (authMode === "passthrough" && input.authorization) return { authorization: input.authorization };
-  if (authMode !== "towpath-cloud") return {};
-  // It never leaves this process and the gateway.
-  const { token } = await signUserJwt(keys, { projectId: id, userId: requireUser(ctx) });
-  return { authorization: `Bearer ${token}` };
+  // Neither token ever leaves this process and the gateway.
+  const caller = { projectId: id, userId: requireUser(ctx) };
+  if (authMode === "towpath-cloud") {
+    return { authorization: `Bearer ${(await signUserJwt(keys, caller)).token}` };
+  }
+  const name = { [callerNameHeader]: await signCallerName(keys, caller) };
+  return authMode === "passthrough" && input.authorization ? { ...name, authorization: input.authorization } : name;
 }

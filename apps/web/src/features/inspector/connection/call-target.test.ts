@@ -1,4 +1,11 @@
-import { callingRoles, createSigningKeys, type SigningKeys, verifyProjectJwt } from "@towpath/auth/credentials";
+import {
+  callerNameHeader,
+  callingRoles,
+  createSigningKeys,
+  type SigningKeys,
+  verifyCallerName,
+  verifyProjectJwt,
+} from "@towpath/auth/credentials";
 import { roleMay } from "@towpath/core/authorize";
 import { startBuild } from "@towpath/core/build";
 import { type Context, type Role, roles } from "@towpath/core/context";
@@ -68,14 +75,19 @@ test("GW-4 the gateway's own list of roles that may call agrees with the permiss
   expect(roles.filter((role) => roleMay(role, "server.call"))).toEqual(callingRoles);
 });
 
-test("PRJ-12 passthrough sends the user's header and never a Towpath token; public sends no header", async () => {
+test("PRJ-12 PRJ-4 passthrough sends the user's header and no credential of Towpath's, public none; both say who calls, to the gateway", async () => {
+  const named = { [callerNameHeader]: expect.any(String) };
   const passthrough = await liveProject("passthrough");
-  expect((await passthrough.target({ authorization: "Bearer theirs" })).headers).toEqual({
-    authorization: "Bearer theirs",
-  });
-  expect((await passthrough.target()).headers).toEqual({});
+  const authorization = "Bearer theirs";
+  expect((await passthrough.target({ authorization })).headers).toEqual({ authorization, ...named });
+  expect((await passthrough.target()).headers).toEqual(named);
   const open = await liveProject("towpath-public");
-  expect((await open.target({ authorization: "Bearer theirs" })).headers).toEqual({});
+  const { headers } = await open.target({ authorization });
+  expect(headers).toEqual(named);
+  const token = headers[callerNameHeader] ?? "";
+  const { projectId, ctx } = open;
+  expect(ctx.actor).toMatchObject({ userId: await verifyCallerName(keys, { token, projectId }) });
+  expect(await verifyProjectJwt(keys, token)).toBeNull();
 });
 
 test("PRJ-4 a branch is named by its id and called at its own URL; one without a live deployment is not found", async () => {

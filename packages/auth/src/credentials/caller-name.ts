@@ -1,0 +1,33 @@
+import type { SigningKeys } from "./signing-keys.ts";
+
+/** Carries the name of a caller to the gateway, which passes no `towpath*` header of a client on to a server. */
+export const callerNameHeader = "towpath-caller";
+
+/** It is signed for each request. */
+const ttlSeconds = 60;
+
+/** `aud` of the names that callers of a project's server have. */
+const callerAudience = (projectId: string): string => `towpath:caller:${projectId}`;
+
+/**
+ * Signs who calls a server that lets everybody in, for its log: valid for a minute, for one project. It opens nothing.
+ *
+ * @throws when the database is unavailable and no key has been read yet
+ */
+export async function signCallerName(
+  keys: SigningKeys,
+  { projectId, userId }: { readonly projectId: string; readonly userId: string },
+): Promise<string> {
+  const claims = { aud: callerAudience(projectId), sub: userId };
+  return (await keys.sign({ typ: "towpath-caller+jwt", claims, ttlSeconds })).token;
+}
+
+/** The user whom a token names as the caller of this project's server. Null for anything else, and when it can't be checked. */
+export async function verifyCallerName(
+  keys: SigningKeys,
+  { token, projectId }: { readonly token: string; readonly projectId: string },
+): Promise<string | null> {
+  const expected = { typ: "towpath-caller+jwt", audience: callerAudience(projectId) } as const;
+  const claims = await keys.verify(token, expected).catch(() => null);
+  return claims?.sub ?? null;
+}
