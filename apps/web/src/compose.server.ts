@@ -1,5 +1,6 @@
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
+import { recordAccountChange } from "@towpath/core/account";
 import type { Actor, Context } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
@@ -104,6 +105,10 @@ function compose(config: WebConfig): Services {
       newId: () => newId(),
       onUserCreated: async (userId) => {
         await claimLocalOrganization({ ctx: contextFor({ kind: "job", job: "sign-up" }), input: { userId } });
+      },
+      onEmailChanged: async ({ userId, ...detail }) => {
+        const ctx = contextFor({ kind: "job", job: "sign-in" });
+        await recordAccountChange({ ctx, input: { userId, action: "account.email_change", detail } });
       },
       log: (level, message, detail) => log[level]({ detail }, message),
     },

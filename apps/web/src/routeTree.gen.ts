@@ -28,6 +28,7 @@ import { Route as DotwellKnownOauthAuthorizationServerRouteImport } from "./rout
 import { Route as DotwellKnownOpenidConfigurationRouteImport } from "./routes/[.]well-known.openid-configuration";
 import { Route as SiteIndexRouteImport } from "./routes/_site/index";
 import { Route as SitePricingRouteImport } from "./routes/_site/pricing";
+import { Route as AccountEmailRouteImport } from "./routes/account_.email";
 import { Route as InvitationsInvitationIdRouteImport } from "./routes/invitations/$invitationId";
 import { Route as NewIndexRouteImport } from "./routes/new/index";
 import { Route as NewGithubInstallRouteImport } from "./routes/new/github-install";
@@ -242,6 +243,11 @@ const SitePricingRoute = SitePricingRouteImport.update({
   id: "/pricing",
   path: "/pricing",
   getParentRoute: () => SiteRoute,
+} as any);
+const AccountEmailRoute = AccountEmailRouteImport.update({
+  id: "/account_/email",
+  path: "/account/email",
+  getParentRoute: () => rootRouteImport,
 } as any);
 const InvitationsInvitationIdRoute = InvitationsInvitationIdRouteImport.update({
   id: "/invitations/$invitationId",
@@ -912,6 +918,7 @@ export interface FileRoutesByFullPath {
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/pricing": typeof SitePricingRoute;
+  "/account/email": typeof AccountEmailRoute;
   "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
@@ -1047,6 +1054,7 @@ export interface FileRoutesByTo {
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/pricing": typeof SitePricingRoute;
+  "/account/email": typeof AccountEmailRoute;
   "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
@@ -1187,6 +1195,7 @@ export interface FileRoutesById {
   "/.well-known/oauth-authorization-server": typeof DotwellKnownOauthAuthorizationServerRoute;
   "/.well-known/openid-configuration": typeof DotwellKnownOpenidConfigurationRoute;
   "/_site/pricing": typeof SitePricingRoute;
+  "/account_/email": typeof AccountEmailRoute;
   "/invitations/$invitationId": typeof InvitationsInvitationIdRoute;
   "/new/github-install": typeof NewGithubInstallRoute;
   "/new/github-install-success": typeof NewGithubInstallSuccessRoute;
@@ -1328,6 +1337,7 @@ export interface FileRouteTypes {
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
     | "/pricing"
+    | "/account/email"
     | "/invitations/$invitationId"
     | "/new/github-install"
     | "/new/github-install-success"
@@ -1463,6 +1473,7 @@ export interface FileRouteTypes {
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
     | "/pricing"
+    | "/account/email"
     | "/invitations/$invitationId"
     | "/new/github-install"
     | "/new/github-install-success"
@@ -1602,6 +1613,7 @@ export interface FileRouteTypes {
     | "/.well-known/oauth-authorization-server"
     | "/.well-known/openid-configuration"
     | "/_site/pricing"
+    | "/account_/email"
     | "/invitations/$invitationId"
     | "/new/github-install"
     | "/new/github-install-success"
@@ -1738,6 +1750,7 @@ export interface RootRouteChildren {
   DotwellKnownJwksDotjsonRoute: typeof DotwellKnownJwksDotjsonRoute;
   DotwellKnownOauthAuthorizationServerRoute: typeof DotwellKnownOauthAuthorizationServerRoute;
   DotwellKnownOpenidConfigurationRoute: typeof DotwellKnownOpenidConfigurationRoute;
+  AccountEmailRoute: typeof AccountEmailRoute;
   InvitationsInvitationIdRoute: typeof InvitationsInvitationIdRoute;
   NewGithubInstallRoute: typeof NewGithubInstallRoute;
   NewGithubInstallSuccessRoute: typeof NewGithubInstallSuccessRoute;
@@ -1946,6 +1959,13 @@ declare module "@tanstack/react-router" {
       fullPath: "/pricing";
       preLoaderRoute: typeof SitePricingRouteImport;
       parentRoute: typeof SiteRoute;
+    };
+    "/account_/email": {
+      id: "/account_/email";
+      path: "/account/email";
+      fullPath: "/account/email";
+      preLoaderRoute: typeof AccountEmailRouteImport;
+      parentRoute: typeof rootRouteImport;
     };
     "/invitations/$invitationId": {
       id: "/invitations/$invitationId";
@@ -2932,6 +2952,7 @@ const rootRouteChildren: RootRouteChildren = {
   DotwellKnownOauthAuthorizationServerRoute:
     DotwellKnownOauthAuthorizationServerRoute,
   DotwellKnownOpenidConfigurationRoute: DotwellKnownOpenidConfigurationRoute,
+  AccountEmailRoute: AccountEmailRoute,
   InvitationsInvitationIdRoute: InvitationsInvitationIdRoute,
   NewGithubInstallRoute: NewGithubInstallRoute,
   NewGithubInstallSuccessRoute: NewGithubInstallSuccessRoute,

@@ -1,5 +1,7 @@
 import { createOTP } from "@better-auth/utils/otp";
-import { user } from "@towpath/db/schema";
+import { newId } from "@towpath/core/ids";
+import { sha256 } from "@towpath/crypto";
+import { user, verification } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -168,6 +170,51 @@ test("ORG-4 ORG-7 two-factor sign-in: turned on with an app, asked for at sign-i
   await dialog.getByLabel("Your password").fill(samplePassword);
   await dialog.getByRole("button", { name: "Turn off" }).click();
   await page.getByRole("button", { name: "Turn on" }).waitFor();
+});
+
+test("ORG-7 the email is changed with the password, at once without a mail server; one that waits for its link is confirmed or canceled", async () => {
+  await open("profile");
+  await page.getByRole("button", { name: "Change email" }).click();
+  const form = page.getByRole("form", { name: "Change your email" });
+  await page.getByText("This instance sends no email, so the address changes at once").waitFor();
+  await expectAccessible(page);
+  const next = `${newId()}@example.com`;
+  await form.getByLabel("New email").fill(next);
+  await form.getByLabel("Your password").fill("not my password");
+  await form.getByLabel("Your password").press("Enter");
+  await form.getByText("This is not your password.").waitFor();
+  await form.getByLabel("Your password").fill(samplePassword);
+  await form.getByLabel("Your password").press("Enter");
+  await page.getByText("Email changed. Other sessions have ended.").waitFor();
+  await page.getByRole("main").getByText(next).waitFor();
+  address = next;
+
+  // As with a mail server, whose test is elsewhere.
+  const wanted = `${newId()}@example.com`;
+  const wait = (token: string) =>
+    site.db.insert(verification).values({
+      ...{ id: newId(), identifier: `email-change:${owner.userId}` },
+      value: JSON.stringify({ email: wanted, tokenHash: sha256(token) }),
+      expiresAt: new Date(Date.now() + 3_600_000),
+    });
+  await wait("first");
+  await page.reload();
+  await page.getByText(`Confirm ${wanted}`).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Cancel the change" }).press("Enter");
+  await page.getByText(`Confirm ${wanted}`).waitFor({ state: "detached" });
+  await page.goto(`${site.url}/account/email?token=first`);
+  await page.getByRole("heading", { name: "This link doesn't work" }).waitFor();
+  await expectAccessible(page);
+  await wait("second");
+  await page.goto(`${site.url}/account/email?token=second`);
+  await page.getByText(`From now on it will be ${wanted}`).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Change email" }).press("Enter");
+  await page.getByRole("heading", { name: "Your email is changed" }).waitFor();
+  const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
+  expect([row?.email, row?.emailVerified]).toEqual([wanted, true]);
+  address = wanted;
 });
 
 test("ORG-7 AUTH-2 the password is changed, forgotten, and set anew with the operator's link", async () => {

@@ -5,7 +5,7 @@ import { oidcProviderId } from "@towpath/auth";
 import { newId } from "@towpath/core/ids";
 import { inviteMembers } from "@towpath/core/invitation";
 import { seedExternalRoute, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
-import { account, member, user } from "@towpath/db/schema";
+import { account, auditLog, member, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { decodeJwt, generateKeyPair, SignJWT } from "jose";
 import { afterAll, expect, test } from "vitest";
@@ -146,6 +146,31 @@ test("AUTH-2 AUTH-11 a round trip to a real issuer signs in; identity is issuer 
   await roundTrip(newVisitor(site.url), "grace");
   const again = await site.db.select().from(account).where(eq(account.accountId, "grace"));
   expect(again).toHaveLength(1);
+});
+
+test("ORG-7 AUTH-11 the address is the issuer's: each sign-in takes over what it is there, and nobody changes it here", async () => {
+  const subject = newId();
+  const visitor = newVisitor(site.url);
+  await roundTrip(visitor, subject);
+  const [row] = await site.db.select().from(account).where(eq(account.accountId, subject));
+  const userId = row?.userId ?? "";
+  const emailOf = async () => (await site.db.select().from(user).where(eq(user.id, userId)))[0]?.email;
+  const old = `${newId()}@example.com`;
+  await site.db.update(user).set({ email: old }).where(eq(user.id, userId));
+  const refused = await callServerFunction(visitor, "account.requestEmailChange", "POST", {
+    ...{ email: `${newId()}@example.com`, password: "any" },
+  });
+  expect([refused.status, refused.text]).toEqual([501, expect.stringContaining("Your address comes from localhost")]);
+  expect(await emailOf()).toBe(old);
+  await roundTrip(newVisitor(site.url), subject);
+  expect(await emailOf()).toBe(`${subject}@example.com`);
+  const [entry] = await site.db.select().from(auditLog).where(eq(auditLog.subject, userId));
+  expect([entry?.action, entry?.detail]).toEqual(["account.email_change", { from: old, to: `${subject}@example.com` }]);
+  // One that another account has stays with it.
+  await site.db.update(user).set({ email: old }).where(eq(user.id, userId));
+  await site.db.insert(user).values({ id: newId(), name: "Other", email: `${subject}@example.com` });
+  await roundTrip(newVisitor(site.url), subject);
+  expect(await emailOf()).toBe(old);
 });
 
 test("AUTH-11 another subject with the email address of an account gets a message and is not signed in", async () => {

@@ -1,9 +1,10 @@
-import { mailMessage, session } from "@towpath/db/schema";
+import { auditLog, mailMessage, session, user } from "@towpath/db/schema";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { type MailServer, startMailServer } from "@towpath/mail/testing";
+import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
-import { newVisitor, samplePassword, signedUpVisitor, type Visitor } from "./visitor.ts";
+import { callServerFunction, newVisitor, samplePassword, signedUpVisitor, type Visitor } from "./visitor.ts";
 import { startWeb } from "./web-process.ts";
 
 const from = "Towpath <mail@towpath.example>";
@@ -41,7 +42,7 @@ async function linkIn(address: string): Promise<string> {
     )
     .toBe(true);
   const { content } = await mailServer.next(address);
-  return /https?:\/\/\S+\/provider\/reset-password\?token=[\w-]+/.exec(content.text ?? "")?.[0] ?? "";
+  return /https?:\/\/\S+\?token=[\w-]+/.exec(content.text ?? "")?.[0] ?? "";
 }
 
 const signIn = (address: string, password: string) =>
@@ -131,6 +132,95 @@ test("AUTH-2 without a mail server the page says to ask the operator", async () 
   const text = await asked.text();
   await web.stop();
   for (const html of [page, text]) expect(html).toContain("./towpath reset-password you@example.com");
+});
+
+const change = (visitor: Visitor, to: string, password = samplePassword) =>
+  callServerFunction(visitor, "account.requestEmailChange", "POST", { email: to, password });
+const confirm = (visitor: Visitor, token: string) =>
+  callServerFunction(visitor, "account.confirmEmailChange", "POST", { token });
+const tokenOf = (link: string) => new URL(link).searchParams.get("token") ?? "";
+const signedIn = async (address: string, password = samplePassword) => {
+  const visitor = newVisitor(site.url);
+  await visitor.submit("/provider/sign-in", { email: address, password });
+  return visitor;
+};
+
+test("ORG-7 ORG-10 an address changes when the link that the new one got is followed in the account; the old one is told", async () => {
+  const [from, to] = [email(), email()];
+  const owner = await signedUpVisitor(site.url, from);
+  const [elsewhere, stranger] = [await signedIn(from), await signedUpVisitor(site.url)];
+  expect((await change(owner, to.toUpperCase())).status).toBe(200);
+  const link = await linkIn(to);
+  const notice = (await mailServer.next(from)).content.text ?? "";
+  expect(notice).toContain(to);
+  expect(notice).not.toContain(tokenOf(link));
+  // Only a hash of the token is stored.
+  const stored = await site.pool.query("SELECT identifier, value FROM verification");
+  expect(JSON.stringify(stored.rows)).not.toContain(tokenOf(link));
+  const path = link.slice(site.url.length);
+  expect((await newVisitor(site.url).get(path)).headers.get("location")).toContain("/login?returnTo=");
+  // Mail programs open links, too; and somebody else's account is not changed by them.
+  for (const _ of [1, 2]) expect(await (await owner.get(path)).text()).toContain(to);
+  expect(await (await stranger.get(path)).text()).toContain("This link doesn&#x27;t work");
+  expect((await confirm(stranger, tokenOf(link))).status).toBe(404);
+  expect((await confirm(owner, `${tokenOf(link)}x`)).status).toBe(404);
+  expect(await isSignedIn(await signedIn(from))).toBe(true);
+
+  expect((await confirm(owner, tokenOf(link))).text).toContain(to);
+  expect([await isSignedIn(owner), await isSignedIn(elsewhere)]).toEqual([true, false]);
+  expect(await (await owner.get("/account")).text()).toContain(to);
+  expect([await isSignedIn(await signedIn(from)), await isSignedIn(await signedIn(to))]).toEqual([false, true]);
+  expect((await confirm(owner, tokenOf(link))).status).toBe(404);
+  const [row] = await site.db.select().from(user).where(eq(user.email, to));
+  expect(row?.emailVerified).toBe(true);
+  const entries = await site.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.subject, row?.id ?? ""));
+  expect(entries.find(({ action }) => action === "account.email_change")?.detail).toEqual({ from, to });
+  expect(entries.map(({ action }) => action)).toContain("account.email_requested");
+});
+
+test("ORG-7 a change of address is refused without the password, for one's own and for a taken address, and many are limited", async () => {
+  const [own, taken] = [email(), email()];
+  const owner = await signedUpVisitor(site.url, own);
+  await signedUpVisitor(site.url, taken);
+  const refusal = async (...call: Parameters<typeof change>) => (await change(...call)).text;
+  // Not who has an account, but that the password is wrong.
+  expect(await refusal(owner, taken, "a guess at it")).toContain("This is not your password.");
+  expect(await refusal(owner, taken)).toContain("Another account has this address.");
+  expect(await refusal(owner, own)).toContain("This is your address already.");
+  expect(await refusal(owner, "no address")).toContain("does not look like an email address");
+  const wanted = email();
+  for (let turn = 0; turn < 5; turn++) expect((await change(owner, wanted)).status).toBe(200);
+  const limited = await change(owner, wanted);
+  expect([limited.status, limited.text]).toEqual([429, expect.stringContaining("too many e-mails to this address")]);
+});
+
+test("ORG-7 a waiting change ends with the next one, when it is canceled, and with a new password; one that is taken meanwhile is refused", async () => {
+  const address = email();
+  const owner = await signedUpVisitor(site.url, address);
+  const ask = async (to: string) => {
+    expect((await change(owner, to)).status).toBe(200);
+    return tokenOf(await linkIn(to));
+  };
+  const [first, second] = [await ask(email()), await ask(email())];
+  expect((await confirm(owner, first)).status).toBe(404);
+  await callServerFunction(owner, "account.cancelEmailChange", "POST", undefined);
+  expect((await confirm(owner, second)).status).toBe(404);
+  const third = await ask(email());
+  const passwords = { current: samplePassword, next };
+  expect((await callServerFunction(owner, "account.changePassword", "POST", passwords)).status).toBe(200);
+  expect((await confirm(owner, third)).status).toBe(404);
+
+  const wanted = email();
+  expect((await change(owner, wanted, next)).status).toBe(200);
+  const fourth = tokenOf(await linkIn(wanted));
+  await signedUpVisitor(site.url, wanted);
+  const late = await confirm(owner, fourth);
+  expect([late.status, late.text]).toEqual([409, expect.stringContaining("Another account has this address.")]);
+  await site.pool.query("UPDATE verification SET expires_at = now() - interval '1 second'");
+  expect((await confirm(owner, fourth)).status).toBe(404);
 });
 
 test("ORG-7 sessions end after the idle time and after the absolute time that are set", async () => {

@@ -3,6 +3,7 @@ import { account, rateLimit, session, twoFactor, user, verification } from "@tow
 import { betterAuth } from "better-auth";
 import { drizzleAdapter } from "better-auth/adapters/drizzle";
 import { cookiePrefixOf } from "./cookies.ts";
+import type { IssuerEmailChange } from "./issuer-email.ts";
 import { issuerSessionOf } from "./issuer-sign-out.ts";
 import { type OidcSettings, oidcPlugin } from "./oidc.ts";
 import { authSecrets } from "./secrets.ts";
@@ -24,6 +25,8 @@ export type AuthConfig = {
   readonly newId: () => string;
   /** Runs once for every new account, after it is stored. */
   readonly onUserCreated: (userId: string) => Promise<void>;
+  /** Runs when somebody signs in whose address at the issuer is another one, after it was taken over. */
+  readonly onEmailChanged: (change: IssuerEmailChange) => Promise<void>;
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, detail: unknown) => void;
 };
 
@@ -110,7 +113,10 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
       },
     },
     // One list for both: the types of better-auth's endpoints come from its plugins.
-    plugins: [twoFactorPlugin, codesWorkOnce(db), ...(config.oidc ? [oidcPlugin(config.oidc, config.baseUrl)] : [])],
+    plugins: [
+      ...[twoFactorPlugin, codesWorkOnce(db)],
+      ...(config.oidc ? [oidcPlugin(config.oidc, config.baseUrl, { db, onEmailChanged: config.onEmailChanged })] : []),
+    ],
     onAPIError: { errorURL: `${config.baseUrl}${signInProblemPath}` },
     logger: { level: "warn", log: (level, message, ...rest) => config.log(level, message, rest) },
   });

@@ -4,6 +4,7 @@ import { session as sessionTable, twoFactor } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { type AuthConfig, betterAuthFor } from "./auth.ts";
 import { cookiePrefixOf, hasRepeatedCookie } from "./cookies.ts";
+import { createEmailChange, type EmailChange } from "./email-change.ts";
 import { createBackChannelLogout } from "./issuer-sign-out.ts";
 import { codeOf, createOwnAccount, type OwnAccount } from "./own-account.ts";
 import { createPasswordReset, type PasswordReset } from "./password-reset.ts";
@@ -73,6 +74,7 @@ export type Auth = {
   };
   readonly account: OwnAccount;
   readonly passwordReset: PasswordReset;
+  readonly emailChange: EmailChange;
 };
 
 export function createAuth(config: AuthConfig, db: Database): Auth {
@@ -95,6 +97,13 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     return (await current.api.viewBackupCodes({ body: { userId } })).backupCodes;
   };
   const hash = async (password: string) => (await current.$context).password.hash(password);
+  /** Of the session in the headers. */
+  const isPassword = async (password: string, headers: Headers) => {
+    const answer = await current.api.verifyPassword({ body: { password }, headers, asResponse: true });
+    if (!answer.ok && codeOf(await answer.json()) !== "INVALID_PASSWORD")
+      throw new Error("the password was not checked");
+    return answer.ok;
+  };
   const backChannelLogout = config.oidc && createBackChannelLogout(db, config.oidc);
 
   return {
@@ -162,8 +171,9 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
       end: (userId, sessionId) => endSession(db, userId, sessionId),
       endOthers: (own) => endOtherSessions(db, own),
     },
-    account: createOwnAccount(db, post, readRecoveryCodes),
+    account: createOwnAccount(db, post, readRecoveryCodes, isPassword),
     passwordReset: createPasswordReset(db, { newId: config.newId, hash }),
+    emailChange: createEmailChange(db, config.newId),
   };
 }
 

@@ -1,5 +1,7 @@
 import { sha256 } from "@towpath/crypto";
+import type { Database } from "@towpath/db";
 import { genericOAuth } from "better-auth/plugins";
+import { followIssuerEmail, type IssuerEmailChange } from "./issuer-email.ts";
 
 /** An OpenID Connect issuer that replaces the embedded provider (AUTH-2). */
 export type OidcSettings = {
@@ -24,12 +26,20 @@ export const discoveryUrlOf = (issuer: string): string =>
 /** Callback path. Constant, so that an operator can register it with the issuer before the first start. */
 export const oidcCallbackPath = "/api/auth/callback/oidc";
 
-/** Uses PKCE, state, nonce and a verified ID token. The identity is the `sub` claim of this issuer. */
-export function oidcPlugin(settings: OidcSettings, baseUrl: string) {
+/**
+ * Uses PKCE, state, nonce and a verified ID token. The identity is the `sub` claim of this issuer, to whom the e-mail
+ * address belongs: each sign-in takes over what it is now.
+ */
+export function oidcPlugin(
+  settings: OidcSettings,
+  baseUrl: string,
+  people: { readonly db: Database; readonly onEmailChanged: (change: IssuerEmailChange) => Promise<void> },
+) {
+  const providerId = oidcProviderId(settings.issuer);
   return genericOAuth({
     config: [
       {
-        providerId: oidcProviderId(settings.issuer),
+        providerId,
         discoveryUrl: discoveryUrlOf(settings.issuer),
         requireIdTokenVerification: true,
         clientId: settings.clientId,
@@ -38,7 +48,12 @@ export function oidcPlugin(settings: OidcSettings, baseUrl: string) {
         redirectURI: `${baseUrl}${oidcCallbackPath}`,
         pkce: true,
         accountSubject: ({ profile }) => (typeof profile.sub === "string" ? profile.sub : ""),
-        mapProfileToUser: (profile) => nameFrom(profile),
+        // Called once the ID token was verified.
+        mapProfileToUser: async (profile) => {
+          const changed = await followIssuerEmail(people.db, providerId, profile);
+          if (changed) await people.onEmailChanged(changed);
+          return nameFrom(profile);
+        },
       },
     ],
   });

@@ -2,6 +2,7 @@ import type { Database } from "@towpath/db";
 import { account } from "@towpath/db/schema";
 import { and, eq, isNotNull } from "drizzle-orm";
 import { z } from "zod";
+import { cancelEmailChange } from "./email-change.ts";
 import { beginAttempt } from "./sign-in-throttle.ts";
 import { recoveryCodeCount } from "./two-factor.ts";
 
@@ -16,7 +17,12 @@ type Refused = { readonly ok: false } & AccountProblem;
 export type AccountResult<Value = object> = ({ readonly ok: true; readonly headers: Headers } & Value) | Refused;
 
 /** Who acts, and the headers of the request, with the session's cookie and the client's address. */
-type AccountCall = { readonly email: string; readonly address: string | null; readonly headers: Headers };
+type AccountCall = {
+  readonly userId: string;
+  readonly email: string;
+  readonly address: string | null;
+  readonly headers: Headers;
+};
 
 export type SecondFactorState = { readonly isOn: boolean; readonly recoveryCodesLeft: number };
 
@@ -25,7 +31,9 @@ export type OwnAccount = {
   /** Whether the account has a password here; otherwise its sign-in is the issuer's matter. */
   hasPassword(userId: string): Promise<boolean>;
   secondFactor(userId: string): Promise<SecondFactorState>;
-  /** Ends all other sessions. */
+  /** Only checks it, before a change that isn't made here. */
+  checkPassword(call: AccountCall, input: { password: string }): Promise<AccountResult>;
+  /** Ends all other sessions, and a change of the e-mail address that waits: whoever asked for it knew the old password. */
   changePassword(call: AccountCall, input: { current: string; next: string }): Promise<AccountResult>;
   /** A new secret for an authenticator app, as an `otpauth:` URI, with new recovery codes. Not in force yet. */
   beginSecondFactor(
@@ -52,6 +60,7 @@ export function createOwnAccount(
   db: Database,
   post: Post,
   readCodes: (userId: string) => Promise<readonly string[] | null>,
+  isPassword: (password: string, headers: Headers) => Promise<boolean>,
 ): OwnAccount {
   /** Counts a wrong password like one at sign-in: a stolen session must not help to guess it. */
   const withPassword = async (call: AccountCall, path: string, body: object): Promise<AccountResult<Answer>> => {
@@ -71,12 +80,19 @@ export function createOwnAccount(
       const codes = await readCodes(userId);
       return { isOn: codes !== null, recoveryCodesLeft: codes?.length ?? 0 };
     },
-    changePassword: (call, { current, next }) =>
-      withPassword(call, "/change-password", {
-        currentPassword: current,
-        newPassword: next,
-        revokeOtherSessions: true,
-      }),
+    async checkPassword(call, { password }) {
+      const attempt = await beginAttempt(db, call);
+      if (typeof attempt === "number") return { ok: false, problem: "too_many_attempts", retryAfterSeconds: attempt };
+      if (!(await isPassword(password, call.headers))) return { ok: false, problem: "wrong_password" };
+      await attempt.succeeded();
+      return { ok: true, headers: new Headers() };
+    },
+    async changePassword(call, { current, next }) {
+      const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
+      const result = await withPassword(call, "/change-password", body);
+      if (result.ok) await cancelEmailChange(db, call.userId);
+      return result;
+    },
     async beginSecondFactor(call, input) {
       const result = await withPassword(call, "/two-factor/enable", input);
       if (!result.ok) return result;

@@ -2,6 +2,7 @@ import { randomToken, sha256 } from "@towpath/crypto";
 import type { Database } from "@towpath/db";
 import { account, session, twoFactor, user, verification } from "@towpath/db/schema";
 import { and, eq, gt } from "drizzle-orm";
+import { cancelEmailChange } from "./email-change.ts";
 
 /** How long a link works, in seconds. */
 const resetLinkSeconds = 3600;
@@ -22,7 +23,7 @@ export type PasswordReset = {
   create(email: string): Promise<ResetLink | null>;
   /** The account's e-mail address, while the link works. */
   check(token: string): Promise<string | null>;
-  /** Sets the password, ends all sessions of the account and its other links. Null when the link doesn't work. */
+  /** Sets the password, ends all sessions of the account, its other links and a change of its address. Null when the link doesn't work. */
   use(token: string, password: string): Promise<{ readonly userId: string; readonly email: string } | null>;
   /** Turns a person's second factor off: for operators, when the device and all recovery codes are lost. */
   removeSecondFactor(userId: string): Promise<boolean>;
@@ -68,6 +69,7 @@ export function createPasswordReset(
         await tx.delete(session).where(eq(session.userId, row.userId));
         // Other links, and sign-ins with the old password that wait for their second factor.
         await tx.delete(verification).where(eq(verification.value, row.userId));
+        await cancelEmailChange(tx, row.userId);
         return { userId: row.userId, email: found.email };
       });
     },

@@ -10,6 +10,8 @@ export type AccountAction =
   | "account.two_factor_off"
   | "account.recovery_codes"
   | "account.session_end"
+  | "account.email_requested"
+  | "account.email_canceled"
   | "account.email_change"
   | "account.preferences";
 

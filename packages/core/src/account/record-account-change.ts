@@ -12,11 +12,19 @@ import type { AccountAction } from "./account.schema.ts";
  */
 export async function recordAccountChange(call: {
   ctx: Context;
-  input: { readonly userId: string; readonly action: AccountAction };
+  input: {
+    readonly userId: string;
+    readonly action: AccountAction;
+    /** What changed. Never a secret. */
+    readonly detail?: Readonly<Record<string, string>>;
+  };
 }): Promise<void> {
   const { ctx, input } = call;
   if (ctx.actor.kind === "user" && requireUser(ctx) !== input.userId) throw notFound("account");
   await ctx.db.transaction((tx) =>
-    audit(tx, ctx, { organizationId: null, action: input.action, subject: input.userId }),
+    audit(tx, ctx, {
+      ...{ organizationId: null, action: input.action, subject: input.userId },
+      ...(input.detail && { detail: input.detail }),
+    }),
   );
 }

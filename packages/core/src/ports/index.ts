@@ -74,7 +74,7 @@ export const gitHubNotConfigured = () =>
 
 /** An e-mail message to one person. Texts are plain; the mail has them as text and as simple HTML. */
 export type Mail = {
-  readonly purpose: "invitation" | "password-reset";
+  readonly purpose: "invitation" | "password-reset" | "email-change";
   /** One address. */
   readonly to: string;
   /** `user:<id>` who has us write to somebody else, to whom limits apply; null for what people ask for themselves. */

@@ -5,9 +5,10 @@ import { type AccountActivity, listAccountActivity, updatePreferences, updatePro
 import { preferencesSchema, updateProfileSchema } from "@towpath/core/account/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { appCode, newPassword } from "~/features/sign-in/credentials.schema.ts";
+import { appCode, email, newPassword } from "~/features/sign-in/credentials.schema.ts";
 import { selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import * as emailChange from "./email-change.server.ts";
 import * as own from "./own-account.server.ts";
 
 // Everything here acts on the signed-in user's own account.
@@ -60,6 +61,31 @@ export const changePassword = createServerFn({ method: "POST" })
   .validator(input(z.object({ current: password, next: newPassword })))
   .handler(({ context, data }) => own.changePassword(context, data, getRequestHeaders()));
 
+/** Asks for another e-mail address (ORG-7); `isChanged`: it is in force, because nobody could be sent a link. */
+export const requestEmailChange = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(z.object({ email: email.transform((typed) => typed.toLowerCase()), password })))
+  .handler(({ context, data }) => emailChange.requestEmailChange(context, data, getRequestHeaders()));
+
+const linkInput = z.object({ token: z.string().max(100) });
+
+/** What the link of an e-mail change would change. */
+const getLinkedEmail = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .validator(input(linkInput))
+  .handler(({ context, data }) => emailChange.linkedEmail(context, data.token));
+
+/** Changes the e-mail address with the link's token (ORG-7). */
+export const confirmEmailChange = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(linkInput))
+  .handler(({ context, data }) => emailChange.confirmEmailChange(context, data.token));
+
+/** Ends a change of the e-mail address that waits for its link. */
+export const cancelEmailChange = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .handler(({ context }) => emailChange.cancelEmailChange(context));
+
 /** A new secret for an authenticator app, and recovery codes. In force once `confirmTwoFactor` has checked a code. */
 export const beginTwoFactor = createServerFn({ method: "POST" })
   .middleware([selfAccess])
@@ -93,6 +119,12 @@ export const sessionsQuery = queryOptions({
   queryKey: ["account", "sessions"],
   queryFn: ({ signal }) => getSessions({ signal }),
 });
+
+export const linkedEmailQuery = (token: string) =>
+  queryOptions({
+    queryKey: ["account", "linked-email", token],
+    queryFn: ({ signal }) => getLinkedEmail({ data: { token }, signal }),
+  });
 
 export const signInMethodsQuery = queryOptions({
   queryKey: ["account", "sign-in-methods"],

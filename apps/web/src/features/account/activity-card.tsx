@@ -16,6 +16,8 @@ const words: Readonly<Record<AccountAction, string>> = {
   "account.two_factor_off": "Two-factor sign-in turned off",
   "account.recovery_codes": "Recovery codes replaced",
   "account.session_end": "Sessions ended",
+  "account.email_requested": "Change of the email address requested",
+  "account.email_canceled": "Change of the email address canceled",
   "account.email_change": "Email address changed",
   "account.preferences": "Preferences changed",
 };

@@ -7,21 +7,27 @@ import { services } from "~/compose.server.ts";
 import { passCookies } from "~/features/session/session.server.ts";
 
 /** Of the signed-in user, as the middleware `selfAccess` sets it. */
-type Self = { readonly signedIn: SignedIn; readonly ctx: Context };
+export type Self = { readonly signedIn: SignedIn; readonly ctx: Context };
 
 type Action = Parameters<typeof recordAccountChange>[0]["input"]["action"];
 
 const record = ({ signedIn, ctx }: Self, action: Action) =>
   recordAccountChange({ ctx, input: { userId: signedIn.user.id, action } });
 
-/** `issuer`: its address, where people change how they sign in; null for accounts of this instance. */
+/**
+ * `issuer`: its address, where people change how they sign in; null for accounts of this instance. `pendingEmail`: the
+ * address that was asked for and that nobody has confirmed yet.
+ */
 export async function signInMethods(userId: string) {
   const { auth, config } = services();
-  const [hasPassword, twoFactor] = await Promise.all([
+  const [hasPassword, twoFactor, pending] = await Promise.all([
     auth.embedded && auth.account.hasPassword(userId),
     auth.account.secondFactor(userId),
+    auth.emailChange.pending(userId),
   ]);
-  return { issuer: config.oidc?.issuer ?? null, hasPassword, twoFactor };
+  const pendingEmail = pending && { email: pending.email, expiresAt: pending.expiresAt.toISOString() };
+  const { oidc, sendsMail } = config;
+  return { issuer: oidc?.issuer ?? null, hasPassword, twoFactor, sendsMail, pendingEmail };
 }
 
 /** @throws TowpathError `not_found` for somebody else's session */
@@ -71,7 +77,8 @@ export async function renewRecoveryCodes(self: Self, input: { readonly password:
   return { recoveryCodes: result.recoveryCodes };
 }
 
-const callOf = ({ signedIn }: Self, headers: Headers) => ({
+export const callOf = ({ signedIn }: Self, headers: Headers) => ({
+  userId: signedIn.user.id,
   email: signedIn.user.email,
   address: headers.get(clientAddressHeader),
   headers,
@@ -91,7 +98,7 @@ const texts: Record<Exclude<AccountProblem["problem"], "too_many_attempts">, str
  *
  * @throws TowpathError `invalid_input` with a text for the field that was wrong, `limit_reached`, `conflict`
  */
-function accepted<Value>(result: AccountResult<Value>, field: string): Extract<typeof result, { ok: true }> {
+export function accepted<Value>(result: AccountResult<Value>, field: string): Extract<typeof result, { ok: true }> {
   if (result.ok) {
     passCookies(result.headers);
     return result as Extract<typeof result, { ok: true }>;

@@ -11,16 +11,17 @@ import { SettingsForm } from "~/ui/settings-form.tsx";
 import { toast } from "~/ui/toast.ts";
 import { saveProfile } from "./account.functions.ts";
 import { AccountFrame } from "./account-frame.tsx";
+import { EmailCard } from "./email-card.tsx";
 
 /** The user's name, and what identifies them (ORG-4). */
 export function ProfilePage({ profile }: { readonly profile: ProfileView }) {
   return (
     <AccountFrame title="Profile" description="How your teams see you.">
       <NameForm profile={profile} />
+      <EmailCard email={profile.email} />
       <Card>
         <CardHeader title="Account" />
         <dl className="divide-y border-t">
-          <Row label="Email">{profile.email}</Row>
           <Row label="Id">
             <span className="font-mono text-xs break-all">{profile.id}</span>
             <CopyButton text={profile.id} label="Copy Id" />

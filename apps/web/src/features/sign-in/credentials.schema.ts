@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const email = z
+export const email = z
   .string({ error: "Email is required" })
   .trim()
   .min(1, { error: "Email is required", abort: true })

@@ -1,0 +1,177 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { ExternalLink } from "lucide-react";
+import { useState } from "react";
+import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
+import { useSubmit } from "~/http/use-submit.ts";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { Field, Input } from "~/ui/field.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import { cancelEmailChange, requestEmailChange, signInMethodsQuery } from "./account.functions.ts";
+
+/** The address with which the user signs in, and how it changes (ORG-7). */
+export function EmailCard({ email }: { readonly email: string }) {
+  const { data: methods } = useSuspenseQuery(signInMethodsQuery);
+  const { issuer, pendingEmail, sendsMail } = methods;
+  if (issuer !== null) return <IssuerEmail email={email} issuer={issuer} />;
+  return (
+    <Card>
+      <CardHeader
+        title="Email"
+        description="You sign in with it, and invitations are for it."
+        actions={methods.hasPassword ? <ChangeEmail email={email} sendsMail={sendsMail} /> : null}
+      />
+      <CardBody className="flex flex-col gap-4">
+        <p className="text-sm break-words">{email}</p>
+        {pendingEmail ? <Pending {...pendingEmail} /> : null}
+      </CardBody>
+    </Card>
+  );
+}
+
+function IssuerEmail({ email, issuer }: { readonly email: string; readonly issuer: string }) {
+  const { host } = new URL(issuer);
+  return (
+    <Card>
+      <CardHeader
+        title="Email"
+        description={`Your address comes from ${host}. Change it there; Towpath takes it over when you next sign in.`}
+        actions={
+          <a href={issuer} target="_blank" rel="noreferrer" className={buttonLook()}>
+            Open {host}
+            <ExternalLink aria-hidden />
+          </a>
+        }
+      />
+      <CardBody>
+        <p className="text-sm break-words">{email}</p>
+      </CardBody>
+    </Card>
+  );
+}
+
+/** A change whose link nobody has followed yet. */
+function Pending({ email, expiresAt }: { readonly email: string; readonly expiresAt: string }) {
+  const queryClient = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const cancel = async () => {
+    setBusy(true);
+    try {
+      await cancelEmailChange();
+      await queryClient.invalidateQueries(signInMethodsQuery);
+      toast.success("Your address stays as it is");
+    } catch (error) {
+      toast.error(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Callout title={`Confirm ${email}`}>
+      <p>
+        Open the link that we sent there, in this browser. It stops working <RelativeTime time={expiresAt} />.
+      </p>
+      <Button size="sm" className="mt-2" busy={busy} onClick={() => void cancel()}>
+        Cancel the change
+      </Button>
+    </Callout>
+  );
+}
+
+function ChangeEmail(props: { readonly email: string; readonly sendsMail: boolean }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title="Change your email"
+      description={
+        props.sendsMail
+          ? "We send a link to the new address and tell the old one. Your address changes when you open the link."
+          : "This instance sends no email, so the address changes at once and nobody checks it. Type it with care: you sign in with it."
+      }
+      trigger={<Button>Change email</Button>}
+    >
+      <ChangeForm {...props} onClose={() => setOpen(false)} />
+    </Dialog>
+  );
+}
+
+function ChangeForm({
+  email: current,
+  sendsMail,
+  onClose,
+}: {
+  readonly email: string;
+  readonly sendsMail: boolean;
+  readonly onClose: () => void;
+}) {
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const { problems, busy, run } = useSubmit();
+  const submit = () =>
+    run(async () => {
+      const { isChanged } = await requestEmailChange({ data: { email, password } });
+      onClose();
+      if (isChanged) {
+        await Promise.all([
+          queryClient.fetchQuery({ ...profileQuery, staleTime: 0 }),
+          queryClient.fetchQuery({ ...currentAuthQuery, staleTime: 0 }),
+        ]);
+        await router.invalidate();
+        toast.success("Email changed. Other sessions have ended.");
+      }
+      await queryClient.invalidateQueries({ queryKey: ["account"] });
+    });
+  return (
+    <form
+      noValidate
+      aria-label="Change your email"
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      {/* For password managers: whose password it is. */}
+      <input type="text" name="username" autoComplete="username" value={current} readOnly hidden />
+      <Field label="New email" error={problems.email} required>
+        {(control) => (
+          <Input
+            {...control}
+            type="email"
+            autoComplete="email"
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Your password" error={problems.password} required>
+        {(control) => (
+          <Input
+            {...control}
+            type="password"
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        )}
+      </Field>
+      <p role="alert" className="text-sm text-bad empty:hidden">
+        {problems.form}
+      </p>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" busy={busy}>
+          {sendsMail ? "Send link" : "Change email"}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,28 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { linkedEmailQuery } from "~/features/account/account.functions.ts";
+import { ConfirmEmailPage } from "~/features/account/confirm-email-page.tsx";
+import { PageError } from "~/features/error-screens/page-error.tsx";
+import { requireProfile } from "~/features/session/guards.ts";
+import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
+
+/** Where the link of an e-mail change leads, in the account that asked for it (ORG-7). */
+export const Route = createFileRoute("/account_/email")({
+  validateSearch: searchParameters({ token: withDefault(text(100), "") }),
+  beforeLoad: (call) => requireProfile(call),
+  loaderDeps: ({ search }) => ({ token: search.token }),
+  loader: ({ context, deps }) => context.queryClient.ensureQueryData(linkedEmailQuery(deps.token)),
+  head: () => ({
+    meta: [
+      { title: "Change your email · Towpath" },
+      { name: "robots", content: "noindex" },
+      // The address contains the token.
+      { name: "referrer", content: "no-referrer" },
+    ],
+  }),
+  component: ConfirmEmail,
+  errorComponent: PageError,
+});
+
+function ConfirmEmail() {
+  return <ConfirmEmailPage token={Route.useSearch().token} />;
+}
