@@ -91,7 +91,10 @@ module.exports = {
     forbid(
       "runner-api-users",
       "Only the runner and its callers use its API. Other code asks the database or the gateway.",
-      { path: "^(packages|apps)/", pathNot: "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/up))/" },
+      {
+        path: "^(packages|apps)/",
+        pathNot: "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/up|web/(src/[^/]+\\.server|testing/site)))",
+      },
       { path: "^packages/runner-api/", pathNot: endpoints },
     ),
     forbid(

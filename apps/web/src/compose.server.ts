@@ -16,6 +16,7 @@ import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import { type Logger, pino } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
+import { openServerHost } from "./server-host.server.ts";
 
 /** What request handlers use, composed once per process. */
 export type Services = {
@@ -62,6 +63,7 @@ function compose(config: WebConfig): Services {
     onProblem: (error) => log.warn({ err: error }, "can't listen for log lines"),
   });
   const secrets = createSecretBox(config.secrets);
+  const serverHost = config.runner && openServerHost(config.runner);
   const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
   const repositories = gitHub && createRepositoryHost(gitHub);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
@@ -87,6 +89,7 @@ function compose(config: WebConfig): Services {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
+    serverHost,
     adminTokens,
     callLimits: config.callLimits,
     mail,
@@ -127,7 +130,7 @@ function compose(config: WebConfig): Services {
     contextFor,
     checkKeys: (onWrong) => guardMasterKeys(database.pool, secrets.masterKeys, { withinMs: keysWithinMs, onWrong }),
     close: async () => {
-      await notifications.close();
+      await Promise.all([notifications.close(), serverHost?.close()]);
       await signIns.stop(lastStepsMs);
       await queue.close();
       await Promise.all([database.close(), logReader.close()]);

@@ -4,6 +4,7 @@ import { parseNetworks } from "@towpath/egress";
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
+import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
 import { thirdPartiesFrom, thirdPartySettings } from "./third-parties.config.server.ts";
@@ -31,6 +32,9 @@ const settings = z.object({
   /** Bypasses a connection pooler, which does not support LISTEN. */
   DATABASE_DIRECT_URL: z.string().optional(),
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
+  /** Has the runner's socket, unless TOWPATH_RUNNER_ADDRESS says where the runner is. Without both, no rollbacks. */
+  TOWPATH_RUN_DIR: z.string().optional(),
+  ...runnerSettings,
   ...secretSettings,
   ...callLimitSettings,
   ...chatSettings,
@@ -81,6 +85,11 @@ const oidc = z.object({
 });
 const gitHubKeys = Object.keys(gitHubSettingsSchema.shape).filter((key) => !key.endsWith("_URL"));
 
+function runnerOf({ TOWPATH_RUN_DIR = "", ...values }: z.infer<typeof settings>): RunnerAddress | null {
+  const isKnown = TOWPATH_RUN_DIR !== "" || values.TOWPATH_RUNNER_ADDRESS !== undefined;
+  return isKnown ? runnerAddressFrom({ ...values, TOWPATH_RUN_DIR }) : null;
+}
+
 export type WebConfig = ReturnType<typeof readWebConfig>;
 
 /** Its message lists every invalid setting for the operator, one per line. */
@@ -115,6 +124,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
+    /** Null when nothing says where it is. */
+    runner: runnerOf(values),
     secret: values.TOWPATH_SECRET,
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,

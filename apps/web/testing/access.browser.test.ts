@@ -224,8 +224,21 @@ test("PRJ-14 an owner makes an earlier version live: it asks, says what happens,
     .click();
   await page.getByRole("menuitem", { name: "Make live" }).click();
   const dialog = page.getByRole("dialog", { name: "Make this version live?" });
-  await dialog.getByText("New calls reach it at once").waitFor();
+  await dialog.getByText("New calls reach it as soon as its server answers").waitFor();
   await expectAccessible(page);
+  // Its server doesn't start any more: what is live stays.
+  const message = "The server did not start: it exited with status 1.";
+  const failure = { code: "start_failed", message } as const;
+  const earlier = await deploymentId();
+  site.runner.servers.set(earlier, { instanceId: earlier, endpoint: { kind: "unix", path: "/none" }, failure });
+  await dialog.getByRole("button", { name: "Make live" }).click();
+  await page.getByText(`${message} Your live version is unaffected.`).waitFor();
+  await row(shaOf("b")).getByText("Live", { exact: true }).waitFor();
+  site.runner.servers.delete(earlier);
+  await row(shaOf("a"))
+    .getByRole("button", { name: /^Actions for build/ })
+    .click();
+  await page.getByRole("menuitem", { name: "Make live" }).click();
   await dialog.getByRole("button", { name: "Make live" }).click();
   await row(shaOf("a")).getByText("Live", { exact: true }).waitFor();
   await expect.poll(() => row(shaOf("b")).getByText("Live", { exact: true }).count()).toBe(0);

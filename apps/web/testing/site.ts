@@ -1,5 +1,9 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Database } from "@towpath/db";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import { afterAll, beforeAll } from "vitest";
 import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
 import { freePort, startWeb, type WebProcess } from "./web-process.ts";
@@ -9,6 +13,8 @@ export type Site = Omit<WebProcess, "stop"> & {
   readonly db: Database;
   readonly pool: TestDatabase["pool"];
   readonly databaseUrl: string;
+  /** Of the shared site. */
+  readonly runner: RunnerStandIn;
 };
 type Environment = Readonly<Record<string, string>>;
 
@@ -52,10 +58,21 @@ export function sharedSite(): Site {
 
 async function openShared(): Promise<Opened> {
   const database = await createTestDatabase();
-  return { database, web: await startWeb({ databaseUrl: database.url, endsWithParent: true }) };
+  const directory = await mkdtemp(join(tmpdir(), "towpath-run-"));
+  const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
+  const endpoint = { kind: "unix", path: join(directory, "server.sock") } as const;
+  runner.lookUp = (id) => runner.servers.get(id) ?? { instanceId: id, endpoint };
+  await runner.start();
+  const environment = () => ({ TOWPATH_RUN_DIR: directory });
+  return { database, runner, web: await startWeb({ databaseUrl: database.url, environment, endsWithParent: true }) };
 }
 
-type Opened = { readonly database: TestDatabase; readonly web: WebProcess };
+type Opened = {
+  readonly database: TestDatabase;
+  readonly web: WebProcess;
+  /** Starts every deployment's server, unless a test says otherwise in `servers`. Only the shared site has one. */
+  readonly runner?: RunnerStandIn;
+};
 
 function siteOf(find: () => Opened | undefined): Site {
   const current = () => {
@@ -79,6 +96,11 @@ function siteOf(find: () => Opened | undefined): Site {
     },
     get pool() {
       return current().database.pool;
+    },
+    get runner() {
+      const { runner } = current();
+      if (!runner) throw new Error("Only the shared site has a runner.");
+      return runner;
     },
     get databaseUrl() {
       return current().database.url;

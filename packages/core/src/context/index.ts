@@ -3,7 +3,7 @@ import type { Database } from "@towpath/db";
 import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
 import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
-import type { Clock, ExternalServers, JobQueue, MailSender, RepositoryHost } from "../ports/index.ts";
+import type { Clock, ExternalServers, JobQueue, MailSender, RepositoryHost, ServerHost } from "../ports/index.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -35,6 +35,8 @@ export type Context = {
   readonly fetchDocument?: (url: string) => Promise<unknown>;
   /** Absent in processes that don't reach servers elsewhere: then verbs that need it throw `not_configured`. */
   readonly externalServers?: ExternalServers;
+  /** Null without a way to the runner; absent in processes that make no deployment live for people. */
+  readonly serverHost?: ServerHost | null;
   /** Absent in processes that issue no tokens: then verbs that need it throw `not_configured`. */
   readonly adminTokens?: AdminTokens;
   /** The dashboard's origin, for links in messages. Absent in processes that invite nobody. */

@@ -3,6 +3,8 @@ import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { failBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import type { ServerHost } from "../ports/index.ts";
 import {
   finishBuild,
   liveCommit,
@@ -28,6 +30,8 @@ const as = (actor: Actor) => testContext(suite.database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });
 const makeLive = (deploymentId: string, actor: Actor = suite.team.owner) =>
   makeDeploymentLive({ ctx: as(actor), input: { deploymentId } });
+
+const withHost = (serverHost: ServerHost) => testContext(suite.database.db, suite.team.owner, { serverHost });
 
 async function start(project: { readonly name: string }, name: string, branchName = "main") {
   const input = { orgSlug: suite.team.slug, projectName: project.name, branch: branchName, commitSha: shaOf(name) };
@@ -131,13 +135,84 @@ test("PRJ-14 others and viewers can't: not found, and forbidden", async () => {
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
 });
 
-test("PRJ-14 of a push and a rollback at the same time one is live, whole", async () => {
+test("PRJ-14 of a push and a rollback at the same time one is live, whole, and who comes late is told", async () => {
   for (let round = 0; round < 5; round++) {
     const project = await seedProject(suite.database.db, suite.team);
     const first = await deploy(project, "first");
     await deploy(project, "second");
     const next = await take(await start(project, "third"));
-    await Promise.all([makeLive(first), finishBuild(suite.database.db, next)]);
-    expect([shaOf("first"), shaOf("third")]).toContain(await liveCommit(suite.database.db, project.branchId));
+    const [back] = await Promise.allSettled([makeLive(first), finishBuild(suite.database.db, next)]);
+    if (back.status === "rejected") expect(back.reason).toMatchObject({ code: "conflict" });
+    const live = await liveCommit(suite.database.db, project.branchId);
+    expect(back.status === "rejected" ? [shaOf("third")] : [shaOf("first"), shaOf("third")]).toContain(live);
   }
+});
+
+/** A server that takes a while to start. */
+function slowServer() {
+  const [asked, started] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+  const verify = (id: string) => {
+    asked.resolve(id);
+    return started.promise;
+  };
+  return { host: { verify }, asked: asked.promise, started };
+}
+
+test("PRJ-14 BLD-10 the route moves once the earlier version's server has answered, and not at all if it doesn't", async () => {
+  const project = await seedProject(suite.database.db, suite.team);
+  const first = await deploy(project, "first");
+  await deploy(project, "second");
+  const roll = (host: ServerHost) => makeDeploymentLive({ ctx: withHost(host), input: { deploymentId: first } });
+  const broken = slowServer();
+  const failed = roll(broken.host);
+  expect(await broken.asked).toBe(first);
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
+  broken.started.reject(new TowpathError("conflict", "It exited with status 1."));
+  await expect(failed).rejects.toThrow("It exited with status 1.");
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
+  const slow = slowServer();
+  const rolled = roll(slow.host);
+  await slow.asked;
+  slow.started.resolve();
+  await rolled;
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("first"));
+});
+
+test("PRJ-14 of two rollbacks, and of a rollback and a build, the first to go live stays; the other one is told", async () => {
+  const project = await seedProject(suite.database.db, suite.team);
+  const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
+  await deploy(project, "third");
+  const roll = (host: ServerHost) => makeDeploymentLive({ ctx: withHost(host), input: { deploymentId: first } });
+  const besideAnother = slowServer();
+  const late = roll(besideAnother.host);
+  await besideAnother.asked;
+  await makeLive(second);
+  besideAnother.started.resolve();
+  await expect(late).rejects.toThrow(/Another version went live while the server of this one started/);
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
+  const besideBuild = slowServer();
+  const overtaken = roll(besideBuild.host);
+  await besideBuild.asked;
+  await deploy(project, "fourth");
+  besideBuild.started.resolve();
+  expect(await refusalCode(overtaken)).toBe("conflict");
+  expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("fourth"));
+});
+
+test("PRJ-14 what may not go live starts no server, and a process without a runner says so", async () => {
+  const project = await seedProject(suite.database.db, suite.team);
+  const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
+  const started: string[] = [];
+  const host = { verify: async (id: string) => void started.push(id) };
+  for (const [deploymentId, actor] of [
+    [second, suite.team.owner],
+    [first, others.owner],
+    [first, await suite.team.join("viewer")],
+  ] as const) {
+    const ctx = testContext(suite.database.db, actor, { serverHost: host });
+    await expect(makeDeploymentLive({ ctx, input: { deploymentId } })).rejects.toThrow();
+  }
+  expect(started).toEqual([]);
+  const ctx = testContext(suite.database.db, suite.team.owner, { serverHost: null });
+  expect(await refusalCode(makeDeploymentLive({ ctx, input: { deploymentId: first } }))).toBe("not_configured");
 });

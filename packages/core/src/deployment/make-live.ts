@@ -6,18 +6,22 @@ import { type BranchRow, environmentOf, lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
+import { requireServerHost } from "../ports/index.ts";
 import type { DeploymentView } from "./deployment.view.ts";
 import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
 
 /**
- * Moves a branch's route to one of its earlier deployments, or forward again, without a build (PRJ-14). The server
- * that was live drains as after a rollout. The deployment keeps the values of variables that it was built with.
+ * Moves a branch's route to one of its earlier deployments, or forward again, without a build (PRJ-14), after its server
+ * has answered: what doesn't start any more changes nothing that is live (BLD-10), and callers don't wait for the start.
+ * The server that was live drains as after a rollout. The deployment keeps the values of variables that it was built
+ * with.
  *
- * The route keeps its sequence: a push from now on goes live as usual, and a build that was overtaken before stays
- * so (BLD-11).
+ * The route moves by compare-and-swap: whatever went live while the server started stays. It keeps its sequence: a push
+ * from now on goes live as usual, and a build that was overtaken before stays so (BLD-11).
  *
- * @throws TowpathError `conflict` when it is live already, its branch has ended, or it was built for the other
- *   environment; `not_found`
+ * @throws TowpathError `conflict` when it is live already, its server doesn't start or answer, another deployment went
+ *   live meanwhile, its branch has ended, or it was built for the other environment; `not_found`; `upstream_unavailable`
+ *   when no server can be started now
  */
 export async function makeDeploymentLive(call: {
   ctx: Context;
@@ -25,18 +29,21 @@ export async function makeDeploymentLive(call: {
 }): Promise<DeploymentView> {
   const { ctx, input } = call;
   const { project, organization } = await authorizeDeployment(ctx, "build.start", input.deploymentId);
+  const live = await liveBefore(ctx, input.deploymentId);
+  // Without a lock: a start may take long.
+  await requireServerHost(ctx).verify(input.deploymentId);
   await ctx.db.transaction(async (tx) => {
     const chosen = await lockDeployment(tx, input.deploymentId);
     requireServable(chosen);
     await lockLabels(tx);
     const { branch } = chosen;
     const label = await chooseLabel(tx, { projectId: project.id, projectName: project.name, branch });
-    const [before] = await tx
-      .select({ deploymentId: route.deploymentId })
-      .from(route)
-      .where(eq(route.branchId, branch.id));
-    if (before?.deploymentId === chosen.deployment.id) {
-      throw new TowpathError("conflict", "This deployment is live already.");
+    const before = await liveOf(tx, branch.id);
+    if (before !== live) {
+      throw new TowpathError(
+        "conflict",
+        "Another version went live while the server of this one started, and stays live. Look at the deployments, and try again if you still want this one.",
+      );
     }
     const target = { deploymentId: chosen.deployment.id, updatedAt: sql`now()` };
     await tx
@@ -49,10 +56,26 @@ export async function makeDeploymentLive(call: {
       projectId: project.id,
       action: "deployment.make-live",
       subject: chosen.deployment.id,
-      detail: { before: before?.deploymentId ?? null, commit: chosen.build.commitSha, branch: branch.name, label },
+      detail: { before, commit: chosen.build.commitSha, branch: branch.name, label },
     });
   });
   return getDeployment({ ctx, input });
+}
+
+/** Which deployment of its branch is live, null for none; refuses at once what can't become live. */
+function liveBefore(ctx: Context, deploymentId: string): Promise<string | null> {
+  return ctx.db.transaction(async (tx) => {
+    const chosen = await lockDeployment(tx, deploymentId);
+    requireServable(chosen);
+    const live = await liveOf(tx, chosen.branch.id);
+    if (live === deploymentId) throw new TowpathError("conflict", "This deployment is live already.");
+    return live;
+  });
+}
+
+async function liveOf(tx: Transaction, branchId: string): Promise<string | null> {
+  const [found] = await tx.select({ id: route.deploymentId }).from(route).where(eq(route.branchId, branchId));
+  return found?.id ?? null;
 }
 
 type Chosen = Awaited<ReturnType<typeof lockDeployment>>;

@@ -118,5 +118,26 @@ export type ExternalServers = {
   inspect(target: InspectionTarget): Promise<Inspection>;
 };
 
+/** Runs the servers of deployments. */
+export type ServerHost = {
+  /**
+   * Starts or wakes a deployment's server unless it is awake. Resolves when it has answered at /mcp; it then stays awake
+   * for some seconds.
+   *
+   * @throws TowpathError `conflict` when it doesn't start or answer, `upstream_unavailable` when it can't be started now,
+   *   `not_found`
+   */
+  verify(deploymentId: string): Promise<void>;
+};
+
+/** @throws TowpathError `not_configured` */
+export function requireServerHost(ctx: { readonly serverHost?: ServerHost | null }): ServerHost {
+  if (ctx.serverHost) return ctx.serverHost;
+  throw new TowpathError(
+    "not_configured",
+    "This process can't reach the runner, which starts servers. Ask the operator to set TOWPATH_RUN_DIR or TOWPATH_RUNNER_ADDRESS for web.",
+  );
+}
+
 export type Clock = { now(): Date };
 export const systemClock: Clock = { now: () => new Date() };

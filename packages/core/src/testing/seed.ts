@@ -67,6 +67,8 @@ export function testContext(db: Database, actor: Actor, more: Partial<Context> =
     clock: systemClock,
     repositories: memoryRepositories(),
     serverUrlTemplate: "http://localhost:8080/{name}",
+    // Servers that answer at once.
+    serverHost: { verify: async () => {} },
     ...more,
   };
 }

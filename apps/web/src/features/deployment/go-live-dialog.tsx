@@ -116,8 +116,8 @@ export function GoLiveDialog({
 const explanations: Readonly<Record<GoLive, (branch: string) => ReactNode>> = {
   "make-live": (branch) => (
     <>
-      New calls reach it at once, with the variables it was built with. Calls under way finish where they are. The next
-      push to <code>{branch}</code> goes live as usual.
+      New calls reach it as soon as its server answers, with the variables it was built with. Calls under way finish
+      where they are. The next push to <code>{branch}</code> goes live as usual.
     </>
   ),
   promote: () => (

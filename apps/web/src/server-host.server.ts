@@ -1,0 +1,45 @@
+import { notFound, TowpathError } from "@towpath/core/errors";
+import type { ServerHost } from "@towpath/core/ports";
+import { createRunnerClient, type RunnerAddress, RunnerError, type RunnerErrorCode } from "@towpath/runner-api";
+
+/** Longer than the runner itself waits for a place and for a start. */
+const timeoutMs = 150_000;
+
+/** The server's own fault, or what is missing of it: another try would end the same way. */
+const serversFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "no_answer", "crash_backoff"]);
+
+/** Starts servers at the runner of this address. */
+export function openServerHost(address: RunnerAddress): ServerHost & { close(): Promise<void> } {
+  const runner = createRunnerClient(address, { timeoutMs });
+  return {
+    async verify(deploymentId) {
+      try {
+        await runner.verify(deploymentId);
+      } catch (error) {
+        if (error instanceof RunnerError) throw refusalOf(error);
+        throw error;
+      }
+    },
+    close: () => runner.close(),
+  };
+}
+
+/** In words for whoever wants the version live. */
+function refusalOf(error: RunnerError): TowpathError {
+  if (error.code === "not_found") return notFound("deployment");
+  const message = ended(error.message);
+  if (serversFault.has(error.code)) {
+    return new TowpathError(
+      "conflict",
+      `This version doesn't run any more: ${message} Your live version is unaffected. Look at the version's server log, or redeploy its commit.`,
+      { cause: error },
+    );
+  }
+  return new TowpathError(
+    "upstream_unavailable",
+    `The server of this version can't be started now: ${message} Your live version is unaffected. Try again in a minute.`,
+    { cause: error },
+  );
+}
+
+const ended = (sentence: string) => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`);
