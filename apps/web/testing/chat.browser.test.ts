@@ -55,6 +55,8 @@ function answerTo({ body }: ModelRequest): ModelReply {
   if (said.includes("delete")) return call("files_delete", { path: "/tmp/a" });
   if (said.includes("book")) return call("book", {});
   if (said.includes("refused")) return { status: 401, body: { error: { message: "no" } } };
+  if (said.includes("essay")) return { text: ["It begi"], isCut: true };
+  if (said.includes("Continue")) return { text: ["ns like this."] };
   if (said.includes("story")) return { text: Array.from({ length: 400 }, () => "word "), pauseMs: 50 };
   return { text: ["Hello ", "there, ", `you said ${said.length > 400 ? "much" : said}`] };
 }
@@ -256,6 +258,23 @@ test("CHAT-1 Shift-Enter begins a line; a key that the provider refuses is expla
     false,
     false,
   ]);
+});
+
+test("CHAT-1 an answer that reached the limit of tokens says so, and Continue asks for the rest of it", async () => {
+  await openChat();
+  await ask("an essay, please");
+  await page.getByText("The answer reached Tester's limit of 8,192 tokens").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("ns like this.").waitFor();
+  await expect
+    .poll(async () => (await turns()).map(({ status, problem }) => [status, problem?.code]))
+    .toEqual([
+      ["failed", "answer_cut"],
+      ["done", undefined],
+    ]);
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("It begi");
+  expect(await page.getByRole("button", { name: "Continue" }).count()).toBe(0);
 });
 
 test("CHAT-2 PRJ-9 suggested questions come from the model once for a manifest; a link fills in its question and asks nothing", async () => {

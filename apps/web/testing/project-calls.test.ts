@@ -166,6 +166,24 @@ test("PRJ-18 what a build's manifest lists, of the last successful build or of a
   }
 });
 
+test("PRJ-18 CHAT-2 suggested questions are a POST with a manifest; of somebody else's project there are none", async () => {
+  const { manifest } = (await ask("build.getBuildById", "GET", { buildId: buildIds[1] })) as { manifest: object };
+  const id = "chat.generateSuggestedQuestions";
+  // Without a model, from templates: the tool, the resource and the prompt that this manifest names.
+  const questions = await ask(id, "POST", { ...key, manifest });
+  expect(questions).toEqual([
+    "What can you do with this server's tools?",
+    "Show me an example of echo: says it again.",
+    "What does the resource about say?",
+    "How do I use the prompt repeat?",
+  ]);
+  expect(await ask(id, "POST", { ...key, manifest: { ...manifest, tools: [], resources: [] } })).toEqual([
+    "How do I use the prompt repeat?",
+  ]);
+  expect(await statusOf(id, "POST", { ...key, manifest }, stranger)).toBe(404);
+  expect(await statusOf(id, "POST", key, owner)).toBe(422);
+});
+
 test("PRJ-13 last successful builds, most recent deployment, build by deployment, branches with deployments", async () => {
   const expected = { ...buildEntity, id: buildIds[1] };
   expect(await ask("build.getLastSuccessfulBuild", "POST", key)).toMatchObject(expected);

@@ -16,9 +16,11 @@ test("CHAT-1 without settings there is no model, and the limits have defaults", 
 
 test("CHAT-1 several models of both kinds, in order; only a model without a key of its own may lack one", () => {
   expect(parsed([claude, local]).data?.TOWPATH_CHAT_MODELS).toEqual([
-    { ...claude, url: "https://api.anthropic.com/v1", maxOutputTokens: 8192 },
-    { ...local, maxOutputTokens: 8192 },
+    { ...claude, url: "https://api.anthropic.com/v1", maxOutputTokens: 8192, maxSilenceSeconds: 90 },
+    { ...local, maxOutputTokens: 8192, maxSilenceSeconds: 90 },
   ]);
+  const limits = { maxOutputTokens: 500, maxSilenceSeconds: 600 };
+  expect(parsed([{ ...local, ...limits }]).data?.TOWPATH_CHAT_MODELS).toEqual([{ ...local, ...limits }]);
 });
 
 test("CHAT-1 what is wrong with a model is named at the start, without its key", () => {
@@ -34,6 +36,7 @@ test("CHAT-1 what is wrong with a model is named at the start, without its key",
     [[claude, { ...claude, name: "" }], /1\.name.*missing/],
     [[claude, claude], /two of the same name/],
     [[{ ...claude, maxOutputTokens: 0 }], /0\.maxOutputTokens/],
+    [[{ ...claude, maxSilenceSeconds: 0 }], /0\.maxSilenceSeconds/],
   ];
   for (const [models, problem] of wrong) {
     const { error } = parsed(models);

@@ -9,6 +9,8 @@ const common = {
   model: z.string({ error: "is missing" }).min(1, "is missing"),
   /** Longest answer of the model at once. */
   maxOutputTokens: z.number({ error: "must be a number" }).int().min(1).max(1_000_000).default(8192),
+  /** Longest time between two pieces of an answer, and until the first one, seconds. */
+  maxSilenceSeconds: z.number({ error: "must be a number" }).min(1).max(3_600).default(90),
 };
 const modelSchema = z.discriminatedUnion(
   "provider",

@@ -5,7 +5,7 @@ import type { ChatModel } from "./config.ts";
 /** The model has sent nothing for too long. */
 export class ModelSilent extends Error {
   constructor(seconds: number) {
-    super(`no answer for ${seconds} s`);
+    super(`nothing for ${seconds} s`);
     this.name = "ModelSilent";
   }
 }
@@ -19,7 +19,7 @@ export function problemOfModel(error: unknown, model: ChatModel): ChatProblem {
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   const name = model.name;
   if (cause instanceof ModelSilent) {
-    return { code: "model_unreachable", message: `${name} stopped answering (${cause.message}). Try again.` };
+    return { code: "model_unreachable", message: `${name} sent ${cause.message}, so its answer was ended. Try again.` };
   }
   if (!APICallError.isInstance(cause)) {
     const said = quote(cause instanceof Error ? cause.message : String(cause), model);

@@ -3,9 +3,6 @@ import type { ChatModel } from "./config.ts";
 import { ModelSilent } from "./model-errors.ts";
 import { languageModel } from "./models.ts";
 
-/** Longest time between two pieces of an answer, and until the first one. */
-const silenceMs = 90_000;
-
 type WantedCall = {
   readonly id: string;
   /** As the model knows it. */
@@ -38,7 +35,7 @@ export type StepRequest = {
 
 /** Asks the model once, and passes its text on as it comes. @throws whatever the provider fails with */
 export async function askModel(request: StepRequest): Promise<ModelStep> {
-  const silence = new Silence();
+  const silence = new Silence(request.model.maxSilenceSeconds);
   let failure: unknown;
   const result = streamText({
     model: languageModel(request.model) satisfies LanguageModel,
@@ -69,7 +66,7 @@ export async function askModel(request: StepRequest): Promise<ModelStep> {
     silence.signal.throwIfAborted();
     return { calls, messages: await result.responseMessages, isCut };
   } catch (error) {
-    throw silence.signal.aborted && !request.signal.aborted ? new ModelSilent(silenceMs / 1000) : error;
+    throw silence.signal.aborted && !request.signal.aborted ? new ModelSilent(request.model.maxSilenceSeconds) : error;
   } finally {
     silence.end();
   }
@@ -93,9 +90,11 @@ function wantedCall(part: {
 /** Aborts when nothing has come for a while. */
 class Silence {
   readonly #controller = new AbortController();
+  readonly #seconds: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor() {
+  constructor(seconds: number) {
+    this.#seconds = seconds;
     this.reset();
   }
 
@@ -105,7 +104,7 @@ class Silence {
 
   reset(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(), silenceMs);
+    this.#timer = setTimeout(() => this.#controller.abort(), this.#seconds * 1000);
   }
 
   end(): void {

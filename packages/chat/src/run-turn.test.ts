@@ -22,7 +22,15 @@ type Provider = (typeof providers)[number];
 const serveModel = async (provider: Provider, answer: Parameters<typeof openAiModel>[0]): Promise<ModelServer> =>
   closed(await (provider === "anthropic" ? anthropicModel(answer) : openAiModel(answer)));
 const modelAt = (provider: Provider, url: string): ChatModel => ({
-  ...{ provider, name: "Tester", model: "test-1", url, key: "key-of-the-provider", maxOutputTokens: 100 },
+  ...{
+    provider,
+    name: "Tester",
+    model: "test-1",
+    url,
+    key: "key-of-the-provider",
+    maxOutputTokens: 100,
+    maxSilenceSeconds: 90,
+  },
 });
 
 const manifest = manifestOf([
@@ -304,7 +312,41 @@ test.each([
   }
 });
 
-test("CHAT-1 a chat that is too long, an answer that is cut or breaks off, and a model that is away say so", async () => {
+test.each(providers)(
+  "CHAT-1 %s: an answer is limited to the tokens of the setting; one that was cut says so, and can go on",
+  async (provider) => {
+    const model = await serveModel(provider, (_request, count) =>
+      count === 1 ? { text: ["Half an ans"], isCut: true } : { text: ["wer."] },
+    );
+    const cut = await ask({ model: modelAt(provider, model.url) });
+    expect(model.requests[0]?.body.max_tokens).toBe(100);
+    expect(cut).toMatchObject({
+      ...{ status: "failed", parts: [{ text: "Half an ans" }], inputTokens: 100, outputTokens: 20 },
+      problem: { code: "answer_cut", message: expect.stringMatching(/Tester's limit of 100 tokens .*continue/) },
+    });
+    const history = [{ question: "Please", parts: cut.parts }];
+    const rest = await ask({ model: modelAt(provider, model.url), history, question: { text: "Go on", attached: [] } });
+    expect(rest).toMatchObject({ status: "done", parts: [{ text: "wer." }] });
+    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("Half an ans");
+  },
+);
+
+test("CHAT-1 a model that falls silent, before its answer or within it, is given up; what it said is kept, and it can be asked again", async () => {
+  const message = "Tester sent nothing for 3 s, so its answer was ended. Try again.";
+  const problem = { code: "model_unreachable", message };
+  const silent = async (provider: Provider, text: string[]) => {
+    const model = await serveModel(provider, (_request, count) =>
+      count === 1 ? { text, fallsSilent: true } : { text: ["Hi."] },
+    );
+    const setting = { model: { ...modelAt(provider, model.url), maxSilenceSeconds: 3 } };
+    const parts = text.map((each) => ({ kind: "text", text: each }));
+    expect(await ask(setting)).toMatchObject({ status: "failed", parts, problem });
+    expect(await ask(setting)).toMatchObject({ status: "done", parts: [{ text: "Hi." }], problem: null });
+  };
+  await Promise.all(providers.flatMap((provider) => [silent(provider, []), silent(provider, ["Let me th"])]));
+});
+
+test("CHAT-1 a chat that is too long, an answer that breaks off, and a model that is away say so", async () => {
   const failing = async (reply: ModelReply) => {
     const model = await serveModel("openai-compatible", () => reply);
     return ask({ model: modelAt("openai-compatible", model.url) });
@@ -315,9 +357,6 @@ test("CHAT-1 a chat that is too long, an answer that is cut or breaks off, and a
   expect(await failing({ status: 400, body: tooLong })).toMatchObject({ problem: { code: "context_too_long" } });
   expect(await failing({ status: 400, body: { error: { message: "no such field x" } } })).toMatchObject({
     problem: { code: "model_failed", message: "Tester refused the request: no such field x." },
-  });
-  expect(await failing({ text: ["Half an ans"], isCut: true })).toMatchObject({
-    ...{ status: "failed", problem: { code: "answer_cut" }, parts: [{ text: "Half an ans" }] },
   });
   expect(await failing({ text: ["Half"], breaksOff: true })).toMatchObject({
     status: "failed",

@@ -195,5 +195,5 @@ const tooManyTokens: ChatProblem = {
 
 const answerCut = (model: ChatModel): ChatProblem => ({
   code: "answer_cut",
-  message: `The answer reached ${model.name}'s limit of ${model.maxOutputTokens.toLocaleString("en")} tokens. Ask it to go on.`,
+  message: `The answer reached ${model.name}'s limit of ${model.maxOutputTokens.toLocaleString("en")} tokens for one answer. Let it continue, or ask for less at once.`,
 });

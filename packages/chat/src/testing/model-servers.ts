@@ -10,6 +10,8 @@ export type ModelRequest = {
     readonly model: string;
     readonly system?: unknown;
     readonly stream?: boolean;
+    /** Both APIs call it so. */
+    readonly max_tokens?: number;
     readonly messages: readonly { readonly role: string; readonly content: unknown }[];
     readonly tools?: readonly unknown[];
   };
@@ -24,6 +26,8 @@ export type ModelReply =
       readonly isCut?: boolean;
       /** Ends the connection after the text. */
       readonly breaksOff?: boolean;
+      /** Sends nothing more after the text, and keeps the connection. */
+      readonly fallsSilent?: boolean;
     }
   | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> };
 
@@ -89,6 +93,7 @@ export async function openAiModel(answer: Answer): Promise<ModelServer> {
       await sleep(reply.pauseMs ?? 0);
     }
     if (reply.breaksOff) return void response.destroy();
+    if (reply.fallsSilent) return;
     for (const [index, { id, name, arguments: args }] of calls.entries()) {
       const half = Math.floor(args.length / 2);
       write({ tool_calls: [{ index, id, type: "function", function: { name, arguments: args.slice(0, half) } }] });
@@ -126,6 +131,7 @@ export async function anthropicModel(answer: Answer): Promise<ModelServer> {
       const deltas = text.map((each) => ({ type: "text_delta", text: each }));
       await block({ type: "text", text: "" }, deltas);
     }
+    if (reply.fallsSilent) return;
     for (const { id, name, arguments: args } of calls) {
       await block({ type: "tool_use", id, name, input: {} }, [{ type: "input_json_delta", partial_json: args }]);
     }

@@ -17,6 +17,8 @@ import { TurnView } from "./turn-view.tsx";
 import { useChat } from "./use-chat.ts";
 import { useFollowEnd } from "./use-follow-end.ts";
 
+/** Asks for the rest of an answer that reached its limit. */
+const goOn = "Continue where your answer was cut off.";
 const noDraft: Draft = { text: "", attachments: [] };
 
 /** The questions and answers of one chat, and the field for the next question. */
@@ -88,6 +90,7 @@ export function Conversation({
         projectKey={projectKey}
         onReply={isLast && chat.isAnswering ? reply : null}
         onRetry={mayAsk ? () => ask(again, true) : null}
+        onContinue={mayAsk ? () => ask({ ...noDraft, text: goOn }, false) : null}
         onEdit={mayAsk ? () => edit(again, true) : null}
         onStopElsewhere={turn.status === "running" && !chat.isAnswering ? () => void stopElsewhere(turn.id) : null}
       />

@@ -1,6 +1,6 @@
 import type { ChatTurnView } from "@towpath/core/chat";
-import type { ChatAttachment } from "@towpath/core/chat/schema";
-import { FileText, MessageSquareText, Pencil, RotateCw } from "lucide-react";
+import type { ChatAttachment, ChatProblem } from "@towpath/core/chat/schema";
+import { ArrowDown, FileText, MessageSquareText, Pencil, RotateCw } from "lucide-react";
 import { lazy, memo, type ReactNode, Suspense } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -12,12 +12,13 @@ import { type SendReply, ToolCallView } from "./tool-call-view.tsx";
 // The parser of Markdown is large: load it with the first answer.
 const Markdown = lazy(async () => ({ default: (await import("~/ui/markdown.tsx")).Markdown }));
 
-/** A question with its answer. `onRetry` and `onEdit` are given for the last one, while nothing answers. */
+/** A question with its answer. `onRetry`, `onContinue` and `onEdit` are given for the last one, while nothing answers. */
 export const TurnView = memo(function TurnView({
   turn,
   projectKey,
   onReply,
   onRetry,
+  onContinue,
   onEdit,
   onStopElsewhere,
 }: {
@@ -25,6 +26,8 @@ export const TurnView = memo(function TurnView({
   projectKey: ProjectKey;
   onReply: SendReply | null;
   onRetry: (() => void) | null;
+  /** Asks for the rest of an answer that was cut. */
+  onContinue: (() => void) | null;
   onEdit: (() => void) | null;
   /** Given when another page or nobody follows the answer. */
   onStopElsewhere: (() => void) | null;
@@ -46,9 +49,7 @@ export const TurnView = memo(function TurnView({
           ),
         )}
         {turn.status === "running" && <Working turn={turn} onStopElsewhere={onStopElsewhere} />}
-        {turn.problem && (
-          <Callout tone="bad" title={turn.problem.message} actions={onRetry && <Retry onRetry={onRetry} />} />
-        )}
+        {turn.problem && <Problem problem={turn.problem} onRetry={onRetry} onContinue={onContinue} />}
         {turn.status === "stopped" && <p className="text-sm text-muted">You stopped the answer.</p>}
       </div>
       {turn.status !== "running" && (
@@ -68,6 +69,26 @@ export const TurnView = memo(function TurnView({
     </article>
   );
 });
+
+/** What went wrong, with the way on. */
+function Problem({
+  problem,
+  onRetry,
+  onContinue,
+}: {
+  problem: ChatProblem;
+  onRetry: (() => void) | null;
+  onContinue: (() => void) | null;
+}) {
+  if (problem.code !== "answer_cut")
+    return <Callout tone="bad" title={problem.message} actions={onRetry && <Retry onRetry={onRetry} />} />;
+  const goOn = onContinue && (
+    <Button size="sm" icon={<ArrowDown aria-hidden />} onClick={onContinue}>
+      Continue
+    </Button>
+  );
+  return <Callout tone="warn" title={problem.message} actions={goOn} />;
+}
 
 const Retry = ({ onRetry }: { onRetry: () => void }) => (
   <Button size="sm" icon={<RotateCw aria-hidden />} onClick={onRetry}>
