@@ -267,12 +267,10 @@ test("CHAT-1 an answer that reached the limit of tokens says so, and Continue as
   await expectAccessible(page);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByText("ns like this.").waitFor();
-  await expect
-    .poll(async () => (await turns()).map(({ status, problem }) => [status, problem?.code]))
-    .toEqual([
-      ["failed", "answer_cut"],
-      ["done", undefined],
-    ]);
+  await expect.poll(turns).toMatchObject([
+    { status: "failed", problem: { code: "answer_cut" } },
+    { status: "done", problem: null },
+  ]);
   expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("It begi");
   expect(await page.getByRole("button", { name: "Continue" }).count()).toBe(0);
 });

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { BuildSummary } from "@towpath/core/build";
 import { type ReactNode, useState } from "react";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { commitTitle } from "../build/build-status.tsx";
@@ -81,15 +82,19 @@ export function GoLiveDialog({
   open: boolean;
   onOpenChange: (open: boolean) => void;
 }) {
-  const { mutate, isPending } = useGoLive(project, version, () => onOpenChange(false));
+  const { mutate, isPending, error, reset } = useGoLive(project, version, () => onOpenChange(false));
+  const change = (isOpen: boolean) => {
+    onOpenChange(isOpen);
+    reset();
+  };
   return (
     <Dialog
       open={open}
-      onOpenChange={onOpenChange}
+      onOpenChange={change}
       title={titles[way]}
       footer={
         <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button onClick={() => change(false)}>Cancel</Button>
           <Button variant="primary" busy={isPending} onClick={() => mutate(way)}>
             {goLiveLabels[way]}
           </Button>
@@ -109,6 +114,11 @@ export function GoLiveDialog({
         />
       )}
       <p className="mt-3 text-sm text-muted">{explanations[way](version.branch.name)}</p>
+      {error && (
+        <Callout tone="bad" title="The version could not be made live" className="mt-3">
+          {failureText(error)}
+        </Callout>
+      )}
     </Dialog>
   );
 }
@@ -140,10 +150,6 @@ function useGoLive(project: ProjectKey, version: Version, onDone: () => void) {
       onDone();
       if (buildId === undefined) toast.success(`${version.commitSha.slice(0, 7)} is live`);
       else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId } });
-    },
-    onError: (error) => {
-      onDone();
-      toast.error("The version could not be made live.", { description: failureText(error) });
     },
   });
 }
