@@ -17,7 +17,7 @@ const manifest = manifestOf([
 async function suggested(reply: ModelReply) {
   const server = await openAiModel(() => reply);
   closing.push(server);
-  const common = { name: "Tester", model: "t", url: server.url, maxOutputTokens: 100 };
+  const common = { name: "Tester", model: "t", url: server.url, maxOutputTokens: 100, maxSilenceSeconds: 90 };
   const model: ChatModel = { ...common, provider: "openai-compatible" };
   const found = await suggestByModel(model, manifest, new AbortController().signal);
   return { ...found, asked: JSON.stringify(server.requests[0]?.body) };
@@ -58,7 +58,7 @@ test("CHAT-2 templates take tools that only read first, and the first sentence o
 test("CHAT-2 what fails at the provider is thrown", async () => {
   const server = await anthropicModel(() => ({ status: 401, body: { error: { message: "no" } } }));
   closing.push(server);
-  const common = { name: "Tester", model: "t", url: server.url, maxOutputTokens: 100 };
+  const common = { name: "Tester", model: "t", url: server.url, maxOutputTokens: 100, maxSilenceSeconds: 90 };
   const asked = suggestByModel({ ...common, provider: "anthropic", key: "k" }, manifest, new AbortController().signal);
   await expect(asked).rejects.toMatchObject({ statusCode: 401 });
 });

@@ -59,7 +59,7 @@ test("BLD-10 RUN-4 KEY-4 a build goes live only after its server has really star
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${project.name}/mcp`)).toBe(true);
 });
 
-test("PRJ-14 RUN-4 a promotion gives the builder the preview's layers and production's variables, and goes live", async () => {
+test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and production's variables, goes live, and says so at its commit", async () => {
   const { db } = bench.database;
   const project = await seedProject(db, team);
   await seedSecrets(db, bench.services.secrets, project.id, { API_KEY: "very secret" });
@@ -81,6 +81,13 @@ test("PRJ-14 RUN-4 a promotion gives the builder the preview's layers and produc
   expect(await liveCommit(db, project.branchId)).toBe(shaOf("a"));
   expect(requests).toMatchObject([
     { layers, environment: { API_KEY: "very secret", TOWPATH_CLOUD_ENVIRONMENT: "production" } },
+  ]);
+  const reported = () =>
+    bench.statuses.filter(({ sha }) => sha === shaOf("a")).map(({ state, description }) => `${state} ${description}`);
+  await until(() => reported().length === 4);
+  expect(reported()).toEqual([
+    ...["pending Building", "success Deployed"],
+    ...["pending Promoting to production", "success Promoted to production"],
   ]);
   // Pushed commits are built as ever.
   await builds.ended(await builds.start(project, "b"));
