@@ -62,6 +62,7 @@ export async function prewarmServer(
   const status = await outcomeOf(directory, running.ended, launch.startTimeoutMs, () =>
     readPrewarmStatus(`${directory.shared}/${statusName}`),
   );
+  let isServer = false;
   const interpreter: WaitingInterpreter = {
     running,
     async claim(claimed, onOutput) {
@@ -70,14 +71,15 @@ export async function prewarmServer(
         await end(running, directory);
         return { obstacle };
       }
+      isServer = true;
       const startedAt = performance.now();
       output.passOn(onOutput);
       return await awaitServer(running, directory, { ...claimed, startedAt }, gate);
     },
     end: () => end(running, directory),
   };
-  // However it ends.
-  void running.ended.then(() => directory.remove().catch(() => {}));
+  // However it ends. A server's directory is removed by its supervisor, which reads its last status first.
+  void running.ended.then(() => (isServer ? undefined : directory.remove().catch(() => {})));
   if (typeof status !== "string" && status.state === "prewarmed" && (await running.freeze()))
     return { ok: true, interpreter };
   await interpreter.end();

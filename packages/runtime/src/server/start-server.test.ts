@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { defaultFloodLimits } from "../process/flood.ts";
@@ -17,6 +18,33 @@ test("RUN-6 the exit of a server is reported even when its directory cannot be r
   if (!result.ok) throw new Error("it did not start");
   expect((await result.handle.stop(1000)).reason).toBe("stopped");
   await removeDirectory(own);
+});
+
+test("BLD-2 the status that a server writes just before it ends is read, however fast its directory is removed", async () => {
+  const failing = `
+import json, sys
+status = sys.argv[2].split("=", 1)[1]
+what = {"message": "no", "file": None, "line": None, "module": None, "candidates": [], "traceback": None}
+open(status, "w").write(json.dumps({"state": "failed", "code": "unsupported_object", **what}))
+`;
+  for (let round = 0; round < 20; round++) {
+    const own = await shortDirectory();
+    const shared = `${own}/shared`;
+    await mkdir(shared);
+    // Before anything else can look.
+    const remove = async () => rmSync(own, { recursive: true });
+    const spec = tinyServer.launch("serve", own);
+    const argv = ["/usr/bin/python3", "-c", failing, ...spec.sandbox.argv.slice(2)] as const;
+    const sandbox = { ...spec.sandbox, argv };
+    const result = await startServer(
+      spawnPlain,
+      { own, shared, remove },
+      { ...spec, sandbox },
+      () => {},
+      defaultFloodLimits,
+    );
+    expect(result).toMatchObject({ ok: false, cause: "harness", status: { code: "unsupported_object" } });
+  }
 });
 
 test("RUN-3 a server whose backlog is full counts as started", async () => {

@@ -57,8 +57,11 @@ export async function awaitServer(
   start: { readonly instanceId: string; readonly startTimeoutMs: number; readonly startedAt: number },
   gate: FloodGate,
 ): Promise<StartResult> {
-  const { handle, exited } = superviseServer(running, directory, start.instanceId, gate);
-  const outcome = await outcomeOf(directory, running.ended, start.startTimeoutMs, () => finalStatus(directory));
+  const decided = outcomeOf(directory, running.ended, start.startTimeoutMs, () => finalStatus(directory));
+  // A server that ends early has said why in its directory: read it before it is removed.
+  const remove = () => decided.then(() => directory.remove());
+  const { handle, exited } = superviseServer(running, { ...directory, remove }, start.instanceId, gate);
+  const outcome = await decided;
   if (typeof outcome !== "string" && outcome.state === "ready") {
     const { prewarm } = outcome;
     const startMs = performance.now() - start.startedAt;
