@@ -1,11 +1,13 @@
 // The first call of a server that is stopped, frozen or warm, beside the same server started bare with Python.
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { glob, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePorts, instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { freePort } from "@towpath/role/testing";
+import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { postOnce, writeServer } from "./echo-server.ts";
 import { median, printTable, timed } from "./measure.ts";
 
@@ -22,7 +24,7 @@ const instance = await startTowpath(dataDirectory, await instancePorts(), {
 
 /** The same dependency layer and file, started bare: python to the first answer. */
 async function startBare(python: string, directory: string): Promise<number> {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const begun = performance.now();
   const child = spawn(python, [join(directory, "server.py"), String(port)], {
     stdio: "ignore",

@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
+import { freePort, freePorts } from "@towpath/role/testing";
 import { createRunnerStandIn } from "@towpath/runner-api/testing";
 import { modernCall } from "../instance/modern-call.ts";
-import { freePorts } from "../instance/towpath-process.ts";
 import type { Side } from "./gateway-load.ts";
 import { type Answers, startNginxProxy, startServer, workerOf } from "./gateway-nginx.ts";
 import { insertAccessToken, insertApiKey, insertServer } from "./gateway-rows.ts";
@@ -56,7 +56,7 @@ export async function startBench(): Promise<Bench> {
   });
   await migrateDatabase(postgres.url);
   const database = openDatabase(postgres.url);
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const { answers, process: server } = await startServer(directory, port);
   const children = [server];
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
@@ -76,7 +76,7 @@ export async function startBench(): Promise<Bench> {
     server: { name: "server itself", url: `http://127.0.0.1:${port}/mcp`, request, pid: null },
     startedToo: (child) => void children.unshift(child),
     async startGateway({ workers, core, checkout = join(import.meta.dirname, "../.."), environment = {} }) {
-      const [port = 0] = await freePorts(1);
+      const port = await freePort();
       const url = (label: string) => `http://localhost:${port}/${label}/mcp`;
       const child = await startGatewayProcess(directory, {
         databaseUrl: postgres.url,

@@ -1,6 +1,7 @@
 // A server's first handshake and list when nothing of it runs: from a prewarmed interpreter, with an ordinary start, and bare Python,
 // by turns in one run. Then many deployed servers that are all stopped: what waits for them costs, with and without.
 // Arguments: rounds (default 7), deployed servers (default 0: without that part), frameworks by name (default all).
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { glob, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,8 +9,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "@towpath/db";
+import { freePort } from "@towpath/role/testing";
 import { childrenOf, databaseUrlOf, launcherOf } from "../instance/processes.ts";
-import { freePorts, instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { copyProject } from "./copy-project.ts";
 import { median, type Series, timed } from "./measure.ts";
 
@@ -90,7 +92,7 @@ async function metric({ instance }: Platform, name: string): Promise<number> {
 
 /** Bare Python with the same packages, from spawning it to its first answer. */
 async function startBare(python: string, directory: string): Promise<number> {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const begun = performance.now();
   const env = { PATH: process.env.PATH };
   const child = spawn(python, [join(directory, "server.py"), String(port)], { stdio: "ignore", env });

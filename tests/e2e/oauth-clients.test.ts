@@ -6,10 +6,11 @@ import { UnauthorizedError as LegacyUnauthorized } from "@modelcontextprotocol/s
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { freePort } from "@towpath/role/testing";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { suiteProgram } from "../conformance/suite.ts";
 import { makePortal } from "../instance/make-portal.ts";
-import { freePorts, repositoryRoot } from "../instance/towpath-process.ts";
+import { repositoryRoot } from "../instance/towpath-process.ts";
 import { memoryProvider, printedAddress } from "./authorize.ts";
 import { newVisitor, signUp } from "./browser.ts";
 import { openSignedInServer } from "./signed-in-server.ts";
@@ -142,7 +143,7 @@ test("GW-4 GW-5 FastMCP's client signs in by the OAuth helper of mcp", async () 
 test("GW-4 GW-5 the official inspector's command line signs in", async () => {
   const manifest = require.resolve("@modelcontextprotocol/inspector/package.json");
   const program = join(dirname(manifest), "clients", "launcher", "build", "index.js");
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const args = [program, "--cli", url.href, "--transport", "http", "--method", "tools/call", "--tool-name", "echo"];
   args.push("--tool-arg", "text=inspected", "--callback-url", `http://127.0.0.1:${port}/oauth/callback`);
   // Without a terminal it starts a sign-in only if it may open a browser.
@@ -151,7 +152,7 @@ test("GW-4 GW-5 the official inspector's command line signs in", async () => {
 });
 
 test("GW-5 the conformance suite's authorization scenarios pass", async () => {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const registered = await fetch(`${issuer}/oauth/register`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePorts } from "@towpath/role/testing";
 
 export const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -23,26 +22,6 @@ export type TowpathInstance = {
 };
 
 export type Ports = { readonly web: number; readonly gateway: number; readonly forge: number };
-
-/** Ports that are free now, below those that the kernel gives to outgoing connections, which could take one meanwhile. */
-export async function freePorts(count: number): Promise<number[]> {
-  const held: Server[] = [];
-  const ports: number[] = [];
-  while (ports.length < count) {
-    const port = randomInt(20_000, 32_000);
-    const server = createServer();
-    server.listen(port, "127.0.0.1");
-    const free = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!free) continue;
-    held.push(server);
-    ports.push(port);
-  }
-  await Promise.all(held.map((server) => once(server.close(), "close")));
-  return ports;
-}
 
 export async function instancePorts(): Promise<Ports> {
   const [web = 0, gateway = 0, forge = 0] = await freePorts(3);

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createForgeAdmin, createGitHub } from "@towpath/github";
+import { freePort } from "@towpath/role/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { freePort, git, testPrivateKey, testSecret, WebhookReceiver } from "./testing/test-forge.ts";
+import { git, testPrivateKey, testSecret, WebhookReceiver } from "./testing/test-forge.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 let directory: string;

@@ -7,12 +7,12 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@model
 import { UnauthorizedError as LegacyUnauthorized } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { freePort } from "@towpath/role/testing";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import {
   type Certificate,
   fetchHere,
-  freePort,
   killGroup,
   makeCertificate,
   memoryProvider,

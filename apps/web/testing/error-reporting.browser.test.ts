@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import { freePort } from "@towpath/role/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPage, openBrowser, passTimeUntil, signIn, untilHydrated } from "./browser.ts";
 import { openSite, sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
-import { freePort } from "./web-process.ts";
 
 // The service that the reports go to, and the host of the analytics script, are one small server here.
 

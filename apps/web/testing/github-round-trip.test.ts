@@ -1,12 +1,12 @@
 import { seedProject } from "@towpath/core/testing";
 import { githubInstallation, user, verification } from "@towpath/db/schema";
+import { freePort } from "@towpath/role/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { startFakeGitHub } from "./fake-github.ts";
 import { forgeSettings } from "./forge-process.ts";
 import { openSite } from "./site.ts";
 import { answerOf, callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
-import { freePort } from "./web-process.ts";
 
 let gitHub: Awaited<ReturnType<typeof startFakeGitHub>>;
 const site = openSite(async () => {

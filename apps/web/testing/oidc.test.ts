@@ -6,12 +6,13 @@ import { newId } from "@towpath/core/ids";
 import { inviteMembers } from "@towpath/core/invitation";
 import { seedExternalRoute, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
 import { account, auditLog, member, user } from "@towpath/db/schema";
+import { freePort } from "@towpath/role/testing";
 import { eq } from "drizzle-orm";
 import { decodeJwt, generateKeyPair, SignJWT } from "jose";
 import { afterAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
 import { callServerFunction, newVisitor, type Visitor } from "./visitor.ts";
-import { freePort, startWeb } from "./web-process.ts";
+import { startWeb } from "./web-process.ts";
 
 let issuer: { readonly url: string; stop(): void };
 const site = openSite(async (url) => {

@@ -112,7 +112,13 @@ test("AUTH-6 the organization switcher opens the other organization's servers in
 
 test("UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; Escape closes it", async () => {
   await open(`${org}/weather-service/logs`);
-  await page.keyboard.press("Control+k");
+  // The first key may come before the page listens.
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("Control+k");
+      return await palette().count();
+    })
+    .toBe(1);
   await palette().getByRole("option", { name: "Deployments" }).waitFor();
   await expectAccessible(page);
   await page.setViewportSize(desktop);
@@ -141,9 +147,14 @@ test("UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; 
 
 test("UI-4 / focuses the page's search, ? shows the shortcuts, and both are text while someone types", async () => {
   await open(`${org}/servers`);
-  await page.keyboard.press("/");
   const field = page.getByRole("searchbox");
-  await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+  // The first key may come before the page listens.
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("/");
+      return await field.evaluate((element) => element === document.activeElement);
+    })
+    .toBe(true);
   await page.keyboard.type("a/b?");
   await expect.poll(() => field.inputValue()).toBe("a/b?");
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import type { Database } from "@towpath/db";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
+import { freePort } from "@towpath/role/testing";
 import { afterAll, beforeAll } from "vitest";
 import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
-import { freePort, startWeb, type WebProcess } from "./web-process.ts";
+import { startWeb, type WebProcess } from "./web-process.ts";
 
 /** The production build as a process over a database of its own. */
 export type Site = Omit<WebProcess, "stop"> & {

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@towpath/role/testing";
 import react from "@vitejs/plugin-react";
 import type { Page } from "playwright-core";
 import { createServer, type ViteDevServer } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { toast as Toast } from "~/ui/toast.ts";
 import { newPage, openBrowser } from "./browser.ts";
-import { freePort } from "./web-process.ts";
 
 // The real toaster on a page of its own, because pages of the product show few kinds of toasts. The browser's clock is
 // moved by the tests.

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@towpath/role/testing";
 import { builtWeb } from "./built-web.ts";
 
 export type WebProcess = {
@@ -16,15 +16,6 @@ export type WebProcess = {
   /** Sends SIGTERM. Resolves with the exit code and the duration in milliseconds. */
   stop(): Promise<{ code: number | null; ms: number }>;
 };
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
-}
 
 /** Starts the production build as a process on a free port. */
 export async function startWeb(options: {

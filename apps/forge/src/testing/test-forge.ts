@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createForgeAdmin, createGitHub, type ForgeAdmin, type GitHub, type GitHubConfig } from "@towpath/github";
+import { freePort } from "@towpath/role/testing";
 import { SignJWT } from "jose";
 import pino from "pino";
 import type { ForgeConfig } from "../config.ts";
@@ -67,14 +68,6 @@ export class WebhookReceiver {
     }
     throw new Error(`no such webhook; got ${this.received.map(({ event }) => event).join(", ")}`);
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export type TestForge = {

@@ -3,24 +3,17 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, connect, createServer, type LookupFunction } from "node:net";
+import { type AddressInfo, connect, type LookupFunction } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { createServer as createTlsServer } from "node:tls";
 import { promisify } from "node:util";
 import type { OAuthClientInformationMixed, OAuthDiscoveryState, OAuthTokens } from "@modelcontextprotocol/client";
+import { freePort } from "@towpath/role/testing";
 import { Agent, fetch as undiciFetch } from "undici";
 import { until } from "./rig.ts";
 
 // Servers with a sign-in of their own, as on the internet: https, names of their own, a provider in a process of its own.
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 export type Certificate = { key: string; cert: string; certPath: string };
 

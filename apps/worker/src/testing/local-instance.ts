@@ -11,6 +11,7 @@ import { receiveWebhook } from "@towpath/core/webhook";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createForgeAdmin, createGitHub, type ForgeAdmin, type GitHub, verifyWebhook } from "@towpath/github";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
+import { freePort } from "@towpath/role/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
 
 const run = promisify(execFile);
@@ -187,14 +188,6 @@ async function webhookRoute(database: TestDatabase, queue: OpenJobQueue) {
       return new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Writes files below a directory. */
