@@ -1,3 +1,4 @@
+import { ensureWebBuild } from "../up/web-build.ts";
 import { check, type Output, programOf, pytest, together, vitest } from "./programs.ts";
 import type { Totals } from "./totals.ts";
 
@@ -63,6 +64,15 @@ export const stages: readonly Stage[] = [
     run: (output) => check(output, "docs/list-unproven-requirements.ts", "--check"),
   },
   {
+    name: "site",
+    title: "Build of the site",
+    // Once for all stages that follow, which would each build it.
+    run: async () => {
+      await ensureWebBuild();
+      return { passed: 1, failures: [] };
+    },
+  },
+  {
     name: "unit",
     title: "Packages and processes",
     // Beside the other lanes one worker fewer: as much at the same time as without them.
@@ -91,8 +101,15 @@ export const stages: readonly Stage[] = [
   {
     name: "lifecycle",
     title: "Life of an instance",
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts"),
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/fresh-checkout*"]),
     lane: "instances",
+  },
+  {
+    name: "fresh",
+    title: "A fresh checkout",
+    // Whoever runs the other stages in one has seen most of it: everything installed, the site built, an instance up.
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["fresh-checkout"]),
+    onlyWhenNamed: true,
   },
   {
     name: "interleavings",
