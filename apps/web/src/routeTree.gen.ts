@@ -91,6 +91,7 @@ import { Route as ApiGithubSetupRouteImport } from "./routes/api/github/setup";
 import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webhooks";
 import { Route as ApiOgIndexRouteImport } from "./routes/api/og/index";
 import { Route as ApiOgProjectNameRouteImport } from "./routes/api/og/$projectName";
+import { Route as ApiPicturesHashRouteImport } from "./routes/api/pictures/$hash";
 import { Route as ApiV1PasswordResetsRouteImport } from "./routes/api/v1/password-resets";
 import { Route as ApiV1RepositoriesRouteImport } from "./routes/api/v1/repositories";
 import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
@@ -576,6 +577,11 @@ const ApiOgProjectNameRoute = ApiOgProjectNameRouteImport.update({
   path: "/api/og/$projectName",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ApiPicturesHashRoute = ApiPicturesHashRouteImport.update({
+  id: "/api/pictures/$hash",
+  path: "/api/pictures/$hash",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const ApiV1PasswordResetsRoute = ApiV1PasswordResetsRouteImport.update({
   id: "/api/v1/password-resets",
   path: "/api/v1/password-resets",
@@ -977,6 +983,7 @@ export interface FileRoutesByFullPath {
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
+  "/api/pictures/$hash": typeof ApiPicturesHashRoute;
   "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
@@ -1114,6 +1121,7 @@ export interface FileRoutesByTo {
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
+  "/api/pictures/$hash": typeof ApiPicturesHashRoute;
   "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
@@ -1255,6 +1263,7 @@ export interface FileRoutesById {
   "/api/github/setup": typeof ApiGithubSetupRoute;
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
+  "/api/pictures/$hash": typeof ApiPicturesHashRoute;
   "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
@@ -1396,6 +1405,7 @@ export interface FileRouteTypes {
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/og/$projectName"
+    | "/api/pictures/$hash"
     | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
@@ -1533,6 +1543,7 @@ export interface FileRouteTypes {
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/og/$projectName"
+    | "/api/pictures/$hash"
     | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName"
@@ -1673,6 +1684,7 @@ export interface FileRouteTypes {
     | "/api/github/setup"
     | "/api/github/webhooks"
     | "/api/og/$projectName"
+    | "/api/pictures/$hash"
     | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
@@ -1776,6 +1788,7 @@ export interface RootRouteChildren {
   ApiGithubSetupRoute: typeof ApiGithubSetupRoute;
   ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
   ApiOgProjectNameRoute: typeof ApiOgProjectNameRoute;
+  ApiPicturesHashRoute: typeof ApiPicturesHashRoute;
   ApiV1PasswordResetsRoute: typeof ApiV1PasswordResetsRoute;
   ApiV1RepositoriesRoute: typeof ApiV1RepositoriesRoute;
   ApiOgIndexRoute: typeof ApiOgIndexRoute;
@@ -2401,6 +2414,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOgProjectNameRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/pictures/$hash": {
+      id: "/api/pictures/$hash";
+      path: "/api/pictures/$hash";
+      fullPath: "/api/pictures/$hash";
+      preLoaderRoute: typeof ApiPicturesHashRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/password-resets": {
       id: "/api/v1/password-resets";
       path: "/api/v1/password-resets";
@@ -2978,6 +2998,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiGithubSetupRoute: ApiGithubSetupRoute,
   ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,
   ApiOgProjectNameRoute: ApiOgProjectNameRoute,
+  ApiPicturesHashRoute: ApiPicturesHashRoute,
   ApiV1PasswordResetsRoute: ApiV1PasswordResetsRoute,
   ApiV1RepositoriesRoute: ApiV1RepositoriesRoute,
   ApiOgIndexRoute: ApiOgIndexRoute,

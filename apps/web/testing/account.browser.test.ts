@@ -3,7 +3,7 @@ import { newId } from "@towpath/core/ids";
 import { sha256 } from "@towpath/crypto";
 import { user, verification } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
@@ -58,6 +58,49 @@ test("ORG-4 the profile's name is saved by keyboard and shown in the menu; an em
   await page.getByRole("navigation").getByRole("link", { name: "Profile" }).click();
   await question.getByRole("button", { name: "Discard changes" }).click();
   await page.waitForURL("**/settings/profile");
+});
+
+test("ORG-4 a picture is cropped in the browser, shown in the bar and the members' list, and removed; a team's too; others are not asked for it", async () => {
+  await open("profile");
+  const wide =
+    "const c = document.createElement('canvas'); c.width = 640; c.height = 300; c.getContext('2d').fillRect(0, 0, 320, 300); c.toDataURL()";
+  const drawn = String(await page.evaluate(wide));
+  const file = { name: "me.png", mimeType: "image/png", buffer: Buffer.from(drawn.split(",")[1] ?? "", "base64") };
+  const chooser = page.getByLabel("Picture file");
+  const pictureIn = (place: Locator) => place.locator("img[src^='/api/pictures/']");
+  await chooser.setInputFiles({ ...file, name: "me.svg", mimeType: "image/svg+xml", buffer: Buffer.from("<svg/>") });
+  await page.getByText("Your browser can't read this file as a picture.").waitFor();
+  await expectAccessible(page);
+  await chooser.setInputFiles(file);
+  await page.getByText("Picture saved").waitFor();
+  const inBar = pictureIn(page.getByRole("button", { name: /account of/ }));
+  await inBar.waitFor();
+  await expect.poll(() => inBar.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(256);
+  await expectAccessible(page);
+  const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
+  const served = await owner.visitor.request(row?.image ?? "", {});
+  expect(Object.fromEntries(served.headers)).toMatchObject({
+    ...{ "content-type": "image/webp", "x-content-type-options": "nosniff" },
+    "cache-control": "private, max-age=31536000, immutable",
+    "content-security-policy": "default-src 'none'; sandbox",
+  });
+  const stranger = await seededMember(site.url, site.db);
+  const asked = [newVisitor(site.url), stranger.visitor].map((visitor) => visitor.request(row?.image ?? "", {}));
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([401, 404]);
+
+  await open("members");
+  await pictureIn(page.getByRole("row").filter({ hasText: "You" })).waitFor();
+  await open("general");
+  await chooser.setInputFiles(file);
+  await page.getByText("Picture saved").waitFor();
+  const ofTeam = pictureIn(page.getByRole("button", { name: /Switch organization/ }));
+  await ofTeam.waitFor();
+  await expectAccessible(page);
+  await page.getByRole("main").getByRole("button", { name: "Remove" }).press("Enter");
+  await ofTeam.waitFor({ state: "detached" });
+  await open("profile");
+  await page.getByRole("main").getByRole("button", { name: "Remove" }).press("Enter");
+  await inBar.waitFor({ state: "detached" });
 });
 
 test("ORG-4 UI-2 the theme is chosen under Preferences, with the arrow keys", async () => {

@@ -105,6 +105,7 @@ async function everythingOf({ organization }: Member): Promise<Record<string, un
     tools: "all",
     caller: null,
     server: null,
+    picture: null,
   };
 }
 
@@ -173,6 +174,7 @@ test("entry points without a permission are exactly these", () => {
     "public: site.getSite",
     "self: GET api/github/callback.ts",
     "self: GET api/github/setup.ts",
+    "self: GET api/pictures/$hash.ts",
     "self: GET logout.tsx",
     "self: POST logout.tsx",
     "self: account.beginTwoFactor",
@@ -189,6 +191,7 @@ test("entry points without a permission are exactly these", () => {
     "self: account.getSignInMethods",
     "self: account.renewRecoveryCodes",
     "self: account.requestEmailChange",
+    "self: account.saveOwnPicture",
     "self: account.savePreferences",
     "self: account.saveProfile",
     "self: github-user.exchangeCode",

@@ -2,7 +2,8 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 type Encoding = "base64url" | "hex";
 
-export const sha256 = (text: string, encoding: Encoding = "base64url"): string => hash("sha256", text, encoding);
+export const sha256 = (data: string | Uint8Array, encoding: Encoding = "base64url"): string =>
+  hash("sha256", data, encoding);
 
 export const hmacSha256 = (
   key: string | Uint8Array,

@@ -1,6 +1,7 @@
+import { useState } from "react";
 import { classNames } from "./class-names.ts";
 
-const initials = (name: string) =>
+export const initialsOf = (name: string) =>
   name
     .split(/\s+/)
     .slice(0, 2)
@@ -8,20 +9,42 @@ const initials = (name: string) =>
     .join("")
     .toUpperCase();
 
-/** A person's picture, or their initials. Next to their name, so that it needs no text of its own. */
-export function Avatar({ name, picture, className }: { name: string; picture?: string | null; className?: string }) {
-  const look = classNames("size-8 shrink-0 rounded-full", className);
-  if (picture)
-    return <img src={picture} alt="" className={classNames(look, "object-cover")} referrerPolicy="no-referrer" />;
+/**
+ * The picture of a person (round) or an organization, or their initials. Next to their name, so that it needs no text of
+ * its own.
+ */
+export function Avatar({
+  name,
+  picture,
+  shape = "person",
+  className = "size-8 text-2xs",
+}: {
+  readonly name: string;
+  readonly picture?: string | null;
+  readonly shape?: "person" | "organization";
+  /** Size and type. */
+  readonly className?: string;
+}) {
+  // Removed since, or at an issuer that doesn't answer.
+  const [broken, setBroken] = useState<string | null>(null);
+  const look = classNames("shrink-0", shape === "person" ? "rounded-full" : "rounded-md", className);
+  if (picture && picture !== broken) {
+    return (
+      <img
+        src={picture}
+        alt=""
+        className={classNames(look, "bg-sunken object-cover")}
+        referrerPolicy="no-referrer"
+        onError={() => setBroken(picture)}
+      />
+    );
+  }
   return (
     <span
       aria-hidden
-      className={classNames(
-        look,
-        "flex items-center justify-center bg-accent-soft text-2xs font-semibold text-accent-text",
-      )}
+      className={classNames(look, "flex items-center justify-center bg-accent-soft font-semibold text-accent-text")}
     >
-      {initials(name)}
+      {initialsOf(name)}
     </span>
   );
 }

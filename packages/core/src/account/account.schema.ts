@@ -13,6 +13,7 @@ export type AccountAction =
   | "account.email_requested"
   | "account.email_canceled"
   | "account.email_change"
+  | "account.picture"
   | "account.preferences";
 
 /** In which zone and how a person reads times (ORG-4). `timeZone` null: that of their browser. */

@@ -31,8 +31,13 @@ const words: Readonly<Record<string, Words>> = {
         .map(([key, change]) => `changed the team's ${key === "slug" ? "address" : key} ${fromTo(change)}`)
         .join(" and "),
   ],
+  "organization.picture": [
+    "team",
+    ({ detail }) => (detail.removed === true ? "removed the team's picture" : "changed the team's picture"),
+  ],
   // Of no team, so that no team's page shows it.
   "account.update": ["people", () => "changed their name"],
+  "account.picture": ["people", () => "changed their picture"],
   "account.preferences": ["people", () => "changed their time zone or clock"],
   "member.changeRole": ["people", (entry) => `changed the role of ${person(entry)} ${fromTo(entry.detail)}`],
   "member.remove": ["people", (entry) => `removed ${person(entry)} from the team`],

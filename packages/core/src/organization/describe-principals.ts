@@ -13,6 +13,8 @@ export type PrincipalView = {
   readonly name: string;
   /** Of a member, else null. */
   readonly email: string | null;
+  /** Of a member who has one, else null. */
+  readonly pictureUrl: string | null;
 };
 
 const maxPrincipals = 1000;
@@ -37,7 +39,10 @@ export async function describePrincipals(call: {
     });
   const [users, keys] = await Promise.all([
     ctx.db
-      .select({ id: user.id, firstName: user.firstName, lastName: user.lastName, email: user.email })
+      .select({
+        ...{ id: user.id, firstName: user.firstName, lastName: user.lastName, email: user.email },
+        pictureUrl: user.image,
+      })
       .from(member)
       .innerJoin(user, eq(user.id, member.userId))
       .where(and(eq(member.organizationId, organization.id), inArray(member.userId, idsOf("user:")))),
@@ -46,9 +51,12 @@ export async function describePrincipals(call: {
       .from(apikey)
       .where(and(eq(apikey.organizationId, organization.id), inArray(apikey.id, idsOf("key:")))),
   ]);
-  const known = new Map<string, Pick<PrincipalView, "name" | "email">>([
-    ...users.map((each) => [`user:${each.id}`, { name: displayNameOf(each), email: each.email }] as const),
-    ...keys.map((each) => [`key:${each.id}`, { name: each.name ?? each.start ?? "API key", email: null }] as const),
+  const known = new Map<string, Described>([
+    ...users.map((each) => {
+      const { email, pictureUrl } = each;
+      return [`user:${each.id}`, { name: displayNameOf(each), email, pictureUrl }] as const;
+    }),
+    ...keys.map((each) => [`key:${each.id}`, notAPerson(each.name ?? each.start ?? "API key")] as const),
   ]);
   return new Map(principals.map((id) => [id, { id, kind: kindOf(id), ...(known.get(id) ?? unnamed(id)) }]));
 }
@@ -59,7 +67,12 @@ function kindOf(id: string): PrincipalView["kind"] {
   return id.startsWith("key:") ? "key" : "other";
 }
 
-function unnamed(id: string): Pick<PrincipalView, "name" | "email"> {
+type Described = Pick<PrincipalView, "name" | "email" | "pictureUrl">;
+
+/** Who is no person. */
+const notAPerson = (name: string): Described => ({ name, email: null, pictureUrl: null });
+
+function unnamed(id: string): Described {
   const names = { user: "Former member", key: "Deleted API key", admin: "Admin", anonymous: "Anonymous", other: id };
-  return { name: names[kindOf(id)], email: null };
+  return notAPerson(names[kindOf(id)]);
 }

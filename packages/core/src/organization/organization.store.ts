@@ -47,7 +47,11 @@ export type ProfileView = {
   /** How they read times (ORG-4). */
   readonly preferences: Preferences;
   readonly githubUserId: number | null;
-  readonly organizations: readonly (OrganizationView & { readonly externalId: string; readonly role: Role })[];
+  readonly organizations: readonly (OrganizationView & {
+    readonly externalId: string;
+    readonly pictureUrl: string | null;
+    readonly role: Role;
+  })[];
   readonly githubInstallations: readonly {
     readonly installationId: number;
     readonly organizationId: string;
@@ -71,7 +75,10 @@ export async function findUser(db: Queryable, userId: string) {
 
 export function listMemberships(db: Queryable, userId: string) {
   return db
-    .select({ id: organization.id, slug: organization.slug, name: organization.name, role: member.role })
+    .select({
+      ...{ id: organization.id, slug: organization.slug, name: organization.name },
+      ...{ pictureUrl: organization.logo, role: member.role },
+    })
     .from(member)
     .innerJoin(organization, eq(organization.id, member.organizationId))
     .where(eq(member.userId, userId))

@@ -3,6 +3,8 @@ import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
 import { type AccountActivity, listAccountActivity, updatePreferences, updateProfile } from "@towpath/core/account";
 import { preferencesSchema, updateProfileSchema } from "@towpath/core/account/schema";
+import { changeOwnPicture } from "@towpath/core/picture";
+import { pictureSchema } from "@towpath/core/picture/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { appCode, email, newPassword } from "~/features/sign-in/credentials.schema.ts";
@@ -41,6 +43,12 @@ export const saveProfile = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(updateProfileSchema))
   .handler(({ context, data }) => updateProfile({ ctx: context.ctx, input: data }));
+
+/** Changes or removes the user's picture (ORG-4). */
+export const saveOwnPicture = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .validator(input(pictureSchema))
+  .handler(({ context, data }) => changeOwnPicture({ ctx: context.ctx, input: data }));
 
 /** Changes how the user reads times (ORG-4). */
 export const savePreferences = createServerFn({ method: "POST" })

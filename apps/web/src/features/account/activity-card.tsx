@@ -19,6 +19,7 @@ const words: Readonly<Record<AccountAction, string>> = {
   "account.email_requested": "Change of the email address requested",
   "account.email_canceled": "Change of the email address canceled",
   "account.email_change": "Email address changed",
+  "account.picture": "Picture changed",
   "account.preferences": "Preferences changed",
 };
 

@@ -1,8 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { useRouter } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { useState } from "react";
-import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -12,6 +10,7 @@ import { Field, Input } from "~/ui/field.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { cancelEmailChange, requestEmailChange, signInMethodsQuery } from "./account.functions.ts";
+import { useReloadedProfile } from "./use-reloaded-profile.ts";
 
 /** The address with which the user signs in, and how it changes (ORG-7). */
 export function EmailCard({ email }: { readonly email: string }) {
@@ -22,7 +21,7 @@ export function EmailCard({ email }: { readonly email: string }) {
     <Card>
       <CardHeader
         title="Email"
-        description="You sign in with it, and invitations are for it."
+        description="You sign in with it, and invitations go to it."
         actions={methods.hasPassword ? <ChangeEmail email={email} sendsMail={sendsMail} /> : null}
       />
       <CardBody className="flex flex-col gap-4">
@@ -111,7 +110,7 @@ function ChangeForm({
   readonly onClose: () => void;
 }) {
   const queryClient = useQueryClient();
-  const router = useRouter();
+  const reload = useReloadedProfile();
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const { problems, busy, run } = useSubmit();
@@ -120,11 +119,7 @@ function ChangeForm({
       const { isChanged } = await requestEmailChange({ data: { email, password } });
       onClose();
       if (isChanged) {
-        await Promise.all([
-          queryClient.fetchQuery({ ...profileQuery, staleTime: 0 }),
-          queryClient.fetchQuery({ ...currentAuthQuery, staleTime: 0 }),
-        ]);
-        await router.invalidate();
+        await reload();
         toast.success("Email changed. Other sessions have ended.");
       }
       await queryClient.invalidateQueries({ queryKey: ["account"] });

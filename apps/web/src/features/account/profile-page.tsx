@@ -1,22 +1,23 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { Link, useRouter } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/organization";
 import { useState } from "react";
-import { currentAuthQuery, profileQuery } from "~/features/session/session.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Card, CardHeader } from "~/ui/card.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 import { toast } from "~/ui/toast.ts";
-import { saveProfile } from "./account.functions.ts";
+import { PictureField } from "../picture/picture-field.tsx";
+import { saveOwnPicture, saveProfile } from "./account.functions.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { EmailCard } from "./email-card.tsx";
+import { useReloadedProfile } from "./use-reloaded-profile.ts";
 
 /** The user's name, and what identifies them (ORG-4). */
 export function ProfilePage({ profile }: { readonly profile: ProfileView }) {
   return (
     <AccountFrame title="Profile" description="How your teams see you.">
+      <PictureCard profile={profile} />
       <NameForm profile={profile} />
       <EmailCard email={profile.email} />
       <Card>
@@ -46,9 +47,28 @@ function Row({ label, children }: { readonly label: string; readonly children: R
   );
 }
 
+function PictureCard({ profile }: { readonly profile: ProfileView }) {
+  const reload = useReloadedProfile();
+  return (
+    <Card>
+      <CardHeader title="Picture" description="Shown to members of your organizations beside your name." />
+      <CardBody>
+        <PictureField
+          name={profile.displayName}
+          picture={profile.profilePictureUrl}
+          shape="person"
+          onSave={async (picture) => {
+            await saveOwnPicture({ data: { picture } });
+            await reload();
+          }}
+        />
+      </CardBody>
+    </Card>
+  );
+}
+
 function NameForm({ profile }: { readonly profile: ProfileView }) {
-  const queryClient = useQueryClient();
-  const router = useRouter();
+  const reload = useReloadedProfile();
   const [firstName, setFirstName] = useState(profile.firstName ?? "");
   const [lastName, setLastName] = useState(profile.lastName ?? "");
   const form = useSubmit();
@@ -56,12 +76,7 @@ function NameForm({ profile }: { readonly profile: ProfileView }) {
   const save = () =>
     form.run(async () => {
       await saveProfile({ data: { firstName, lastName } });
-      // Guards take what is cached, however old.
-      await Promise.all([
-        queryClient.fetchQuery({ ...profileQuery, staleTime: 0 }),
-        queryClient.fetchQuery({ ...currentAuthQuery, staleTime: 0 }),
-      ]);
-      await router.invalidate();
+      await reload();
       toast.success("Name saved");
     });
   const fields = [

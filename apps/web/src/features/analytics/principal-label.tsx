@@ -1,5 +1,6 @@
 import type { PrincipalView } from "@towpath/core/organization";
 import { Bot, KeyRound, ShieldCheck, User, UserX } from "lucide-react";
+import { Avatar } from "~/ui/avatar.tsx";
 import { classNames } from "~/ui/class-names.ts";
 
 const icons = { user: User, key: KeyRound, admin: ShieldCheck, anonymous: UserX, other: Bot } as const;
@@ -10,7 +11,11 @@ export function PrincipalLabel({ principal, className }: { principal: PrincipalV
   const Icon = icons[principal.kind];
   return (
     <span className={classNames("inline-flex max-w-full min-w-0 items-center gap-1.5", className)}>
-      <Icon className="size-3.5 shrink-0 text-faint" aria-hidden />
+      {principal.pictureUrl ? (
+        <Avatar name={principal.name} picture={principal.pictureUrl} className="size-5 text-[0.5rem]" />
+      ) : (
+        <Icon className="size-3.5 shrink-0 text-faint" aria-hidden />
+      )}
       {principal.kind !== "anonymous" && principal.kind !== "admin" && (
         <span className="sr-only">{kinds[principal.kind]} </span>
       )}

@@ -1,10 +1,16 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Building2, Check, Plus } from "lucide-react";
 import { switchOrganization } from "~/features/session/session.functions.ts";
+import { Avatar } from "~/ui/avatar.tsx";
 import { Switcher } from "~/ui/switcher.tsx";
 import { toast } from "~/ui/toast.ts";
 
-export type SwitchableOrganization = { readonly id: string; readonly slug: string; readonly name: string };
+export type SwitchableOrganization = {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly pictureUrl?: string | null;
+};
 
 /** Makes another organization the session's and opens its servers (AUTH-6). */
 export async function openOrganization(organization: SwitchableOrganization): Promise<void> {
@@ -13,6 +19,14 @@ export async function openOrganization(organization: SwitchableOrganization): Pr
   // Load a new document, so that nothing cached for one organization shows up in the other.
   window.location.assign(`/${organization.slug}/servers`);
 }
+
+/** An organization's picture, or else an icon: in a list, initials would be one more name to read. */
+const Picture = ({ of: { name, pictureUrl } }: { readonly of: SwitchableOrganization }) =>
+  pictureUrl ? (
+    <Avatar name={name} picture={pictureUrl} shape="organization" className="size-5 text-[0.5rem]" />
+  ) : (
+    <Building2 aria-hidden />
+  );
 
 /** Shows the active organization and switches to another (AUTH-6). */
 export function OrganizationSwitcher({
@@ -25,11 +39,12 @@ export function OrganizationSwitcher({
   readonly className?: string;
 }) {
   const navigate = useNavigate();
+  const shown = organizations.find(({ id }) => id === active.id) ?? active;
   const choices = organizations.map((organization) => ({
     id: organization.id,
     label: organization.name,
     keywords: [organization.slug],
-    icon: organization.id === active.id ? <Check aria-hidden /> : <Building2 aria-hidden />,
+    icon: organization.id === active.id ? <Check aria-hidden /> : <Picture of={organization} />,
     run: () => {
       if (organization.id === active.id) void navigate({ to: "/$orgSlug/servers", params: { orgSlug: active.slug } });
       else void openOrganization(organization).catch(() => {});
@@ -51,6 +66,7 @@ export function OrganizationSwitcher({
       ]}
       empty="No organization of yours has that name."
       className={className ?? ""}
+      {...(shown.pictureUrl && { icon: <Picture of={shown} /> })}
     >
       {active.name}
     </Switcher>

@@ -2,24 +2,17 @@ import { Menu as BaseMenu } from "@base-ui/react/menu";
 import { Link } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/organization";
 import { BookOpen, Check, Keyboard, LogOut, UserRound } from "lucide-react";
+import { Avatar, initialsOf } from "~/ui/avatar.tsx";
 import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 import { signOut } from "./sign-out.ts";
-
-const initials = (name: string) =>
-  name
-    .split(/\s+/)
-    .slice(0, 2)
-    .map((part) => part[0] ?? "")
-    .join("")
-    .toUpperCase();
 
 /** Account, keyboard shortcuts, theme and sign-out. */
 export function UserMenu({
   profile,
   onShortcuts,
 }: {
-  readonly profile: Pick<ProfileView, "displayName" | "email">;
+  readonly profile: Pick<ProfileView, "displayName" | "email" | "profilePictureUrl">;
   /** Shows the keyboard shortcuts. */
   readonly onShortcuts: () => void;
 }) {
@@ -28,10 +21,10 @@ export function UserMenu({
       trigger={
         <button
           type="button"
-          aria-label={`${initials(profile.displayName)}: account of ${profile.displayName}`}
-          className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-text hover:brightness-97"
+          aria-label={`${initialsOf(profile.displayName)}: account of ${profile.displayName}`}
+          className="shrink-0 rounded-full hover:brightness-97"
         >
-          {initials(profile.displayName)}
+          <Avatar name={profile.displayName} picture={profile.profilePictureUrl} className="size-8 text-xs" />
         </button>
       }
     >

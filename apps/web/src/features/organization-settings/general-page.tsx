@@ -1,18 +1,24 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
 import { Lock } from "lucide-react";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { PictureField } from "../picture/picture-field.tsx";
 import { useMay } from "../session/guards.ts";
+import { profileQuery } from "../session/session.functions.ts";
 import { OrganizationForm } from "./organization-form.tsx";
-import { removeOrganization } from "./organization-settings.functions.ts";
+import { removeOrganization, saveOrganizationPicture } from "./organization-settings.functions.ts";
 
 /** Settings of the organization as a whole (ORG-4). */
 export function GeneralPage({
   organization,
+  picture,
   mayDelete,
 }: {
   readonly organization: { readonly slug: string; readonly name: string };
+  readonly picture: string | null;
   readonly mayDelete: boolean;
 }) {
   const mayManage = useMay("organization.manage");
@@ -20,7 +26,12 @@ export function GeneralPage({
     <div className="max-w-4xl">
       <PageHeader title="General" description={`Settings of ${organization.name} as a whole.`} />
       <div className="flex flex-col gap-6">
-        {mayManage ? <OrganizationForm organization={organization} /> : null}
+        {mayManage ? (
+          <>
+            <PictureCard organization={organization} picture={picture} />
+            <OrganizationForm organization={organization} />
+          </>
+        ) : null}
         {mayDelete ? <DeleteOrganization slug={organization.slug} /> : null}
         {mayManage || mayDelete ? null : (
           <EmptyState icon={<Lock aria-hidden />} title="Your role can't change these settings">
@@ -29,6 +40,30 @@ export function GeneralPage({
         )}
       </div>
     </div>
+  );
+}
+
+function PictureCard({
+  organization: { slug: orgSlug, name },
+  picture,
+}: {
+  readonly organization: { readonly slug: string; readonly name: string };
+  readonly picture: string | null;
+}) {
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const save = async (changed: string | null) => {
+    await saveOrganizationPicture({ data: { orgSlug, picture: changed } });
+    await queryClient.fetchQuery({ ...profileQuery, staleTime: 0 });
+    await router.invalidate();
+  };
+  return (
+    <Card>
+      <CardHeader title="Picture" description="Shown to the members of this team beside its name." />
+      <CardBody>
+        <PictureField name={name} picture={picture} shape="organization" onSave={save} />
+      </CardBody>
+    </Card>
   );
 }
 

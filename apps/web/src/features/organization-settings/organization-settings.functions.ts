@@ -3,6 +3,8 @@ import { getRequestHeaders } from "@tanstack/react-start/server";
 import { signWidgetToken } from "@towpath/auth/credentials";
 import { deleteOrganization, getSessionAccess, updateOrganization } from "@towpath/core/organization";
 import { updateOrganizationSchema } from "@towpath/core/organization/schema";
+import { changeOrganizationPicture } from "@towpath/core/picture";
+import { pictureSchema } from "@towpath/core/picture/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { organizationAccess, publicAccess } from "~/http/access.ts";
@@ -24,6 +26,12 @@ export const changeOrganization = createServerFn({ method: "POST" })
   .middleware([organizationAccess("organization.manage")])
   .validator(input(updateOrganizationSchema.extend({ orgSlug: z.string() })))
   .handler(({ context, data }) => updateOrganization({ ctx: context.ctx, input: data }));
+
+/** Changes or removes the organization's picture (ORG-4). */
+export const saveOrganizationPicture = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(pictureSchema.extend({ orgSlug: z.string() })))
+  .handler(({ context, data }) => changeOrganizationPicture({ ctx: context.ctx, input: data }));
 
 type WidgetToken =
   | { readonly token: string; readonly expiresAt: string; readonly error: null }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { activeOrganization, homeDestination, inOrganization } from "./destinations.ts";
 
-const acme = { id: "1", slug: "acme", name: "Acme", externalId: "1", role: "owner" } as const;
-const beta = { id: "2", slug: "beta", name: "Beta", externalId: "2", role: "member" } as const;
+const acme = { id: "1", slug: "acme", name: "Acme", externalId: "1", pictureUrl: null, role: "owner" } as const;
+const beta = { id: "2", slug: "beta", name: "Beta", externalId: "2", pictureUrl: null, role: "member" } as const;
 const installation = { installationId: 7, organizationId: "1", accountLogin: "acme" };
 const project = (orgSlug: string) => ({ id: `p-${orgSlug}`, name: `echo-${orgSlug}`, orgSlug });
 

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
+import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { useVariables } from "../onboarding/use-variables.ts";
 import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -41,6 +42,7 @@ export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; 
         void submit();
       }}
     >
+      <UnsavedChanges when={variables.filled.length > 0 && !busy} what="variables" />
       <EnvironmentVariables
         variables={variables}
         legend="Add variables"

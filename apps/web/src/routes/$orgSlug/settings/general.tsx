@@ -10,8 +10,8 @@ export const Route = createFileRoute("/$orgSlug/settings/general")({
 });
 
 function General() {
-  const { organization } = Route.useRouteContext();
-  return (
-    <GeneralPage organization={organization} mayDelete={organization.permissions.includes("organization.delete")} />
-  );
+  const { organization, profile } = Route.useRouteContext();
+  const picture = profile.organizations.find(({ id }) => id === organization.id)?.pictureUrl ?? null;
+  const mayDelete = organization.permissions.includes("organization.delete");
+  return <GeneralPage organization={organization} picture={picture} mayDelete={mayDelete} />;
 }
