@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
@@ -81,11 +82,8 @@ test("GW-2 a session of a process that is gone answers 404, so that the client i
   await next.close();
 });
 
-test("GW-2 BLD-10 after a rollout a session stays with its process while that lives, and new clients get the new one", async () => {
-  const server = await rig.deploy(createMcpListener());
-  const url = urlOf(server);
-  const old = await connectLegacy(url);
-  await old.client.listTools();
+/** Points a server's route to another deployment and waits until calls arrive there. */
+async function rollOut(server: DeployedServer) {
   const next = await startUnixServer(createMcpListener());
   const deploymentId = randomUUID();
   await insertDeployment(rig.database.pool, { ...server, deploymentId });
@@ -95,10 +93,19 @@ test("GW-2 BLD-10 after a rollout a session stays with its process while that li
     server.label,
   ]);
   await until(async () => {
-    const client = await connectModern(url);
+    const client = await connectModern(urlOf(server));
     await client.close();
     return (await rig.rows(server.projectId, 1)).some((row) => row.deploymentId === deploymentId);
   });
+  return next;
+}
+
+test("GW-2 BLD-10 after a rollout a session stays with its process while that lives, and new clients get the new one", async () => {
+  const server = await rig.deploy(createMcpListener());
+  const url = urlOf(server);
+  const old = await connectLegacy(url);
+  await old.client.listTools();
+  const next = await rollOut(server);
   expect((await old.client.listTools()).tools.length).toBe(3);
   // The old deployment is stopped: its sessions end, and nothing starts it again.
   rig.runner.servers.delete(server.deploymentId);
@@ -110,6 +117,31 @@ test("GW-2 BLD-10 after a rollout a session stays with its process while that li
     ),
   );
   await old.client.close();
+  await next.close();
+});
+
+test("BLD-10 requests in flight during a rollout finish at the process that has them, an answer that streams too", async () => {
+  const held: ServerResponse[] = [];
+  const server = await rig.deploy((_request, response) => void held.push(response));
+  const call = () =>
+    fetch(urlOf(server), {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: '{"jsonrpc":"2.0","id":7,"method":"tools/list"}',
+    });
+  const waiting = call();
+  await until(() => held.length === 1);
+  const streaming = call();
+  await until(() => held.length === 2);
+  held[1]?.writeHead(200, { "content-type": "text/event-stream" }).write("data: first\n\n");
+  const stream = await streaming;
+  const next = await rollOut(server);
+  held[0]?.writeHead(200, { "content-type": "application/json" }).end('{"jsonrpc":"2.0","id":7,"result":{"old":true}}');
+  held[1]?.end("data: last\n\n");
+  const answer = await waiting;
+  expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: "2.0", id: 7, result: { old: true } }]);
+  expect(await stream.text()).toBe("data: first\n\ndata: last\n\n");
+  expect(held).toHaveLength(2);
   await next.close();
 });
 

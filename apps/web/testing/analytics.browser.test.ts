@@ -3,6 +3,7 @@ import { seedProject, shaOf } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
+import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
@@ -206,7 +207,7 @@ test("PRJ-6 PRJ-7 a project without calls or builds: every page says what will b
   await page.emulateMedia({ colorScheme: "light" });
 });
 
-test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try again", async () => {
+test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try again; lists are read again every 30 s", async () => {
   const failing = await browser.signedInPage(site.url, owner);
   await failing.clock.install();
   await failing.goto(`${base()}/settings`);
@@ -219,6 +220,21 @@ test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try a
   await failing.getByRole("button", { name: "Try again" }).click();
   const rows = failing.getByRole("table", { name: "Sessions" }).locator("tbody").getByRole("row");
   await expect.poll(() => rows.count()).toBe(100);
+  // By the page's own clock, which stands still until then.
+  await failing.getByRole("link", { name: "Tools" }).click();
+  await passTimeUntil(failing, failing.getByText("What echo does"));
+  const [{ manifest } = { manifest: null }] = await site.db
+    .select({ manifest: build.manifest })
+    .from(build)
+    .where(eq(build.projectId, project.id));
+  const { tools, ...others } = manifest as { readonly tools: readonly object[] };
+  const late = { ...tools[0], tool_name: "late", description: "Came with a push" };
+  await site.db
+    .update(build)
+    .set({ manifest: { ...others, tools: [...tools, late] } })
+    .where(eq(build.projectId, project.id));
+  await failing.clock.runFor(31_000);
+  await failing.getByRole("link", { name: "late" }).waitFor();
 });
 
 test("LOG-5 the statistics of the log refuse a search", async () => {

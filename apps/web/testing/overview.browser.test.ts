@@ -104,6 +104,21 @@ test("PRJ-19 a new call changes the numbers of the open page", async () => {
   await expect.poll(() => figure("Calls").textContent(), { timeout: 20_000 }).toBe("2");
 });
 
+test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and the way to its log", async () => {
+  const project = await liveProject();
+  await site.db.insert(instance).values({
+    ...{ id: newId(), deploymentId: project.deploymentId, state: "crashed", exitCode: 3 },
+    ...{ endReason: "it exited with status 3", endedAt: new Date(Date.now() - hour) },
+  });
+  await open(project.name);
+  await see("The server crashed");
+  await see("It exited with status 3. It starts again by itself");
+  await see("Crashed");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Open server log" }).click();
+  await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);
+});
+
 test("PRJ-19 live but never called: how to call it", async () => {
   const project = await liveProject();
   await open(project.name);

@@ -15,7 +15,7 @@ import { CallsChart } from "./calls-chart.tsx";
 import { FirstCall, NotDeployed } from "./first-steps.tsx";
 import { LatestFailures } from "./latest-failures.tsx";
 import { type Overview, overviewQuery, serverStatusQuery } from "./overview.functions.ts";
-import { ServerFacts } from "./server-facts.tsx";
+import { Crashed, ServerFacts } from "./server-facts.tsx";
 import { StateLine } from "./state-line.tsx";
 import { TopTools } from "./top-tools.tsx";
 import { TrafficTiles } from "./traffic-tiles.tsx";
@@ -49,6 +49,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
         }
       />
       <div className="flex flex-col gap-5">
+        <Crashed projectKey={projectKey} status={status} />
         <ServerFacts project={project} status={status} />
         {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
         {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}

@@ -2,11 +2,14 @@ import { Link } from "@tanstack/react-router";
 import type { InstanceState, ServerStatusView } from "@towpath/core/deployment";
 import type { ProjectView } from "@towpath/core/project";
 import type { ReactNode } from "react";
+import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { Card } from "~/ui/card.tsx";
 import { formatBytes, RelativeTime } from "~/ui/time.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 import { BuildStatusLabel } from "../build/build-status.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { AuthModeBadge, ServerUrl } from "../project-screen/project-labels.tsx";
 import { BranchLink, RepositoryLink } from "../project-screen/repository-links.tsx";
 
@@ -81,10 +84,9 @@ export const instanceLooks: Readonly<
 
 function Runs({ instance }: { instance: ServerStatusView["instance"] }) {
   const look = instanceLooks[instance?.state ?? "stopped"];
-  const reason = instance?.state === "crashed" ? instance.endReason : null;
   return (
     <Fact name="Server">
-      <Tooltip content={reason ? `${reason} ${look.note}` : look.note}>
+      <Tooltip content={look.note}>
         <span className="inline-flex items-center gap-1.5">
           <WaterLevel level={look.level} tone={look.tone} />
           {look.label}
@@ -93,4 +95,35 @@ function Runs({ instance }: { instance: ServerStatusView["instance"] }) {
       </Tooltip>
     </Fact>
   );
+}
+
+/** Why the process of what is live ended by itself, and what comes next (RUN-6); nothing unless it did. */
+export function Crashed({ projectKey, status }: { projectKey: ProjectKey; status: ServerStatusView }) {
+  const { live, instance } = status;
+  if (!live || instance?.state !== "crashed") return null;
+  const params = { ...projectKey, buildId: live.buildId };
+  return (
+    <Callout
+      tone="bad"
+      title={
+        <>
+          The server crashed{" "}
+          {instance.endedAt ? <RelativeTime time={instance.endedAt} className="font-normal" /> : null}
+        </>
+      }
+      actions={
+        <Link to="/$orgSlug/$projectName/server-logs/$buildId" params={params} className={buttonLook({ size: "sm" })}>
+          Open server log
+        </Link>
+      }
+    >
+      {sentenceOf(instance.endReason)} It starts again by itself, after a pause that grows with each crash.
+    </Callout>
+  );
+}
+
+/** The runner's reason is a part of a sentence. */
+function sentenceOf(reason: string | null): string {
+  if (!reason) return "";
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;
 }
