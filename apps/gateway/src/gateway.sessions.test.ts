@@ -122,7 +122,12 @@ test("GW-2 BLD-10 after a rollout a session stays with its process while that li
 
 test("BLD-10 requests in flight during a rollout finish at the process that has them, an answer that streams too", async () => {
   const held: ServerResponse[] = [];
-  const server = await rig.deploy((_request, response) => void held.push(response));
+  const serve = createMcpListener();
+  // Whoever asks later, before the gateway knows the new route, is answered.
+  const server = await rig.deploy((request, response) => {
+    if (held.length < 2) held.push(response);
+    else serve(request, response);
+  });
   const call = () =>
     fetch(urlOf(server), {
       method: "POST",

@@ -21,7 +21,7 @@ export const courseStep = (timeRange: TimeRange, leastMs = 0): number => Math.ma
 
 /** Number of the step in which a time lies, as SQL. */
 export const stepSql = (time: string, stepMs: number): string =>
-  `floor(extract(epoch FROM ${time}) * 1000 / ${stepMs})::float8`;
+  `floor(date_part('epoch', ${time}) * 1000 / ${stepMs})`;
 
 /** Calls of each step of the range, oldest first, the current one last. */
 export function courseOf(

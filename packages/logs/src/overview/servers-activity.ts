@@ -8,17 +8,26 @@ const dayMs = 24 * hourMs;
 /** Level of `rollupLevels`: hours. */
 const hourly = 2;
 const hoursShown = 25;
+/** So many projects are read by one statement: those of a large organization side by side, on several connections. */
+const projectsAtOnce = 125;
 
 /**
- * Calls and errors of the last 24 hours of each project, by whole hours, and its last call, in one statement for all of them
- * (ORG-2). What counts as a call: as in `projectOverview`. The caller has checked access to the projects.
+ * Calls and errors of the last 24 hours of each project, by whole hours, and its last call (ORG-2). What counts as a call:
+ * as in `projectOverview`. The caller has checked access to the projects.
  */
 export async function serversActivity(
   pool: Pool,
   projectIds: readonly string[],
   now = Date.now(),
 ): Promise<readonly ServerActivity[]> {
-  if (projectIds.length === 0) return [];
+  const parts = Array.from({ length: Math.ceil(projectIds.length / projectsAtOnce) }, (_, at) =>
+    projectIds.slice(at * projectsAtOnce, (at + 1) * projectsAtOnce),
+  );
+  return (await Promise.all(parts.map((part) => activityOf(pool, part, now)))).flat();
+}
+
+/** In one statement. */
+async function activityOf(pool: Pool, projectIds: readonly string[], now: number): Promise<readonly ServerActivity[]> {
   const cut = floorToMinute(now - dayMs);
   const values: unknown[] = [projectIds];
   const time = (ms: number) => `$${values.push(new Date(ms))}::timestamptz`;
@@ -38,7 +47,7 @@ export async function serversActivity(
   const { rows } = await pool.query<{
     projectId: string;
     lastCall: Date | null;
-    hours: { hour: number; calls: number; errors: number }[] | null;
+    hours: [hour: number, calls: number, errors: number][] | null;
   }>(
     `WITH series AS MATERIALIZED (SELECT project_id, id, class = 1 AS is_error, last_seen FROM request_log_series s
        WHERE project_id = ANY($1::uuid[]) AND ${isUse("s")}),
@@ -49,21 +58,18 @@ export async function serversActivity(
      latest AS (SELECT project_id, max(last_seen) AS at FROM series GROUP BY 1)
      SELECT p.id AS "projectId", greatest(l.at, h.latest) AS "lastCall", h.hours
      FROM unnest($1::uuid[]) AS p (id) LEFT JOIN latest l ON l.project_id = p.id LEFT JOIN (
-       SELECT project_id, max(latest) AS latest, json_agg(json_build_object('hour', floor(date_part('epoch', hour) / 3600), 'calls', calls, 'errors', errors)) AS hours
+       SELECT project_id, max(latest) AS latest, json_agg(json_build_array(date_part('epoch', hour) / 3600, calls, errors)) AS hours
        FROM hours GROUP BY 1) AS h ON h.project_id = p.id`,
     values,
   );
   const first = Math.floor(cut / hourMs);
   return rows.map(({ projectId, lastCall, hours }) => {
     const found = hours ?? [];
-    const bars = Array.from(
-      { length: hoursShown },
-      (_, at) => found.find(({ hour }) => hour === first + at)?.calls ?? 0,
-    );
+    const bars = Array.from({ length: hoursShown }, (_, at) => found.find(([hour]) => hour === first + at)?.[1] ?? 0);
     return {
       projectId,
-      calls: found.reduce((sum, each) => sum + each.calls, 0),
-      errors: found.reduce((sum, each) => sum + each.errors, 0),
+      calls: found.reduce((sum, [, calls]) => sum + calls, 0),
+      errors: found.reduce((sum, [, , errors]) => sum + errors, 0),
       hours: bars,
       lastCall: lastCall?.toISOString() ?? null,
     };
