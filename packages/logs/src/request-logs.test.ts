@@ -26,6 +26,29 @@ function expectNear(ms: number | null, expected: number): void {
 }
 
 describe("writing", () => {
+  test("GW-7 columns that no row of a batch fills are null, in more combinations than are prepared, also in a replay", async () => {
+    const projectId = randomUUID();
+    const optional = ["refusal", "instanceId", "traceId", "session", "clientName"] as const;
+    const batches = Array.from({ length: 2 ** optional.length }, (_, mask) => {
+      const filled = optional.map((name, bit) => [name, mask & (1 << bit) ? `${name} ${mask}` : null]);
+      const row = requestLogRow({ projectId, ...Object.fromEntries(filled) });
+      // Beside one that fills none: a column with any value is sent for all rows.
+      const bare = requestLogRow({ projectId, ...Object.fromEntries(optional.map((name) => [name, null])) });
+      return [row, bare];
+    });
+    for (const batch of [...batches, ...batches]) await writeRequestLogs(database.pool, batch);
+    const { rows } = await database.pool.query(
+      `SELECT id, refusal, instance_id AS "instanceId", trace_id AS "traceId", session, client_name AS "clientName"
+       FROM request_log WHERE project_id = $1 ORDER BY id`,
+      [projectId],
+    );
+    const written = batches.flat().map((row) => ({
+      id: row.id,
+      ...Object.fromEntries(optional.map((name) => [name, row[name]])),
+    }));
+    expect(rows).toEqual(written.sort((a, b) => (a.id < b.id ? -1 : 1)));
+  });
+
   test("GW-7 a row comes back as it was written, in the names that people read", async () => {
     const projectId = randomUUID();
     const row = requestLogRow({
