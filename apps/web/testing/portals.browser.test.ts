@@ -92,6 +92,12 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
     { prefix: "wiki", tools: ["page"], instructions },
   ]);
 
+  await page.getByRole("button", { name: "Switch server" }).click();
+  await page.getByRole("combobox", { name: /server/i }).fill("wiki");
+  await page.getByRole("option", { name: "wiki-server" }).waitFor();
+  await page.keyboard.press("Enter");
+  // A server has no screen of servers.
+  await page.waitForURL(/\/wiki-server$/);
   await page.goto(`${orgUrl()}/desk-portal/tools`);
   await page.waitForURL(/\/tools\/forecast/);
   await page.goto(`${orgUrl()}/desk-portal/inspector`);

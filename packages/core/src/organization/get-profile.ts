@@ -1,6 +1,7 @@
 import { authorize, permissionsOf, requireUser } from "../authorize/index.ts";
 import { type Context, roles } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
+import { projectKindOf } from "../project/project.schema.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import {
   externalIdOf,
@@ -43,7 +44,11 @@ export async function getProfile(call: { ctx: Context; input: { readonly userId:
       return known ? [{ ...organization, externalId: externalIdOf(organization), role: known }] : [];
     }),
     githubInstallations,
-    projects: projects.map((project) => ({ ...project, pathName: projectPathName(project) })),
+    projects: projects.map((project) => ({
+      ...project,
+      kind: projectKindOf(project),
+      pathName: projectPathName(project),
+    })),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Permission } from "../authorize/index.ts";
 import type { Role } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
+import type { ProjectKind } from "../project/project.schema.ts";
 
 export type OrganizationView = { readonly id: string; readonly slug: string; readonly name: string };
 
@@ -63,6 +64,7 @@ export type ProfileView = {
     /** Path segment in the dashboard. */
     readonly pathName: string;
     readonly orgSlug: string;
+    readonly kind: ProjectKind;
   }[];
 };
 
@@ -99,7 +101,7 @@ export function listInstallationsOf(db: Queryable, organizationIds: readonly str
 
 export function listProjectsOf(db: Queryable, organizationIds: readonly string[]) {
   return db
-    .select({ id: project.id, name: project.name, orgSlug: organization.slug })
+    .select({ id: project.id, name: project.name, kind: project.kind, orgSlug: organization.slug })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .where(inArray(project.organizationId, [...organizationIds]))

@@ -113,7 +113,7 @@ test("AUTH-7 AUTH-12 the profile contains the user's own data only", async () =>
     displayName: "Ada",
     organizations: [{ id: team.id, slug: team.slug, name: expect.any(String), externalId: team.id, role: "owner" }],
     githubInstallations: [{ installationId: team.installationId, organizationId: team.id }],
-    projects: [{ id: mine.id, name: mine.name, orgSlug: team.slug }],
+    projects: [{ id: mine.id, name: mine.name, orgSlug: team.slug, kind: "hosted" }],
   });
   const nobody = await seedUser(database.db);
   const own = { ctx: as(nobody.actor), input: { userId: nobody.id } };

@@ -16,6 +16,14 @@ export const projectNameSchema = z
     error: "Project name must start and end with a letter or number, contain only letters, numbers, and hyphens",
   });
 
+/** `hosted`: built here from a repository; `external`: runs elsewhere; `portal`: offers what other servers have. */
+const projectKinds = ["hosted", "external", "portal"] as const;
+export type ProjectKind = (typeof projectKinds)[number];
+
+/** The kind of a stored project. */
+export const projectKindOf = (row: { readonly kind: string }): ProjectKind =>
+  projectKinds.find((kind) => kind === row.kind) ?? "hosted";
+
 /**
  * Who may call a server (PRJ-12). `passthrough`: the server authenticates itself; `towpath-cloud`: members;
  * `towpath-public`: anybody.

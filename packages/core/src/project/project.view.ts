@@ -4,14 +4,17 @@ import type { Context } from "../context/index.ts";
 import type { DeploymentSummary, InstanceState } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import { type AuthMode, authModeSchema, type SleepingLists, sleepingListsSchema } from "./project.schema.ts";
+import {
+  type AuthMode,
+  authModeSchema,
+  type ProjectKind,
+  projectKindOf,
+  type SleepingLists,
+  sleepingListsSchema,
+} from "./project.schema.ts";
 import type { ProjectRow, ProjectState } from "./project.store.ts";
 
 const problemSchema = z.object({ code: z.string(), message: z.string() });
-
-/** `hosted`: built here from a repository; `external`: runs elsewhere; `portal`: offers what other servers have. */
-const projectKinds = ["hosted", "external", "portal"] as const;
-export type ProjectKind = (typeof projectKinds)[number];
 
 export type ProjectView = {
   readonly id: string;
@@ -101,7 +104,7 @@ export function projectView(
     orgSlug: more.orgSlug,
     name: row.name,
     pathName: projectPathName(row),
-    kind: projectKinds.find((kind) => kind === row.kind) ?? "hosted",
+    kind: projectKindOf(row),
     description: row.description,
     // Treat an unknown mode, written by a later version, as the strictest.
     authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),

@@ -2,7 +2,7 @@ import type { OrganizationAccessView, ProfileView } from "@towpath/core/organiza
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
 import { Drawer } from "~/ui/drawer.tsx";
 import { SidebarNavigation } from "~/ui/sidebar-layout.tsx";
-import { BranchSwitcher } from "./branch-switcher.tsx";
+import { BranchSwitcher, useHasBranches } from "./branch-switcher.tsx";
 import type { Navigation } from "./navigation.tsx";
 import { OrganizationSwitcher } from "./organization-switcher.tsx";
 
@@ -26,9 +26,13 @@ export function NavigationDrawerPanel({
     <Drawer side="left" title="Menu" open={isOpen} onOpenChange={onOpenChange} className="w-[min(19rem,88vw)]">
       <div className="mb-4 flex flex-col gap-1 border-b pb-4">
         <OrganizationSwitcher organizations={profile.organizations} active={organization} className="w-full" />
-        {open ? <BranchSwitcher open={open} className="w-full" /> : null}
+        {open ? <Branches open={open} /> : null}
       </div>
       <SidebarNavigation label={navigation.label} groups={navigation.groups} onNavigate={() => onOpenChange(false)} />
     </Drawer>
   );
+}
+
+function Branches({ open }: { readonly open: ProjectKey }) {
+  return useHasBranches(open) ? <BranchSwitcher open={open} className="w-full" /> : null;
 }

@@ -1,47 +1,65 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { Check, Plus, Server } from "lucide-react";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import { Check, Plus, Server, Waypoints } from "lucide-react";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { StatusDot } from "~/ui/badge.tsx";
 import { Switcher } from "~/ui/switcher.tsx";
-import { useOpenScreen } from "./shell-location.ts";
+import { hasScreen, useOpenScreen } from "./shell-location.ts";
 
-export type SwitchableServer = { readonly id: string; readonly name: string; readonly pathName: string };
-
-/** Shows the open server and switches to another one on the same screen. */
+/** Shows the open server or portal and switches to another one: on the same screen, if it has that. */
 export function ServerSwitcher({
   open,
-  servers,
-  mayCreate,
+  projects,
+  permissions,
   className,
 }: {
   readonly open: ProjectKey;
-  readonly servers: readonly SwitchableServer[];
-  readonly mayCreate: boolean;
+  /** Those of the organization. */
+  readonly projects: ProfileView["projects"];
+  readonly permissions: OrganizationAccessView["permissions"];
   readonly className?: string;
 }) {
   const { data: project } = useQuery(projectQuery(open));
   const screen = useOpenScreen();
   const { history } = useRouter();
-  const choices = servers.map((server) => ({
-    id: server.id,
-    label: server.name,
-    icon: server.id === project?.id ? <Check aria-hidden /> : <Server aria-hidden />,
-    run: () => history.push(`/${open.orgSlug}/${server.pathName}${screen}`),
-  }));
-  const create = {
-    id: "create",
-    label: "New server",
+  const choicesOf = (chosen: ProfileView["projects"], icon: React.ReactNode) =>
+    chosen.map(({ id, name, pathName, kind }) => ({
+      id,
+      label: name,
+      icon: id === project?.id ? <Check aria-hidden /> : icon,
+      run: () => {
+        const target = { orgSlug: open.orgSlug, projectName: pathName, kind };
+        history.push(`/${open.orgSlug}/${pathName}${hasScreen(target, permissions, screen) ? screen : ""}`);
+      },
+    }));
+  const create = [
+    { id: "create", label: "New server", path: "welcome/server-setup" },
+    { id: "create-portal", label: "New portal", path: "portals/new" },
+  ].map(({ path, ...action }) => ({
+    ...action,
     icon: <Plus aria-hidden />,
-    run: () => history.push(`/${open.orgSlug}/welcome/server-setup`),
-  };
+    run: () => history.push(`/${open.orgSlug}/${path}`),
+  }));
+  const isPortal = ({ kind }: ProfileView["projects"][number]) => kind === "portal";
+  const groups = [
+    {
+      label: "Servers",
+      items: choicesOf(
+        projects.filter((each) => !isPortal(each)),
+        <Server aria-hidden />,
+      ),
+    },
+    { label: "Portals", items: choicesOf(projects.filter(isPortal), <Waypoints aria-hidden />) },
+    { label: "Actions", items: permissions.includes("project.create") ? create : [] },
+  ];
   return (
     <Switcher
       label="Switch server"
-      placeholder="Find a server"
-      groups={[{ label: "Servers", items: choices }, ...(mayCreate ? [{ label: "Actions", items: [create] }] : [])]}
-      empty="No server of this organization has that name."
+      placeholder="Find a server or portal"
+      groups={groups}
+      empty="No server or portal of this organization has that name."
       className={className ?? ""}
       icon={<StatusDot tone={!project?.isLive ? "neutral" : project.liveWarnings > 0 ? "warn" : "ok"} />}
     >

@@ -1,4 +1,7 @@
 import { useMatches, useSearch } from "@tanstack/react-router";
+import type { Permission } from "@towpath/core/authorize";
+import type { ProjectKind } from "@towpath/core/project";
+import { projectScreens } from "./navigation.tsx";
 
 const projectRoute = "/$orgSlug/$projectName";
 
@@ -34,4 +37,14 @@ export function screenOf(routeId: string): string {
   if (!routeId.startsWith(`${projectRoute}/`)) return "";
   const screen = routeId.slice(projectRoute.length).replace(/\/?\{-\$\w+\}$/, "");
   return screen.includes("$") || screen === "/" ? "" : screen.replace(/\/$/, "");
+}
+
+/** Whether this project has a screen, such as "/logs", for a role. */
+export function hasScreen(
+  project: Parameters<typeof projectScreens>[0] & { readonly kind: ProjectKind },
+  permissions: readonly Permission[],
+  screen: string,
+): boolean {
+  const groups = projectScreens(project, permissions, { branchId: null, kind: project.kind });
+  return groups.some(({ items }) => items.some(({ link }) => screenOf(link.to ?? "") === screen));
 }

@@ -1,4 +1,3 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import { Menu as MenuIcon } from "lucide-react";
@@ -6,14 +5,13 @@ import { useState } from "react";
 import { CommandButton, useCommandDialogs } from "~/features/command-palette/command-button.tsx";
 import { ConnectButton } from "~/features/project-screen/connect-button.tsx";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
-import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { LogoMark } from "~/ui/logo.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
-import { BranchSwitcher } from "./branch-switcher.tsx";
+import { BranchSwitcher, useHasBranches } from "./branch-switcher.tsx";
 import type { Navigation } from "./navigation.tsx";
 import { OrganizationSwitcher } from "./organization-switcher.tsx";
-import { ServerSwitcher, type SwitchableServer } from "./server-switcher.tsx";
+import { ServerSwitcher } from "./server-switcher.tsx";
 import { useOpenProject } from "./shell-location.ts";
 import { UserMenu } from "./user-menu.tsx";
 
@@ -33,7 +31,7 @@ export function TopBar({
   const open = organization && projectName !== null ? { orgSlug: organization.slug, projectName } : null;
   const commands = useCommandDialogs();
   const place = { profile, organization, open: open && { key: open, screens: navigation?.groups ?? [] } };
-  const servers = profile.projects.filter(({ orgSlug }) => orgSlug === organization?.slug);
+  const projects = profile.projects.filter(({ orgSlug }) => orgSlug === organization?.slug);
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas">
       <div className="mx-auto flex h-16 w-full max-w-[96rem] items-center gap-1 px-4 sm:gap-1.5 sm:px-6">
@@ -60,7 +58,7 @@ export function TopBar({
             </>
           ) : null}
           {organization && open ? (
-            <Places open={open} servers={servers} mayCreate={organization.permissions.includes("project.create")} />
+            <Places open={open} projects={projects} permissions={organization.permissions} />
           ) : null}
         </nav>
         <CommandButton place={place} commands={commands} />
@@ -71,22 +69,17 @@ export function TopBar({
   );
 }
 
-function Places({
-  open,
-  servers,
-  mayCreate,
-}: {
+function Places(props: {
   readonly open: ProjectKey;
-  readonly servers: readonly SwitchableServer[];
-  readonly mayCreate: boolean;
+  readonly projects: ProfileView["projects"];
+  readonly permissions: OrganizationAccessView["permissions"];
 }) {
-  const { data: project } = useQuery(projectQuery(open));
-  // Only what is built here has branches.
-  const hasBranches = project === undefined || project.kind === "hosted";
+  const { open } = props;
+  const hasBranches = useHasBranches(open);
   return (
     <>
       <Slash className="max-lg:hidden" />
-      <ServerSwitcher open={open} servers={servers} mayCreate={mayCreate} className="max-w-64" />
+      <ServerSwitcher {...props} className="max-w-64" />
       {hasBranches ? (
         <>
           <Slash className="max-md:hidden" />

@@ -2,7 +2,8 @@ import { Search } from "lucide-react";
 import { useCallback, useState } from "react";
 import { Kbd } from "~/ui/kbd.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
-import type { OpenDialog, PalettePlace } from "./commands.tsx";
+import type { OpenDialog } from "./commands.tsx";
+import type { PalettePlace } from "./palette-groups.tsx";
 import { useCommandKey, useShortcuts } from "./use-shortcuts.ts";
 
 /** The open dialog, and what opens each: the keys of every screen too. */

@@ -3,7 +3,8 @@ import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import { SearchList } from "~/ui/search-list.tsx";
-import { type OpenDialog, type PalettePlace, useCommands } from "./commands.tsx";
+import { type OpenDialog, useCommands } from "./commands.tsx";
+import type { PalettePlace } from "./palette-groups.tsx";
 import { setSingleKeys, useCommandKey, useSingleKeys } from "./use-shortcuts.ts";
 
 /** The command palette and the list of shortcuts; at most one is open (UI-4). */
@@ -45,10 +46,10 @@ function Palette({
   return (
     <>
       <SearchList
-        label="Search servers, pages and actions"
+        label="Search servers, portals, pages and actions"
         placeholder="Where to? What to do?"
         groups={groups}
-        empty="No matches. Try a server, page or action."
+        empty="No matches. Try a server, portal, page or action."
         onDone={() => onOpenChange(null)}
       />
       <BaseDialog.Close className="sr-only">Close</BaseDialog.Close>
@@ -72,7 +73,7 @@ function ShortcutsDialog({ open, onOpenChange }: { open: boolean; onOpenChange: 
   const commandKey = useCommandKey();
   const areSingleKeysOn = useSingleKeys();
   const rows: readonly { keys: readonly string[]; does: string; isSingle: boolean }[] = [
-    { keys: [commandKey, "K"], does: "Search servers, pages and actions", isSingle: false },
+    { keys: [commandKey, "K"], does: "Search servers, portals, pages and actions", isSingle: false },
     { keys: ["/"], does: "Search on this page", isSingle: true },
     { keys: ["?"], does: "Show these shortcuts", isSingle: true },
     { keys: ["Esc"], does: "Close what is open", isSingle: false },
