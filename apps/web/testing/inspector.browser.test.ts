@@ -1,8 +1,9 @@
 import { type ModelServer, openAiModel } from "@towpath/chat/testing";
 import { newId } from "@towpath/core/ids";
 import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, chatUsage, deployment, route } from "@towpath/db/schema";
+import { branch, build, chatUsage, deployment, route } from "@towpath/db/schema";
 import { readManifest } from "@towpath/mcp/client";
+import type { Manifest } from "@towpath/mcp/manifest";
 import { type Talker, talker } from "@towpath/mcp/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
@@ -30,6 +31,7 @@ afterAll(() => Promise.all([server.close(), model.close()]));
 let member: Member;
 let page: Page;
 let own: { readonly projectId: string; readonly branchId: string; readonly name: string };
+let manifest: Manifest;
 
 beforeAll(async () => {
   member = await seededMember(site.url, site.db);
@@ -37,18 +39,26 @@ beforeAll(async () => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.url });
   const seeded = await seedProject(site.db, member.organization, { authMode: "towpath-cloud" });
   const ids = { projectId: seeded.id, branchId: seeded.branchId };
-  const { manifest } = await readManifest({ url: server.url }, { timeoutMs: 20_000 });
-  const [buildId, deploymentId] = [newId(), newId()];
-  await site.db.insert(build).values({
-    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
-    ...{ sequence: 1, manifest },
-  });
-  await site.db
-    .insert(deployment)
-    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: seeded.name });
-  await site.db.insert(route).values({ label: seeded.name, ...ids, deploymentId });
+  manifest = (await readManifest({ url: server.url }, { timeoutMs: 20_000 })).manifest;
+  await goLive(ids, { label: seeded.name, environment: "production", manifest });
   own = { ...ids, name: seeded.name };
 });
+
+/** Makes a version of a branch live under a label, as its build would have. */
+async function goLive(
+  ids: { readonly projectId: string; readonly branchId: string },
+  version: { readonly label: string; readonly environment: "production" | "preview"; readonly manifest: Manifest },
+): Promise<void> {
+  const [buildId, deploymentId] = [newId(), newId()];
+  const { label, environment } = version;
+  await site.db.insert(build).values({
+    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
+    ...{ sequence: 1, manifest: version.manifest },
+  });
+  await site.db.insert(deployment).values({ ...ids, id: deploymentId, buildId, environment, slug: label });
+  await site.db.insert(route).values({ label, ...ids, deploymentId });
+}
+
 beforeEach(() => page.setViewportSize({ width: 1440, height: 900 }));
 
 const address = (search = "") => `${site.url}/${member.organization.slug}/${own.name}/inspector${search}`;
@@ -198,6 +208,41 @@ test("PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, br
   await expectAccessible(page);
   await page.goto(address(`?branchId=${newId()}`));
   await page.getByText("There is no such branch").waitFor();
+});
+
+test("PRJ-4 a preview's calls go to the preview over a connection of its own, and production's to production", async () => {
+  const branchId = newId();
+  const label = `${own.name}-try`.slice(0, 60);
+  await site.db.insert(branch).values({ id: branchId, projectId: own.projectId, name: "try" });
+  const tools = manifest.tools.filter(({ tool_name: name }) => name === "fails" || name === "work");
+  const ids = { projectId: own.projectId, branchId };
+  await goLive(ids, { label, environment: "preview", manifest: { ...manifest, tools } });
+  server.heard.length = 0;
+  const paths = (method: string) => heard(method).map(({ path }) => path);
+
+  await page.goto(address(`?tool=work&branchId=${branchId}`));
+  await page.getByRole("combobox", { name: "Branch" }).getByText("try").waitFor();
+  const list = page.getByRole("listbox", { name: "tools" });
+  await expect.poll(() => list.getByRole("option").allTextContents()).toHaveLength(2);
+  await page.getByLabel(/^steps/).fill("1");
+  await callButton().click();
+  await result().getByText("done", { exact: true }).waitFor();
+  await page.getByRole("option", { name: /^fails/ }).click();
+  await page.getByRole("heading", { name: "fails", exact: true }).waitFor();
+  await callButton().click();
+  await result().getByText("no such account").waitFor();
+  const preview = `/${label}/mcp`;
+  expect([paths("server/discover"), paths("tools/call")]).toEqual([[preview], [preview, preview]]);
+
+  await page.getByRole("combobox", { name: "Branch" }).click();
+  await page.getByRole("option", { name: /production/ }).click();
+  await page.getByRole("option", { name: /^book/ }).waitFor();
+  await page.getByRole("option", { name: /^fails/ }).click();
+  await page.getByRole("heading", { name: "fails", exact: true }).waitFor();
+  await callButton().click();
+  const production = `/${own.name}/mcp`;
+  await expect.poll(() => paths("tools/call")).toEqual([preview, preview, production]);
+  expect(paths("server/discover")).toEqual([preview, production]);
 });
 
 test("PRJ-4 prompts and templates: values are suggested, messages rendered, and tried in the chat", async () => {

@@ -114,8 +114,13 @@ function legacyTalker(): LegacyMcpServer {
   return server;
 }
 
-/** What each request said: its method of HTTP and of JSON-RPC. */
-type Heard = { readonly http: string; readonly method: string | null; readonly headers: IncomingHttpHeaders };
+/** What each request said: its method of HTTP and of JSON-RPC. All paths are served alike. */
+type Heard = {
+  readonly http: string;
+  readonly path: string;
+  readonly method: string | null;
+  readonly headers: IncomingHttpHeaders;
+};
 
 export type Talker = Listening & { readonly heard: Heard[]; forgetSessions(): void };
 
@@ -125,8 +130,8 @@ export async function talker(era: "modern" | "legacy"): Promise<Talker> {
   const old = legacy(legacyTalker);
   const handler = era === "modern" ? modern(modernTalker) : old.handler;
   const listening = await listen((request, response) => {
-    const entry = { http: request.method ?? "", method: methodHeader(request.headers), headers: request.headers };
-    heard.push(entry);
+    const { method: http = "", url: path = "", headers } = request;
+    heard.push({ http, path, method: methodHeader(headers), headers });
     response.setHeader("towpath-request-id", `00000000-0000-7000-8000-${String(heard.length).padStart(12, "0")}`);
     const session = request.headers["mcp-session-id"]?.toString();
     if (session !== undefined && !old.sessions.has(session)) return response.writeHead(404).end();
