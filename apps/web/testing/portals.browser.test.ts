@@ -93,7 +93,7 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
   ]);
 
   await page.getByRole("button", { name: "Switch server" }).click();
-  await page.getByRole("combobox", { name: /server/i }).fill("wiki");
+  await page.getByRole("dialog").getByRole("combobox").fill("wiki");
   await page.getByRole("option", { name: "wiki-server" }).waitFor();
   await page.keyboard.press("Enter");
   // A server has no screen of servers.
