@@ -1,91 +1,56 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type ExternalMode, externalModes } from "~/features/external-server/add-server-page.tsx";
-import { AuthModeChoice } from "~/features/onboarding/build-fields.tsx";
-import { ServerNameField, useServerName } from "~/features/onboarding/server-name-field.tsx";
+import {
+  type AddedMode,
+  AddPage,
+  NameAndAccess,
+  type NameProposal,
+  useAdded,
+} from "~/features/onboarding/add-page.tsx";
+import { profileQuery } from "~/features/session/session.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
-import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
-import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { InstructionsField } from "./instructions-field.tsx";
 import { MemberCards } from "./member-cards.tsx";
-import { addPortal } from "./portals.functions.ts";
+import { addPortal, portalsQuery } from "./portals.functions.ts";
 import { inputOf, useMembers } from "./use-members.ts";
 
 /** Creates a portal (ORG-3). */
-export function NewPortalPage({
-  orgSlug,
-  proposal,
-}: {
-  readonly orgSlug: string;
-  readonly proposal: { readonly name: string; readonly urlTemplate: string };
-}) {
-  const choice = useServerName(orgSlug, proposal.name);
+export function NewPortalPage({ orgSlug, proposal }: { readonly orgSlug: string; readonly proposal: NameProposal }) {
+  const added = useAdded(orgSlug, proposal);
   const state = useMembers(orgSlug, []);
-  const [authMode, setAuthMode] = useState<ExternalMode>("towpath-cloud");
   const [instructions, setInstructions] = useState("");
   const { submit, problems, failure, busy } = useCreatePortal(orgSlug);
+  const { choice, authMode } = added;
   return (
-    <div className="max-w-3xl">
-      <PageHeader
-        above={
-          <Breadcrumbs
-            items={[
-              {
-                key: "portals",
-                content: (
-                  <Link to="/$orgSlug/portals" params={{ orgSlug }}>
-                    Portals
-                  </Link>
-                ),
-              },
-              { key: "new", content: "New portal" },
-            ]}
-          />
-        }
-        title="New portal"
-        description="One endpoint with chosen tools of several servers. Callers reach only servers that they may call directly, and each call is in the log of its server too."
-      />
-      <form
-        noValidate
-        aria-label="New portal"
-        className="flex flex-col gap-6"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (choice.problem !== null || busy) return;
-          void submit({ name: choice.name, authMode, instructions, servers: inputOf(state.members) });
-        }}
-      >
-        <ServerNameField
-          choice={choice}
-          urlTemplate={proposal.urlTemplate}
-          error={problems.name ?? null}
-          label="Portal name"
-        />
-        <AuthModeChoice value={authMode} onChange={setAuthMode} modes={externalModes} />
-        <section aria-label="Servers" className="flex flex-col gap-3">
-          <h2 className="text-lg font-semibold tracking-tight">Servers</h2>
-          <MemberCards {...{ orgSlug, state, problems }} isOpen={authMode === "towpath-public"} disabled={false} />
-        </section>
-        <InstructionsField value={instructions} onChange={setInstructions} error={problems.instructions} />
-        {failure ? (
-          <Callout tone="bad" title="The portal was not created">
-            {failure}
-          </Callout>
-        ) : null}
-        <Button type="submit" variant="primary" size="lg" busy={busy} className="self-start">
-          {busy ? "Creating the portal" : "Create portal"}
-        </Button>
-      </form>
-    </div>
+    <AddPage
+      orgSlug={orgSlug}
+      parent={{ to: "/$orgSlug/portals", label: "Portals" }}
+      crumb="New portal"
+      title="New portal"
+      description="One endpoint with chosen tools of several servers. Callers reach only servers that they may call directly, and each call is in the log of its server too."
+      action={{ label: "Create portal", busy: "Creating the portal" }}
+      busy={busy}
+      failure={{ title: "The portal was not created", text: failure }}
+      onSubmit={() => {
+        if (choice.problem !== null) return;
+        void submit({ name: choice.name, authMode, instructions, servers: inputOf(state.members) });
+      }}
+    >
+      <NameAndAccess added={added} label="Portal name" problem={problems.name} />
+      <section aria-label="Servers" className="flex flex-col gap-3">
+        <h2 className="text-lg font-semibold tracking-tight">Servers</h2>
+        <MemberCards {...{ orgSlug, state, problems }} isOpen={authMode === "towpath-public"} disabled={false} />
+      </section>
+      <InstructionsField value={instructions} onChange={setInstructions} error={problems.instructions} />
+    </AddPage>
   );
 }
 
 type NewPortal = {
   readonly name: string;
-  readonly authMode: ExternalMode;
+  readonly authMode: AddedMode;
   readonly instructions: string;
   readonly servers: ReturnType<typeof inputOf>;
 };
@@ -102,7 +67,11 @@ function useCreatePortal(orgSlug: string) {
     setFailure(null);
     try {
       const { name } = await addPortal({ data: { orgSlug, ...portal } });
-      await queryClient.invalidateQueries({ queryKey: ["portals", orgSlug] });
+      // The switcher and the palette list it too.
+      await Promise.all([
+        queryClient.invalidateQueries(portalsQuery(orgSlug)),
+        queryClient.invalidateQueries(profileQuery),
+      ]);
       await navigate({ to: "/$orgSlug/$projectName", params: { orgSlug, projectName: name } });
     } catch (error) {
       const refused = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};

@@ -1,0 +1,107 @@
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
+import { AuthModeChoice } from "./build-fields.tsx";
+import { ServerNameField, useServerName } from "./server-name-field.tsx";
+
+/** Who may call what isn't built here: a sign-in of its own can't be passed through. */
+export const addedModes = ["towpath-cloud", "towpath-public"] as const;
+export type AddedMode = (typeof addedModes)[number];
+
+/** A free name to begin with, and how it becomes a URL. */
+export type NameProposal = { readonly name: string; readonly urlTemplate: string };
+
+/** What everything that is added has: a name, and who may call it. */
+export function useAdded(orgSlug: string, proposal: NameProposal) {
+  const choice = useServerName(orgSlug, proposal.name);
+  const [authMode, setAuthMode] = useState<AddedMode>("towpath-cloud");
+  return { choice, authMode, setAuthMode, urlTemplate: proposal.urlTemplate };
+}
+
+/** The fields of `useAdded`. `problem`: what is wrong with the name, as the server says. */
+export function NameAndAccess({
+  added: { choice, authMode, setAuthMode, urlTemplate },
+  label = "Server name",
+  problem,
+}: {
+  readonly added: ReturnType<typeof useAdded>;
+  readonly label?: string;
+  readonly problem: string | undefined;
+}) {
+  return (
+    <>
+      <ServerNameField choice={choice} urlTemplate={urlTemplate} error={problem ?? null} label={label} />
+      <AuthModeChoice value={authMode} onChange={setAuthMode} modes={addedModes} />
+    </>
+  );
+}
+
+/** A page with a form that adds something to the organization: breadcrumbs, fields, what went wrong, and the button. */
+export function AddPage({
+  orgSlug,
+  parent,
+  crumb,
+  title,
+  description,
+  action,
+  busy,
+  failure,
+  progress,
+  onSubmit,
+  children,
+}: {
+  readonly orgSlug: string;
+  /** The list to which it is added. */
+  readonly parent: { readonly to: "/$orgSlug/servers" | "/$orgSlug/portals"; readonly label: string };
+  readonly crumb: string;
+  readonly title: string;
+  readonly description: string;
+  /** The button's label, and what it says while it works. */
+  readonly action: { readonly label: string; readonly busy: string };
+  readonly busy: boolean;
+  /** Why nothing was added; `text` is null for now. */
+  readonly failure: { readonly title: string; readonly text: string | null };
+  /** Above the button, while it works. */
+  readonly progress?: ReactNode;
+  readonly onSubmit: () => void;
+  readonly children: ReactNode;
+}) {
+  const list = (
+    <Link to={parent.to} params={{ orgSlug }}>
+      {parent.label}
+    </Link>
+  );
+  const crumbs = [
+    { key: "list", content: list },
+    { key: "new", content: crumb },
+  ];
+  return (
+    <div className="max-w-3xl">
+      <PageHeader above={<Breadcrumbs items={crumbs} />} title={title} description={description} />
+      <form
+        noValidate
+        aria-label={title}
+        className="flex flex-col gap-6"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!busy) onSubmit();
+        }}
+      >
+        {children}
+        {failure.text === null ? null : (
+          <Callout tone="bad" title={failure.title}>
+            {failure.text}
+          </Callout>
+        )}
+        <div aria-live="polite" className="empty:hidden">
+          {progress}
+        </div>
+        <Button type="submit" variant="primary" size="lg" busy={busy} className="self-start">
+          {busy ? action.busy : action.label}
+        </Button>
+      </form>
+    </div>
+  );
+}
