@@ -26,10 +26,29 @@ export function Table({ className, label, children }: { className?: string; labe
   );
 }
 
-export function TableHead({ children }: { children: ReactNode }) {
+/** `columns`: names of plain columns; other ones are `Th` children. `hasActions`: a last column has buttons. */
+export function TableHead({
+  columns = [],
+  hasActions = false,
+  children,
+}: {
+  columns?: readonly string[];
+  hasActions?: boolean;
+  children?: ReactNode;
+}) {
   return (
     <thead {...roles.group} className="max-sm:sr-only">
-      <tr {...roles.row}>{children}</tr>
+      <tr {...roles.row}>
+        {columns.map((name) => (
+          <Th key={name}>{name}</Th>
+        ))}
+        {children}
+        {hasActions ? (
+          <Th>
+            <span className="sr-only">Actions</span>
+          </Th>
+        ) : null}
+      </tr>
     </thead>
   );
 }

@@ -7,7 +7,7 @@ import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
 import { apiKeysQueryKey, deleteKey, revokeKey } from "./api-keys.functions.ts";
@@ -33,17 +33,10 @@ type KeyTableProps = {
 export function ApiKeyTable({ keys, orgSlug, label, mayEnd, showsOwner = false }: KeyTableProps) {
   return (
     <Table label={label}>
-      <TableHead>
-        <Th>Name</Th>
-        {showsOwner ? <Th>Member</Th> : null}
-        <Th>Servers</Th>
-        <Th>Status</Th>
-        <Th>Last used</Th>
-        <Th>Expires</Th>
-        <Th>
-          <span className="sr-only">Actions</span>
-        </Th>
-      </TableHead>
+      <TableHead
+        columns={["Name", ...(showsOwner ? ["Member"] : []), "Servers", "Status", "Last used", "Expires"]}
+        hasActions
+      />
       <TableBody>
         {keys.map((key) => (
           <Tr key={key.id}>

@@ -18,15 +18,12 @@ import { useRedeploy } from "./redeploy-button.tsx";
 export function BuildTable({ project, builds }: { project: ProjectKey; builds: readonly BuildSummary[] }) {
   return (
     <Table label="Builds">
-      <TableHead>
+      <TableHead hasActions>
         <Th>Status</Th>
         <Th className="w-1/2">Commit</Th>
         <Th>Started by</Th>
         <Th>Duration</Th>
         <Th>Created</Th>
-        <Th>
-          <span className="sr-only">Actions</span>
-        </Th>
       </TableHead>
       <TableBody>
         {builds.map((build) => (

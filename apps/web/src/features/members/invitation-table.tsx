@@ -6,7 +6,7 @@ import { Ask, type Question } from "~/ui/ask.tsx";
 import { Badge } from "~/ui/badge.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import type { Invited } from "./invited-notice.tsx";
@@ -25,15 +25,7 @@ export function InvitationTable({ invitations, orgSlug, onSent }: TableProps) {
   return (
     <>
       <Table label="Invitations">
-        <TableHead>
-          <Th>E-mail</Th>
-          <Th>Role</Th>
-          <Th>Message</Th>
-          <Th>Expires</Th>
-          <Th>
-            <span className="sr-only">Actions</span>
-          </Th>
-        </TableHead>
+        <TableHead columns={["E-mail", "Role", "Message", "Expires"]} hasActions />
         <TableBody>
           {invitations.map((invitation) => (
             <Tr key={invitation.id}>

@@ -9,7 +9,7 @@ import { Badge } from "~/ui/badge.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Select } from "~/ui/select.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { useMay } from "../session/guards.ts";
@@ -34,15 +34,7 @@ export function MemberTable(props: {
   return (
     <>
       <Table label="Members">
-        <TableHead>
-          <Th>Person</Th>
-          <Th>Role</Th>
-          <Th>Joined</Th>
-          <Th>Last active</Th>
-          <Th>
-            <span className="sr-only">Actions</span>
-          </Th>
-        </TableHead>
+        <TableHead columns={["Person", "Role", "Joined", "Last active"]} hasActions />
         <TableBody>
           {members.map((member) => {
             const isLastOwner = member.role === "owner" && owners === 1;

@@ -8,7 +8,7 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { grantsQuery, revokeOwnGrant } from "./oauth.functions.ts";
@@ -63,15 +63,7 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
     <>
       <Ask question={question} onClose={() => setQuestion(null)} />
       <Table label="Connected apps">
-        <TableHead>
-          <Th>App</Th>
-          <Th>Server</Th>
-          <Th>Connected</Th>
-          <Th>Last used</Th>
-          <Th>
-            <span className="sr-only">Actions</span>
-          </Th>
-        </TableHead>
+        <TableHead columns={["App", "Server", "Connected", "Last used"]} hasActions />
         <TableBody>
           {grants.map((grant) => (
             <Tr key={grant.id}>

@@ -8,7 +8,7 @@ import { Button } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
 import { useMay } from "../session/guards.ts";
@@ -53,15 +53,7 @@ function ClientTable({
   const mayDisconnect = useMay("client.disconnect");
   return (
     <Table label="Connected clients">
-      <TableHead>
-        <Th>Client</Th>
-        <Th>People</Th>
-        <Th>Connected</Th>
-        <Th>Last used</Th>
-        <Th>
-          <span className="sr-only">Actions</span>
-        </Th>
-      </TableHead>
+      <TableHead columns={["Client", "People", "Connected", "Last used"]} hasActions />
       <TableBody>
         {clients.map(({ client, people, connectedAt, lastUsedAt }) => (
           <Tr key={client.id}>
