@@ -14,9 +14,8 @@ import {
   secret,
   session,
 } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq, sql } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { startBuild } from "../build/index.ts";
 import { newId } from "../ids/index.ts";
 import { createOrganization, deleteOrganization } from "../organization/index.ts";
@@ -29,27 +28,21 @@ import {
   seedProject,
   shaOf,
   succeedBuild,
-  testContext,
 } from "../testing/index.ts";
+import { openProjectSuite } from "../testing/project-suite.ts";
 import { sweepRows } from "./index.ts";
 
-let database: TestDatabase;
-let team: SeededOrganization;
+const suite = openProjectSuite();
 let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
+  others = await seedOrganization(suite.database.db);
 });
-afterAll(() => database.close());
 
 /** A project with something in every table that tells of projects. Resolves to all ids that stand for it. */
 async function fullProject(owner: SeededOrganization): Promise<{ name: string; ids: string[] }> {
-  const { db } = database;
+  const { db } = suite.database;
   const project = await seedProject(db, owner);
-  const ctx = testContext(db, owner.owner);
+  const ctx = suite.as(owner.owner);
   const input = { orgSlug: owner.slug, projectName: project.name, commitSha: shaOf("a") };
   const { build: started } = await startBuild({ ctx, input });
   await succeedBuild(db, started.id);
@@ -78,7 +71,7 @@ async function fullProject(owner: SeededOrganization): Promise<{ name: string; i
 
 /** A client with a grant for the project, and what it got. */
 async function seedOAuth(projectId: string, owner: SeededOrganization): Promise<void> {
-  const { db } = database;
+  const { db } = suite.database;
   const userId = owner.owner.kind === "user" ? owner.owner.userId : "";
   const [clientId, grantId, id] = [newId(), newId(), newId()];
   const expiresAt = new Date(Date.now() + 86_400_000);
@@ -97,22 +90,22 @@ async function seedOAuth(projectId: string, owner: SeededOrganization): Promise<
 
 /** Everything that better-auth's tables hold of an organization. */
 async function withPeople(owner: SeededOrganization): Promise<void> {
-  const [row] = await database.db.select().from(member).where(eq(member.organizationId, owner.id));
+  const [row] = await suite.database.db.select().from(member).where(eq(member.organizationId, owner.id));
   const userId = row?.userId ?? "";
   const tomorrow = new Date(Date.now() + 86_400_000);
-  await database.db.insert(invitation).values({
+  await suite.database.db.insert(invitation).values({
     ...{ id: newId(), organizationId: owner.id, email: "new@example.com", status: "pending" },
     ...{ inviterId: userId, expiresAt: tomorrow },
   });
-  await database.db.insert(apikey).values({ id: newId(), hash: newId(), organizationId: owner.id });
-  await database.db
+  await suite.database.db.insert(apikey).values({ id: newId(), hash: newId(), organizationId: owner.id });
+  await suite.database.db
     .insert(session)
     .values({ id: newId(), userId, token: newId(), expiresAt: tomorrow, activeOrganizationId: owner.id });
 }
 
 /** In which columns of which tables one of these ids still stands, whatever the column is called. */
 async function traces(ids: readonly string[]): Promise<string[]> {
-  const { rows } = await database.db.execute<{ table: string; column: string; type: string }>(
+  const { rows } = await suite.database.db.execute<{ table: string; column: string; type: string }>(
     sql`SELECT c.table_name AS table, c.column_name AS column, c.data_type AS type FROM information_schema.columns c
       JOIN pg_class t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace
       WHERE c.table_schema = 'public' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
@@ -128,7 +121,9 @@ async function traces(ids: readonly string[]): Promise<string[]> {
       type === "uuid"
         ? sql`${value} = ANY (${sql.param(`{${ids.join(",")}}`)}::uuid[])`
         : sql`${value}::text ~ ${pattern}`;
-    const { rows: left } = await database.db.execute(sql`SELECT 1 FROM ${sql.identifier(table)} WHERE ${condition}`);
+    const { rows: left } = await suite.database.db.execute(
+      sql`SELECT 1 FROM ${sql.identifier(table)} WHERE ${condition}`,
+    );
     if (left.length > 0) found.push(`${table}.${column}: ${left.length}`);
   }
   return found;
@@ -139,62 +134,72 @@ const policy = {
   ...{ endedBranchDays: 14, buildsPerBranch: 100, deploymentsPerBranch: 20 },
 };
 async function sweep(): Promise<void> {
-  const ctx = testContext(database.db, { kind: "job", job: "sweep" });
+  const ctx = suite.as({ kind: "job", job: "sweep" });
   expect((await sweepRows({ ctx, input: { now: new Date(), policy } }))?.problems).toEqual([]);
 }
 
 test("PRJ-11 after a project's deletion no table contains its id or that of anything it had; other projects keep theirs", async () => {
-  const [mine, kept, theirs] = [await fullProject(team), await fullProject(team), await fullProject(others)];
+  const [mine, kept, theirs] = [
+    await fullProject(suite.team),
+    await fullProject(suite.team),
+    await fullProject(others),
+  ];
   const before = [await traces(kept.ids), await traces(theirs.ids)];
   expect((await traces(mine.ids)).length).toBeGreaterThan(10);
-  const input = { orgSlug: team.slug, projectName: mine.name, confirmation: mine.name };
-  await deleteProject({ ctx: testContext(database.db, team.owner), input });
+  const input = { orgSlug: suite.team.slug, projectName: mine.name, confirmation: mine.name };
+  await deleteProject({ ctx: suite.as(suite.team.owner), input });
   await sweep();
   expect(await traces(mine.ids)).toEqual([]);
   expect([await traces(kept.ids), await traces(theirs.ids)]).toEqual(before);
 });
 
 test("PRJ-11 after an organization's deletion no table contains its id or that of its projects", async () => {
-  const [mine, theirs] = [await fullProject(team), await fullProject(others)];
-  await withPeople(team);
+  const [mine, theirs] = [await fullProject(suite.team), await fullProject(others)];
+  await withPeople(suite.team);
   await withPeople(others);
   const before = await traces([others.id, ...theirs.ids]);
-  const input = { orgSlug: team.slug, confirmation: team.slug };
-  expect(await deleteOrganization({ ctx: testContext(database.db, team.owner), input })).toEqual({ id: team.id });
+  const input = { orgSlug: suite.team.slug, confirmation: suite.team.slug };
+  expect(await deleteOrganization({ ctx: suite.as(suite.team.owner), input })).toEqual({ id: suite.team.id });
   await sweep();
-  expect(await traces([team.id, ...mine.ids])).toEqual([]);
+  expect(await traces([suite.team.id, ...mine.ids])).toEqual([]);
   expect(await traces([others.id, ...theirs.ids])).toEqual(before);
-  const [entry] = await database.db.select().from(auditLog).where(eq(auditLog.subject, team.slug));
+  const [entry] = await suite.database.db.select().from(auditLog).where(eq(auditLog.subject, suite.team.slug));
   expect(entry).toMatchObject({ action: "organization.delete", organizationId: null, detail: null });
   expect(entry?.actor).toMatch(/^user:/);
 });
 
 test("PRJ-11 only owners can delete an organization, and must type its slug", async () => {
-  const input = { orgSlug: team.slug, confirmation: team.slug };
-  const as = (actor: SeededOrganization["owner"]) => testContext(database.db, actor);
-  expect(await refusalCode(deleteOrganization({ ctx: as(await team.join("admin")), input }))).toBe("forbidden");
-  expect(await refusalCode(deleteOrganization({ ctx: as(others.owner), input }))).toBe("forbidden");
-  const unsure = deleteOrganization({ ctx: as(team.owner), input: { ...input, confirmation: others.slug } });
+  const input = { orgSlug: suite.team.slug, confirmation: suite.team.slug };
+  expect(await refusalCode(deleteOrganization({ ctx: suite.as(await suite.team.join("admin")), input }))).toBe(
+    "forbidden",
+  );
+  expect(await refusalCode(deleteOrganization({ ctx: suite.as(others.owner), input }))).toBe("forbidden");
+  const unsure = deleteOrganization({
+    ctx: suite.as(suite.team.owner),
+    input: { ...input, confirmation: others.slug },
+  });
   expect(await refusal(unsure)).toMatchObject({ code: "invalid_input", fields: { confirmation: expect.any(String) } });
-  await deleteOrganization({ ctx: as(team.owner), input });
-  expect(await refusalCode(deleteOrganization({ ctx: as(team.owner), input }))).toBe("forbidden");
+  await deleteOrganization({ ctx: suite.as(suite.team.owner), input });
+  expect(await refusalCode(deleteOrganization({ ctx: suite.as(suite.team.owner), input }))).toBe("forbidden");
   // Whoever owned it can begin anew.
-  expect(await createOrganization({ ctx: as(team.owner), input: { name: "Another" } })).toHaveProperty("slug");
+  expect(await createOrganization({ ctx: suite.as(suite.team.owner), input: { name: "Another" } })).toHaveProperty(
+    "slug",
+  );
 });
 
 test("PRJ-11 BLD-10 a deletion during rollouts waits for them or ends them, without deadlock", async () => {
   for (let round = 0; round < 8; round++) {
-    const project = await seedProject(database.db, team);
-    const ctx = testContext(database.db, team.owner);
-    const key = { orgSlug: team.slug, projectName: project.name };
+    const project = await seedProject(suite.database.db, suite.team);
+    const ctx = suite.as(suite.team.owner);
+    const key = { orgSlug: suite.team.slug, projectName: project.name };
     const started = await Promise.all(
       ["main", "one", "two"].map((name) =>
         startBuild({ ctx, input: { ...key, branch: name, commitSha: shaOf(`${name}${round}`) } }),
       ),
     );
-    const rollouts = started.map((each) => succeedBuild(database.db, each.build.id).catch(() => "gone"));
+    const rollouts = started.map((each) => succeedBuild(suite.database.db, each.build.id).catch(() => "gone"));
     await deleteProject({ ctx, input: { ...key, confirmation: project.name } });
     await Promise.all(rollouts);
-    expect(await database.db.$count(build, eq(build.projectId, project.id))).toBe(0);
+    expect(await suite.database.db.$count(build, eq(build.projectId, project.id))).toBe(0);
   }
 });
