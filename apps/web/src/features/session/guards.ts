@@ -30,7 +30,8 @@ export async function requireProfile({ context, location }: GuardInput) {
   const auth = await context.queryClient.ensureQueryData(currentAuthQuery);
   if (!auth) throw await toSignIn(location.href);
   try {
-    const profile = await context.queryClient.ensureQueryData(profileQuery);
+    // What is cached, however old, unless it was invalidated: by a project that was added or deleted.
+    const profile = await context.queryClient.fetchQuery({ ...profileQuery, staleTime: Number.POSITIVE_INFINITY });
     if (!profile) throw redirect({ to: "/" });
     return { auth, profile };
   } catch (error) {

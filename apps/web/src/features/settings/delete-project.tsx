@@ -6,6 +6,7 @@ import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { connectedClientsQuery } from "../oauth/oauth.functions.ts";
 import { portalQuery, portalsQuery } from "../portals/portals.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { profileQuery } from "../session/session.functions.ts";
 import { removeProject } from "./settings.functions.ts";
 
 type Deleted = { readonly projectKey: ProjectKey; readonly name: string; readonly kind: ProjectKind };
@@ -32,6 +33,8 @@ export function DeleteProject({ projectKey, name, kind }: Deleted) {
   const { orgSlug } = projectKey;
   const remove = async (confirmation: string) => {
     await removeProject({ data: { ...projectKey, confirmation } });
+    // The page that comes lists the others, and so do switcher and palette.
+    await queryClient.invalidateQueries(profileQuery);
     const to = kind === "portal" ? "/$orgSlug/portals" : "/$orgSlug/servers";
     await navigate({ to, params: { orgSlug }, replace: true });
     // Only after navigating away: this page's queries would refetch the deleted project.
