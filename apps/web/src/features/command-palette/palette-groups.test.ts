@@ -16,8 +16,8 @@ const profile = {
   preferences: { timeZone: null, hourCycle: "h23" },
   ...{ githubUserId: null, githubInstallations: [] },
   organizations: [
-    { ...team, externalId: "o1", role: "owner" },
-    { id: "o2", slug: "other-team", name: "Weather people", externalId: "o2", role: "member" },
+    { ...team, externalId: "o1", pictureUrl: null, role: "owner" },
+    { id: "o2", slug: "other-team", name: "Weather people", externalId: "o2", pictureUrl: null, role: "member" },
   ],
   projects: [own("weather-api"), own("wiki-elsewhere", "external"), own("desk-portal", "portal"), foreign],
 } as const satisfies PalettePlace["profile"];
