@@ -7,6 +7,8 @@ export const openBrowser = (): Promise<Browser> =>
     args: [
       "--no-sandbox",
       "--disable-gpu",
+      // Pages live for seconds: optimizing their scripts costs more processor time than it saves.
+      "--js-flags=--no-opt --no-maglev",
       "--disable-quic",
       "--no-first-run",
       "--disable-background-networking",

@@ -117,11 +117,10 @@ export async function violationsOf(page: Page, rules?: readonly string[]): Promi
   // Half a megabyte of script: it is loaded once for all looks at a page.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
-    (values) =>
-      (window as unknown as { axe: typeof axe }).axe.run(document, {
-        resultTypes: ["violations"],
-        ...(values ? { runOnly: { type: "rule" as const, values } } : {}),
-      }),
+    (values) => {
+      const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+      return axe.run({ resultTypes: ["violations"], ...(values ? { runOnly: { type: "rule", values } } : {}) });
+    },
     rules ? [...rules] : undefined,
   );
   return violations.map(({ id, nodes }) => [id, nodes[0]?.target]);
