@@ -77,6 +77,7 @@ export default defineConfig({
   plugins: [
     tailwindcss(),
     markdown({
+      publicDirectory: join(import.meta.dirname, "public"),
       collections: [
         { directory: join(import.meta.dirname, "src/features/blog/posts"), frontMatter: postMetaSchema },
         { directory: join(import.meta.dirname, "src/features/docs/pages"), ...documentation },

@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 /** Debian's chromium without its own pages, which take half of the processor time, and without services that make network requests of their own. */
 export const openBrowser = (): Promise<Browser> =>
@@ -20,8 +20,12 @@ export const openBrowser = (): Promise<Browser> =>
 export type Visitor = { readonly page: Page; readonly context: BrowserContext; readonly complaints: string[] };
 
 /** A new browser context. The browser's warnings and errors are collected: a working page logs none. */
-export async function newVisitor(browser: Browser): Promise<Visitor> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+export async function newVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    ...options,
+  });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);

@@ -1,15 +1,14 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { pushBranch } from "../instance/operator.ts";
 import { databaseUrlOf, processOf } from "../instance/processes.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 
-const run = promisify(execFile);
 const dataDirectory = inject("dataDirectory");
 const name = "terminal-deploy";
 const { pool: database } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 1 });
@@ -81,22 +80,8 @@ test("PRJ-14 OPS-4 a rollback from the terminal makes the version before live ag
 });
 
 test("PRJ-14 OPS-4 a preview is promoted from the terminal, which follows it until production has it", async () => {
-  const token = (await readFile(join(dataDirectory, "operator-token"), "utf8")).trim();
-  const asked = await fetch(`${inject("url")}/api/v1/repositories`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ name }),
-  });
-  const { pushUrl } = (await asked.json()) as { pushUrl: string };
-  const clone = join(directory, "..", `${name}-clone-${Date.now()}`);
-  const git = (...args: string[]) =>
-    run("git", ["-C", clone, "-c", "user.name=e2e", "-c", "user.email=e2e@localhost", ...args]);
-  await run("git", ["clone", "--quiet", pushUrl, clone]);
-  await git("checkout", "--quiet", "-b", "better");
-  await git("commit", "--quiet", "--allow-empty", "--message", "Better");
-  await git("push", "--quiet", "origin", "better");
-  const { stdout: commit } = await git("rev-parse", "HEAD");
-  await rm(clone, { recursive: true });
+  const instance = { url: inject("url"), dataDirectory };
+  const commit = await pushBranch(instance, { name, branch: "better", message: "Better" });
   const isLive = "SELECT count(*)::int AS n FROM route JOIN project ON project.id = project_id WHERE project.name = $1";
   await expect.poll(async () => (await database.query(isLive, [name])).rows[0].n, { timeout: 60_000 }).toBe(2);
   const promoted = await towpath("promote", name, "better", "--data-dir", dataDirectory);
@@ -107,7 +92,7 @@ test("PRJ-14 OPS-4 a preview is promoted from the terminal, which follows it unt
   const live = `SELECT commit_sha, build.trigger FROM route JOIN deployment ON deployment.id = deployment_id
     JOIN build ON build.id = build_id JOIN project ON project.id = route.project_id
     WHERE project.name = $1 AND deployment.environment = 'production'`;
-  expect((await database.query(live, [name])).rows).toEqual([{ commit_sha: commit.trim(), trigger: "promote" }]);
+  expect((await database.query(live, [name])).rows).toEqual([{ commit_sha: commit, trigger: "promote" }]);
   const unknown = await towpath("promote", name, "nowhere", "--data-dir", dataDirectory);
   expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining("there is no such branch")]);
 });

@@ -85,6 +85,47 @@ test("ERR-6 an error that a page shows is reported once configured, without pers
   await page.context().close();
 });
 
+test("ERR-6 one visit in ten is traced, one in a thousand replayed, and each that meets an error", async () => {
+  const before = envelopes().length;
+  /** A visit for which every random number is this one, and what it sends. */
+  const visit = async (random: number) => {
+    const { page } = await signedIn(site.url, owner);
+    let sent = "";
+    page.on("request", (request) => {
+      if (request.url().startsWith(serviceUrl)) sent += request.postDataBuffer()?.toString("latin1") ?? "";
+    });
+    await page.addInitScript(`Math.random = () => ${random}`);
+    await page.goto(`${site.url}/account`);
+    await page.waitForFunction(() => "__SENTRY__" in globalThis);
+    // A replay is sent once it has lasted five seconds.
+    const sends = (part: string) => expect.poll(() => sent.includes(part), { timeout: 30_000 }).toBe(true);
+    return { page, sends, sent: () => sent };
+  };
+  const traced = '"type":"transaction"';
+  const often = async () => {
+    const { sends } = await visit(0.0005);
+    await Promise.all([sends(traced), sends('"replay_type":"session"')]);
+  };
+  const seldom = async () => {
+    const { page, sends, sent } = await visit(0.05);
+    await sends(traced);
+    await page.evaluate(() => void setTimeout(() => Promise.reject(new Error("the sluice is stuck"))));
+    await sends('"replay_type":"buffer"');
+    expect(sent()).not.toContain('"replay_type":"session"');
+  };
+  const never = async () => {
+    const { page, sends, sent } = await visit(0.5);
+    await page.evaluate(() => void setTimeout(() => Promise.reject(new Error("the gate is stuck"))));
+    await Promise.all([sends("the gate is stuck"), sends('"replay_type":"buffer"')]);
+    // Leaving the page, it reports what it didn't send, and why.
+    await page.goto("about:blank");
+    const isTold = (body: string) => /"reason":"sample_rate","category":"transaction"/.test(body);
+    await expect.poll(() => envelopes().slice(before).some(isTold), { timeout: 30_000 }).toBe(true);
+    expect(sent()).not.toContain(traced);
+  };
+  await Promise.all([often(), seldom(), never()]);
+});
+
 test("ERR-6 the content security policy names the service and the script's host where they are configured, and only there", async () => {
   const policyOf = async (url: string) => (await fetch(url)).headers.get("content-security-policy") ?? "";
   const configured = await policyOf(site.url);

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { SaxesParser } from "saxes";
 import { expect, test } from "vitest";
 import { postMetaSchema } from "../src/features/blog/post.schema.ts";
@@ -235,7 +235,7 @@ test("OPS-7 every page of the documentation has its text, contents, neighbors an
     expect([path, html.match(/<script[^>]* src=/)]).toEqual([path, null]);
     for (const [, href = ""] of html.matchAll(/<a [^>]*href="([^"]+)"/g)) {
       const [target = "", anchor] = href.split("#");
-      if (/^[a-z]+:/.test(target) || (target !== "" && !target.startsWith("/docs"))) continue;
+      if (/^[a-z]+:/.test(target) || (target !== "" && !/^\/docs(?!\/pictures\/)/.test(target))) continue;
       const found = target === "" ? html : pages.get(target);
       if (found === undefined || (anchor && !found.includes(` id="${anchor}"`))) broken.push(`${path}: ${href}`);
     }
@@ -246,6 +246,35 @@ test("OPS-7 every page of the documentation has its text, contents, neighbors an
     /<pre [^>]*id="code-1".*?<button type="button" class="copy" data-copies="code-1"/s,
   );
   expect((await documentAt("/docs/no-such-page")).status).toBe(404);
+});
+
+test("OPS-7 pages show the product in pictures: of both themes, small, with their size and what they show; none is left over", async () => {
+  const seen = new Set<string>();
+  for (const path of ["", "/deploy", "/clients", "/logs", "/chat", "/previews", "/portals"].map(
+    (each) => `/docs${each}`,
+  )) {
+    const { html } = await documentAt(path);
+    const pictures = [...html.matchAll(/<a href="([^"]+)" class="in-(light|dark)"><img ([^>]*)><\/a>/g)];
+    expect([path, pictures.map(([, , theme]) => theme)]).toEqual([path, ["light", "dark"]]);
+    for (const [, href = "", theme, attributes = ""] of pictures) {
+      const own = Object.fromEntries(
+        [...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+      );
+      expect([own.src, own.loading, (own.alt ?? "").length > 40]).toEqual([href, "lazy", true]);
+      const response = await fetch(site.url + href);
+      const content = Buffer.from(await response.arrayBuffer());
+      expect([href, response.headers.get("content-type")]).toEqual([href, "image/webp"]);
+      expect(Math.max(content.length, 60_000), href).toBe(60_000);
+      expect([href, own.width, own.height]).toEqual([
+        href,
+        expect.stringMatching(/^\d{3,4}$/),
+        expect.stringMatching(/^\d{3}$/),
+      ]);
+      expect(href).toMatch(new RegExp(`^/docs/pictures/[a-z]+-${theme}\\.webp\\?v=[0-9a-f]{8}$`));
+      seen.add(href.replace(/^.*\/|\?.*$/g, ""));
+    }
+  }
+  expect([...seen].toSorted()).toEqual((await readdir(new URL("../public/docs/pictures", import.meta.url))).toSorted());
 });
 
 test("OPS-7 the command line's page names every command and option of the terminal, and no other", async () => {

@@ -82,6 +82,27 @@ test("OPS-7 / goes to the search of the documentation, code is copied, and a pho
   await page.getByRole("heading", { level: 1, name: "Retention" }).waitFor();
 });
 
+test("OPS-7 UI-2 of a picture's two themes, a page shows and loads the one that it has itself, in its size", async () => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.goto(`${site.url}/docs/logs`);
+  const pictures = () =>
+    page.locator("figure.picture img").evaluateAll((images: HTMLImageElement[]) =>
+      images.map((image) => ({
+        isShown: image.checkVisibility(),
+        isWide: image.naturalWidth === Number(image.getAttribute("width")),
+        isHigh: image.naturalHeight === Number(image.getAttribute("height")),
+      })),
+    );
+  const [shown, hidden] = [
+    { isShown: true, isWide: true, isHigh: true },
+    { isShown: false, isWide: false, isHigh: false },
+  ];
+  await page.locator("figure.picture").scrollIntoViewIfNeeded();
+  await expect.poll(pictures).toEqual([shown, hidden]);
+  await page.getByRole("radio", { name: "Dark" }).check();
+  await expect.poll(pictures).toEqual([{ ...shown, isShown: false }, shown]);
+});
+
 test("UI-2 the public site's theme switch works without the app, and keeps the choice", async () => {
   await page.goto(`${site.url}/pricing`);
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);

@@ -7,6 +7,7 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { newPage, openBrowser, overflowOf, signIn, untilHydrated, violationsOf } from "./browser.ts";
+import { keyboardProblems, popupProblems } from "./keyboard.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
@@ -186,6 +187,11 @@ test("PRJ-1 a project of another organization is missing on every page of a proj
 type Theme = "light" | "dark";
 const widths = [360, 768, 1440] as const;
 
+/** Pages that are walked through by keyboard in each run: those with the most kinds of controls. */
+const byKeyboard = /\/(logs|inspector|access|members|servers|docs\/clients|sign-up)$/;
+/** Kinds of buttons whose popups have been opened. */
+const tried = new Set<string>();
+
 /** What is wrong with a page, in both themes if the whole is looked at. */
 async function problemsOf(page: Page, path: string, theme: Theme): Promise<unknown[]> {
   const problems: unknown[] = [];
@@ -210,6 +216,8 @@ async function problemsOf(page: Page, path: string, theme: Theme): Promise<unkno
         for (const violation of await violationsOf(page)) problems.push([path, colorScheme, width, violation]);
     }
   }
+  if (isWhole || byKeyboard.test(path))
+    for (const problem of [...(await keyboardProblems(page)), ...(await popupProblems(page, tried))]) complain(problem);
   page.off("console", onConsole).off("pageerror", onError);
   return problems;
 }
@@ -237,6 +245,28 @@ test(
       routes.filter((pattern) => !toOwners[pattern]),
     ),
 );
+
+test("UI-4 the walk by Tab finds what it is there to find", async () => {
+  const page = await newPage(await browser.newContext());
+  await page.setContent(`<style>.plain:focus { outline: none }</style><main>
+    <a href="#a">a link</a> <button>good</button> <button class="plain">plain</button>
+    <a href="#b" tabindex="-1">left out</a> <button style="position: fixed; left: -300px">away</button>
+    <button aria-haspopup="menu" aria-expanded="false">dead</button></main>`);
+  expect(await keyboardProblems(page)).toEqual([
+    'focus can\'t be seen: button "plain"',
+    'focus is outside the screen: button "away"',
+    'Tab doesn\'t reach: a "left out"',
+  ]);
+  expect(await popupProblems(page, new Set())).toEqual(['Enter doesn\'t open it, or the focus stays: button "dead"']);
+  await page.goto("about:blank");
+  await page.setContent(
+    "<button>first</button><button id=trap onkeydown='event.preventDefault()'>trap</button><button>last</button>",
+  );
+  expect(await keyboardProblems(page)).toEqual([
+    'Tab never comes around; it is at button "trap" trap',
+    'Tab doesn\'t reach: button "last"',
+  ]);
+});
 
 test("UI-2 UI-4 UI-5 so does every page that visitors get", walkTimeout, () => walk(null, routes.filter(isOpen)));
 

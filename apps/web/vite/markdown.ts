@@ -14,10 +14,13 @@ import { matter } from "vfile-matter";
 import type { Plugin } from "vite";
 import type { ZodType } from "zod";
 import type { MarkdownPage } from "../src/ui/markdown-page.ts";
+import { showPictures } from "./pictures.ts";
 
 type Options = {
   /** Directory of the pages, and what their front matter must be. */
   readonly collections: readonly Collection[];
+  /** Directory of files that the site serves as they are: pictures are in it. */
+  readonly publicDirectory: string;
 };
 
 type Collection = {
@@ -33,22 +36,24 @@ type LinkTo = (href: string) => { readonly href: string; readonly title: string 
  * Makes a module of every Markdown file in the given directories, whose default export is a `MarkdownPage`. Front matter
  * that doesn't fit its schema fails the build. Code is highlighted here, so that pages need no script for it.
  */
-export function markdown({ collections }: Options): Plugin {
+export function markdown({ collections, publicDirectory }: Options): Plugin {
   return {
     name: "markdown",
     async transform(source, id) {
       const file = id.split("?", 1)[0] ?? id;
       const collection = collections.find(({ directory }) => file.endsWith(".md") && dirname(file) === directory);
       if (!collection) return null;
-      const page = await compileMarkdown(source, file, collection);
+      const page = await compileMarkdown(source, file, { ...collection, publicDirectory });
       for (const figure of page.figures) this.addWatchFile(figure);
       return { code: `export default ${JSON.stringify(page.page)}`, map: null };
     },
   };
 }
 
+type Compiling = Collection & Pick<Options, "publicDirectory">;
+
 /** @throws Error that names the file, for front matter that doesn't fit the schema and for a figure that is missing */
-async function compileMarkdown(source: string, path: string, { frontMatter, linkTo }: Collection) {
+async function compileMarkdown(source: string, path: string, { frontMatter, linkTo, publicDirectory }: Compiling) {
   const file = new VFile({ path, value: source });
   matter(file, { strip: true });
   const parsed = frontMatter.safeParse(file.data.matter);
@@ -70,6 +75,7 @@ async function compileMarkdown(source: string, path: string, { frontMatter, link
     })
     .use(() => (tree: Root) => reachableTables(tree))
     .use(() => async (tree: Root) => void figures.push(...(await inlineFigures(tree, path))))
+    .use(() => async (tree: Root) => void figures.push(...(await showPictures(tree, publicDirectory))))
     .use(shiki, { theme: createCssVariablesTheme({ variablePrefix: "--code-" }), defaultLanguage: "text" })
     .use(() => (tree: Root) => copyableCode(tree))
     // The only raw nodes are our own figures: HTML in Markdown has been dropped by remark-rehype.

@@ -29,7 +29,7 @@ export const contents: readonly Group[] = [
   {
     title: "Get started",
     pages: [
-      own("", "Start", "Run Towpath on your machine and call your first MCP server."),
+      own("", "Quickstart", "Run Towpath on your machine and call your first MCP server."),
       own("deploy", "Deploy a server", "From a repository or a directory to a live endpoint, and what a build does."),
       own("clients", "Connect a client", "Add a server to Claude, Cursor, VS Code and other MCP clients."),
     ],

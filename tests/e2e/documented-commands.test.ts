@@ -1,0 +1,185 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { openDatabase } from "@towpath/db";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { operatorPost, operatorToken, pushBranch } from "../instance/operator.ts";
+import { databaseUrlOf } from "../instance/processes.ts";
+import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
+import { documentedCommands, documentedPython, withEveryOption } from "./documented-commands.ts";
+
+const instance = { url: inject("url"), dataDirectory: inject("dataDirectory") };
+const serversUrl = inject("serversUrl");
+const { pool: database } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 1 });
+/** Commands run here, as if it were the directory of Towpath with a project beside it. */
+let directory: string;
+let environment: Record<string, string>;
+/** What stands for placeholders of synopses. */
+const values: Record<string, string> = {
+  ...{ DIR: "./my-server", NAME: "my-server-one", OBJECT: "mcp", QUERY: "tool:forecast", N: "5" },
+  ...{ "FILE.py": "server.py", FILE: "requirements.txt", BRANCH: "feature", EMAIL: inject("ownerEmail") },
+};
+
+/** Commands that no test runs here, and why. */
+const elsewhere: readonly (readonly [RegExp, string])[] = [
+  [/^(systemd-run .*)?\.\/towpath up/, "starts an instance: the one of these tests, and those of tests/lifecycle"],
+  [/^\.\/towpath test/, "is what runs this test"],
+  [/^\.\/towpath rotate-secrets/, "ends the sessions of all tests: rotate-secrets.test.ts runs it"],
+  [/^node (tests\/bench|apps\/gateway)\//, "takes minutes, or the gateway's port"],
+  [/^(claude|codex|gemini) mcp /, "programs that need an account of their maker"],
+  [/^(pip install|apt-get install) /, "changes this machine"],
+  [/^uv (add NAME|lock)$/, "changes the reader's own project"],
+  [/^openssl rand /, "is not ours"],
+];
+
+/** Commands in the order in which they run, with what they print at the end. */
+const steps: readonly (readonly [command: string, printed: RegExp, before?: () => Promise<unknown>])[] = [
+  ["./towpath deploy ./my-server --name my-server-one --public", /Live: http/],
+  ["./towpath deploy ./my-server --name my-server-one", /Nothing changed[\s\S]*Live: http/, pushBranches],
+  ["./towpath deploy python/samples/echo --name my-echo-server --public", /Live: http/],
+  [
+    "npx @modelcontextprotocol/inspector --cli http://my-echo-server.localhost:8080/mcp --transport http --method tools/list",
+    /"name": "echo"/,
+  ],
+  ["./towpath settings my-server-one", /server\.py/],
+  ["./towpath settings NAME --auth passthrough", /can be called by {2}anyone whom the server itself lets in/],
+  [curl("mcp"), /"serverInfo"/, () => towpath("settings", "my-server-one", "--private", ...data())],
+  [
+    "./towpath settings NAME [--public | --private | --auth passthrough] [--entrypoint FILE.py[:OBJECT]] [--requirements FILE]",
+    /anyone[\s\S]*server\.py:mcp[\s\S]*requirements\.txt|server\.py:mcp[\s\S]*requirements\.txt[\s\S]*anyone/,
+  ],
+  ["./towpath logs my-server-one --json", /"method":"initialize"/],
+  ["./towpath logs my-server-one --json --limit 1000", /"method":"initialize"/],
+  ["./towpath logs my-server-one --errors", /^(?![\s\S]*initialize)/],
+  ["./towpath logs NAME [QUERY] [--json] [--limit N] [--errors]", /^(?![\s\S]*initialize)/],
+  ["./towpath logs NAME QUERY", /^(?![\s\S]*initialize)/],
+  [curl("secrets"), /"keyName":"API_KEY"/],
+  [curl("portals"), /"name":"team-portal"/],
+  ["./towpath deploy DIR --name NAME", /Nothing changed[\s\S]*Live: http/],
+  ["./towpath promote my-server-one new-tool", /Live: /, previewsAreLive],
+  ["./towpath promote my-server-one feature", /Live: /],
+  ["./towpath rollback my-server-one", /Live: /],
+  ["./towpath promote NAME BRANCH [--commit COMMIT]", /Live: /],
+  ["./towpath rollback NAME [--to COMMIT] [--branch BRANCH]", /Live: /, chooseFirstCommit],
+  ["./towpath reset-password EMAIL", /http\S+\/provider\//],
+  ["./towpath reset-password EMAIL [--remove-two-factor]", /http\S+\/provider\//],
+  [
+    "curl --unix-socket {run directory}/worker.sock http://localhost/-/metrics",
+    /(?=[\s\S]*towpath_disk_bytes)[\s\S]*towpath_data_bytes/,
+  ],
+  ["./towpath help", /towpath up/],
+];
+
+/** The command with curl that asks this. */
+function curl(path: string): string {
+  return `curl … /${path}`;
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "towpath-documented-"));
+  const project = join(directory, "my-server");
+  await mkdir(project);
+  await writeFile(join(project, "server.py"), await documentedPython("deploy"));
+  const echo = join(repositoryRoot, "python/samples/echo");
+  await cp(join(echo, "requirements.txt"), join(project, "requirements.txt"));
+  await cp(echo, join(directory, "python/samples/echo"), { recursive: true });
+  environment = { ...(process.env as Record<string, string>), NO_COLOR: "1", TOKEN: await operatorToken(instance) };
+});
+afterAll(async () => {
+  await database.end();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function data(): string[] {
+  return ["--data-dir", instance.dataDirectory];
+}
+
+async function pushBranches(): Promise<void> {
+  for (const branch of ["new-tool", "feature"])
+    values.COMMIT = await pushBranch(instance, { name: "my-server-one", branch, message: `From ${branch}` });
+  const { slug } = await organization();
+  const created = await operatorPost(instance, `organizations/${slug}/api-keys`, { name: "documented" });
+  environment.TOWPATH_API_KEY = String(created.key);
+}
+
+async function organization(): Promise<{ slug: string }> {
+  const sql = "SELECT slug FROM organization JOIN project ON organization_id = organization.id WHERE project.name = $1";
+  return (await database.query(sql, ["my-server-one"])).rows[0];
+}
+
+async function previewsAreLive(): Promise<void> {
+  const live = "SELECT count(*)::int AS n FROM route JOIN project ON project.id = project_id WHERE project.name = $1";
+  await expect.poll(async () => (await database.query(live, ["my-server-one"])).rows[0].n, { timeout: 90_000 }).toBe(3);
+}
+
+async function chooseFirstCommit(): Promise<void> {
+  const first = `SELECT commit_sha FROM build JOIN project ON project.id = project_id WHERE project.name = $1
+    ORDER BY sequence LIMIT 1`;
+  values.COMMIT = (await database.query(first, ["my-server-one"])).rows[0].commit_sha;
+  values.BRANCH = "main";
+}
+
+/** The command with this instance's addresses and names instead of the placeholders. */
+async function fill(command: string): Promise<string> {
+  const isOurs = command.startsWith("./towpath ");
+  const placeholder = /\b(DIR|NAME|OBJECT|QUERY|N|FILE\.py|FILE|COMMIT|BRANCH|EMAIL)\b(?!")/g;
+  const named = isOurs ? withEveryOption(command).replaceAll(placeholder, (name) => values[name] ?? name) : command;
+  const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
+  const { bin } = createRequire(import.meta.url)(inspector) as { bin: Record<string, string> };
+  return named
+    .replace(/http:\/\/localhost:3000\b/, instance.url)
+    .replace(
+      /^\.\/towpath (.*)$/,
+      `'${repositoryRoot}towpath' $1 ${command === "./towpath help" ? "" : data().join(" ")}`,
+    )
+    .replace("npx @modelcontextprotocol/inspector", `node '${join(dirname(inspector), Object.values(bin)[0] ?? "")}'`)
+    .replace("http://my-echo-server.localhost:8080", `${serversUrl}/my-echo-server`)
+    .replace("https://my-server-one.example.com", `${serversUrl}/my-server-one`)
+    .replace("{run directory}", join(instance.dataDirectory, "run"))
+    .replace("{name}", "my-server-one")
+    .replace("{slug}", (await organization())?.slug ?? "")
+    .replace("weather-api", "my-server-one")
+    .replace("wiki-server", "my-echo-server")
+    .replace('"search"', '"echo"');
+}
+
+/** What the shell prints for a command. */
+const printedBy = (command: string) =>
+  new Promise<string>((resolve) => {
+    execFile("bash", ["-euc", command], { cwd: directory, env: environment }, (_, out, err) => resolve(`${out}${err}`));
+  });
+
+test("OPS-7 each command of the documentation and the README runs and does what it says, or is known to run elsewhere", async () => {
+  const documented = [...(await documentedCommands()).keys()];
+  const left = new Set(documented.filter((command) => !elsewhere.some(([pattern]) => pattern.test(command))));
+  expect(elsewhere.filter(([pattern]) => !documented.some((command) => pattern.test(command)))).toEqual([]);
+  const wrong: unknown[] = [];
+  for (const [known, printed, before] of steps) {
+    const path = /^curl … (.*)$/.exec(known)?.[1];
+    const command = path ? documented.find((each) => each.startsWith("curl ") && each.includes(path)) : known;
+    expect([known, left.delete(command ?? "")]).toEqual([known, true]);
+    await before?.();
+    const filled = await fill(command ?? "");
+    let output = await printedBy(filled);
+    // The gateway learns of new rules and keys a moment later.
+    if (path === "/mcp")
+      await expect
+        .poll(async () => (output = await printedBy(filled)))
+        .toMatch(printed)
+        .catch(() => {});
+    if (!printed.test(output)) wrong.push([filled, printed, output]);
+  }
+  expect(wrong).toEqual([]);
+  expect([...left]).toEqual([]);
+}, 300_000);
+
+test("OPS-7 the client in Python on the clients page lists the server's tools", async () => {
+  const script = (await documentedPython("clients")).replace(
+    "https://my-server-one.example.com",
+    `${serversUrl}/my-echo-server`,
+  );
+  await writeFile(join(directory, "client.py"), script);
+  expect(await printedBy("uv run --no-project --with fastmcp==4.1.2 python client.py")).toContain("name='echo'");
+});
