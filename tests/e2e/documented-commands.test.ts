@@ -27,7 +27,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^(systemd-run .*)?\.\/towpath up/, "starts an instance: the one of these tests, and those of tests/lifecycle"],
   [/^\.\/towpath test/, "is what runs this test"],
   [/^\.\/towpath rotate-secrets/, "ends the sessions of all tests: rotate-secrets.test.ts runs it"],
-  [/^node (tests\/bench|apps\/gateway)\//, "takes minutes, or the gateway's port"],
+  [/^node (tests\/(bench|pictures)|apps\/gateway)\//, "takes minutes, or ports that may be in use"],
   [/^(claude|codex|gemini) mcp /, "programs that need an account of their maker"],
   [/^(pip install|apt-get install) /, "changes this machine"],
   [/^uv (add NAME|lock)$/, "changes the reader's own project"],
