@@ -8,7 +8,8 @@ import { operatorPost, pushBranch } from "../instance/operator.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 
-export const [weather, tickets, portal] = ["weather", "tickets", "team-portal"];
+export const [weather, portal] = ["weather", "team-portal"];
+const tickets = "tickets";
 
 /** An organization with two servers, a preview, a portal, a day of calls, and a person who is signed in. Returns its slug. */
 export async function fillInstance(instance: TowpathInstance, { page }: Visitor): Promise<string> {
