@@ -112,7 +112,7 @@ test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and 
   });
   await open(project.name);
   await see("The server crashed");
-  await see("It exited with status 3. It starts again by itself");
+  await see("It exited with status 3. The next call starts it again");
   await see("Crashed");
   await expectAccessible(page);
   await page.getByRole("link", { name: "Open server log" }).click();

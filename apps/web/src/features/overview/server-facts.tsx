@@ -117,7 +117,7 @@ export function Crashed({ projectKey, status }: { projectKey: ProjectKey; status
         </Link>
       }
     >
-      {sentenceOf(instance.endReason)} It starts again by itself, after a pause that grows with each crash.
+      {sentenceOf(instance.endReason)} The next call starts it again, after a pause that grows with each crash.
     </Callout>
   );
 }
