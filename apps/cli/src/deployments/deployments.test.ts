@@ -18,9 +18,9 @@ test("PRJ-14 a commit is named by its first digits; one that isn't there, or isn
   expect(deploymentOf("abcd2", among).id).toBe("abcd2");
   expect(deploymentOf("ffff", [deployed("ffff3", true), ...among]).deployment.isLive).toBe(true);
   expect(() => deploymentOf("abcd", among)).toThrow(/Several commits begin with abcd: abcd100, abcd200/);
-  expect(() => deploymentOf("1234", among)).toThrow(/No deployment is of commit 1234. There are: abcd100/);
+  expect(() => deploymentOf("1234", among)).toThrow(/No deployment has commit 1234. There are: abcd100/);
   expect(() => deploymentOf("1234", [])).toThrow(/There are: none/);
-  expect(() => deploymentOf("main", among)).toThrow(/not the id of a commit/);
+  expect(() => deploymentOf("main", among)).toThrow(/is not a commit id/);
 });
 
 test("PRJ-14 without a commit, a rollback takes the version before the one that is live", () => {

@@ -30,15 +30,15 @@ export async function listDeployments(api: Api, name: string, branch?: string): 
  */
 export function deploymentOf(commit: string, among: readonly Deployed[]): Deployed {
   if (!/^[0-9a-f]{4,40}$/.test(commit)) {
-    throw new CommandError(`${commit} is not the id of a commit: pass at least its first four digits.`);
+    throw new CommandError(`${commit} is not a commit id. Pass at least its first four characters.`);
   }
   const found = among.filter(({ commitSha }) => commitSha.startsWith(commit));
   const [newest] = found;
   if (newest === undefined) {
-    throw new CommandError(`No deployment is of commit ${commit}. There are: ${namesOf(among)}.`);
+    throw new CommandError(`No deployment has commit ${commit}. There are: ${namesOf(among)}.`);
   }
   if (found.some(({ commitSha }) => commitSha !== newest.commitSha)) {
-    throw new CommandError(`Several commits begin with ${commit}: ${namesOf(found)}. Pass more digits.`);
+    throw new CommandError(`Several commits begin with ${commit}: ${namesOf(found)}. Pass more of the id.`);
   }
   return newest;
 }

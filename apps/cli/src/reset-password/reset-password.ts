@@ -22,7 +22,7 @@ export async function resetPassword(args: string[]): Promise<number> {
   print(`Send this link to ${email} over a channel you trust. It works once, until ${link.expiresAt}:\n`);
   print(`  ${bold(link.url)}\n`);
   if (link.removedSecondFactor) print("Two-factor sign-in is off for this account.");
-  else if (removeSecondFactor) print("Two-factor sign-in was off already.");
+  else if (removeSecondFactor) print("Two-factor sign-in was already off.");
   else print(dim("If the device for two-factor sign-in is lost too, add --remove-two-factor."));
   return 0;
 }

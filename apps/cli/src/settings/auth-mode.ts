@@ -22,7 +22,7 @@ export function authModeOf(values: {
   private: boolean;
 }): AuthMode | undefined {
   const given = [values.auth, values.public, values.private].filter(Boolean);
-  if (given.length > 1) throw new CommandError("--auth, --public and --private exclude each other.");
+  if (given.length > 1) throw new CommandError("Pass only one of --auth, --public and --private.");
   if (values.public) return "towpath-public";
   if (values.private) return "towpath-cloud";
   if (values.auth === undefined) return undefined;

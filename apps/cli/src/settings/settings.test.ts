@@ -14,7 +14,7 @@ test("PRJ-12 OPS-4 the terminal takes each auth mode, one at a time, and says wh
   for (const auth of ["towpath-cloud", "towpath-public", "passthrough"])
     expect(authModeOf({ ...none, auth })).toBe(auth);
   expect(() => authModeOf({ ...none, auth: "oauth" })).toThrow(/passthrough \(the server decides\), not oauth\.$/);
-  expect(() => authModeOf({ ...none, auth: "passthrough", public: true })).toThrow("exclude each other");
+  expect(() => authModeOf({ ...none, auth: "passthrough", public: true })).toThrow("Pass only one of");
   const directory = await shortDirectory();
   const deployed = parseDeployOptions([directory, "--name", "my-server-one", "--auth", "passthrough"]);
   expect(deployed.authMode).toBe("passthrough");

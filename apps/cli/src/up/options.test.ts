@@ -5,7 +5,7 @@ import { serverUrlOf } from "./server-url.ts";
 
 test("OPS-1 options: ports are checked, and errors name the option", () => {
   expect(() => parseUpOptions(["--port", "abc"], {})).toThrow("--port must be a port between 1 and 65535, not abc.");
-  expect(() => parseUpOptions(["--port", "8080"], {})).toThrow("must differ");
+  expect(() => parseUpOptions(["--port", "8080"], {})).toThrow("each need their own port");
   expect(() => parseUpOptions(["--prot", "1"], {})).toThrow("--prot");
 });
 
@@ -39,7 +39,7 @@ test("OPS-1 options: what the environment says is checked and counts like a flag
   });
   const parse = (more: Record<string, string>) => () => parseUpOptions([], more);
   expect(parse({ TOWPATH_GATEWAY_PORT: "x" })).toThrow("TOWPATH_GATEWAY_PORT must be a port");
-  expect(parse({ TOWPATH_GATEWAY_PORT: "3000" })).toThrow("must differ");
+  expect(parse({ TOWPATH_GATEWAY_PORT: "3000" })).toThrow("each need their own port");
   expect(parse({ TOWPATH_URL: "towpath.example.com" })).toThrow("TOWPATH_URL must be an http or https URL");
   expect(parse({ TOWPATH_SERVER_URL: "https://example.com" })).toThrow("must contain {name}");
 });

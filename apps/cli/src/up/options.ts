@@ -77,7 +77,7 @@ export function parseUpOptions(args: string[], environment: Environment): UpOpti
     forgePort: port(given("forge-port", "FORGE_PORT", "8090")),
   };
   if (new Set(Object.values(ports)).size !== 3) {
-    throw new CommandError("The ports of dashboard, gateway and forge must differ from one another.");
+    throw new CommandError("Dashboard, gateway and forge each need their own port.");
   }
   const url = variable("TOWPATH_URL") ?? `http://localhost:${ports.port}`;
   return {
