@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -17,6 +17,8 @@ let target: { installationId: number; organization: string; repository: { fullNa
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-doors-"));
   await writeFile(join(directory, "server.py"), "mcp = None\n");
+  await mkdir(join(directory, "servers/two"), { recursive: true });
+  await writeFile(join(directory, "servers/two/only.py"), "mcp = None\n");
   const stat = await readFile("/proc/self/stat", "utf8");
   const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   const running = { pid: process.pid, startTime, url: site.url, serverUrl: "http://localhost:8080/{name}" };
@@ -34,7 +36,12 @@ function rest(path: string, body: unknown): Promise<Response> {
   return fetch(site.url + path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-type Settings = { readonly name: string; readonly entrypoint: string; readonly requirements?: string };
+type Settings = {
+  readonly name: string;
+  readonly entrypoint: string;
+  readonly requirements?: string;
+  readonly rootDirectory?: string;
+};
 
 /** The response of each entry point. */
 const entryPoints = {
@@ -76,6 +83,14 @@ test("ONB-5 OPS-4 a file that is not in the repository is named by every entry p
     expect(answer).toMatch(text("absent\\.txt"));
   }
   expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py"));
+  // In a root directory they are looked for there.
+  for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
+    const answer = await deploy({ ...settings, rootDirectory: "./servers/one/" });
+    expect(answer).toMatch(text("servers/one/absent\\.py"));
+    expect(answer).toMatch(text("servers/one/absent\\.txt"));
+  }
+  const elsewhere = await terminal("front-door", "--entrypoint", "server.py", "--root-directory", "servers/one");
+  expect(elsewhere).toMatch(text("servers/one/server\\.py"));
   expect((await site.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
 });
 
@@ -99,13 +114,18 @@ test("VAL-1 ONB-4 an invalid, reserved or taken name is refused by every entry p
   }
 });
 
-test("VAL-2 VAL-3 invalid paths are refused with the same texts", async () => {
-  const settings = { name: "door-faulty", entrypoint: "../server.py", requirements: "/etc/passwd.txt" };
+test("VAL-2 VAL-3 BLD-15 invalid paths are refused with the same texts", async () => {
+  const files = { entrypoint: "../server.py", requirements: "/etc/passwd.txt", rootDirectory: "servers/../.." };
+  const settings = { name: "door-faulty", ...files };
   for (const refuse of [entryPoints.dashboard, entryPoints.rest]) {
     const answer = await refuse(settings);
     expect(answer).toContain("Entrypoint cannot reference parent directories");
     expect(answer).toContain("Requirements file must be a relative path from the repo root");
+    expect(answer).toContain("Root directory cannot reference parent directories");
   }
+  expect(await terminal("door-faulty", "--entrypoint", "server.py", "--root-directory", "/srv")).toContain(
+    "Root directory must be a relative path from the repo root",
+  );
   expect(await terminal("door-faulty", "--entrypoint", "../server.py")).toContain(
     "Entrypoint cannot reference parent directories",
   );
@@ -126,16 +146,20 @@ test("GH-1 an installation that is not connected or is suspended, and a missing 
   await site.pool.query("UPDATE github_installation SET suspended_at = NULL");
 });
 
-test("ONB-5 OPS-4 dashboard and REST accept the same: a project with a build of the newest commit", async () => {
+test("ONB-5 OPS-4 BLD-15 dashboard and REST accept the same: a project with a build of the newest commit", async () => {
   await entryPoints.dashboard({ name: "door-dashboard", entrypoint: "server.py:mcp" });
   await entryPoints.rest({ name: "door-rest", entrypoint: "server.py:mcp" });
+  for (const [kind, deploy] of Object.entries(entryPoints))
+    await deploy({ name: `root-${kind}`, entrypoint: "only.py", rootDirectory: "servers/two/" });
   const { rows } = await site.pool.query(
-    `SELECT project.name, build.trigger, build.commit_sha, build.entrypoint
+    `SELECT project.name, build.trigger, build.commit_sha, build.entrypoint, build.root_directory
      FROM project JOIN build ON build.project_id = project.id ORDER BY project.name`,
   );
   expect(rows).toMatchObject([
     { name: "door-dashboard", trigger: "import", entrypoint: "server.py:mcp" },
-    { name: "door-rest", trigger: "cli", commit_sha: rows[0].commit_sha },
+    { name: "door-rest", trigger: "cli", commit_sha: rows[0].commit_sha, root_directory: null },
+    { name: "root-dashboard", entrypoint: "only.py", root_directory: "servers/two" },
+    { name: "root-rest", entrypoint: "only.py", root_directory: "servers/two" },
   ]);
 });
 

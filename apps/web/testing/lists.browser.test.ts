@@ -178,6 +178,46 @@ test("PRJ-2 the screen has its own not-found view, for a project that was delete
   await expectAccessible(page);
 }, 90_000);
 
+test("PRJ-8 PRJ-15 the clients screen has a guide for each client, and its own error and not-found views", async () => {
+  const own = await seedProject(site.db, owner.organization);
+  const tab = await browser.signedInPage(site.url, owner);
+  await tab.clock.install();
+  await tab.goto(`${site.url}/${owner.organization.slug}/${own.name}/settings`);
+  await untilHydrated(tab);
+  const clients = tab.getByRole("link", { name: "Clients" });
+  await tab.route(/_serverFn\/oauth\.getConnectedClients/, (answer) => answer.fulfill({ status: 500, body: "away" }));
+  await clients.click();
+  await passTimeUntil(tab, tab.getByText("The clients could not be loaded"));
+  await expectAccessible(tab);
+  await tab.unroute(/_serverFn\/oauth\.getConnectedClients/);
+  await tab.getByRole("button", { name: "Try again" }).click();
+  const guides = tab.getByRole("tablist", { name: "Client" }).getByRole("tab");
+  const named = [
+    "Cursor",
+    "VS Code",
+    "Claude Code",
+    "Claude",
+    "ChatGPT",
+    "Codex",
+    "Gemini CLI",
+    "Windsurf",
+    "LM Studio",
+  ];
+  for (const name of named) {
+    await guides.filter({ hasText: new RegExp(`^${name}$`) }).click();
+    const guide = tab.getByRole("tabpanel", { name, exact: true });
+    await expect.poll(() => guide.textContent()).toMatch(new RegExp(`${own.name}|address`));
+  }
+
+  await tab.goto(`${site.url}/${owner.organization.slug}/${own.name}/settings`);
+  await untilHydrated(tab);
+  await site.db.delete(project).where(eq(project.id, own.id));
+  await clients.click();
+  await passTimeUntil(tab, tab.getByText("This server is gone"));
+  await expectAccessible(tab);
+  await tab.context().close();
+}, 90_000);
+
 /** A live build and a failed one that lacks its entrypoint, with logs; and a preview with one tool more. */
 async function projectToMend() {
   const { db } = site;

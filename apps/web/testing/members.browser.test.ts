@@ -87,6 +87,10 @@ async function invite(emails: string, role?: string) {
 
 test("ORG-6 people are invited by e-mail; without an account one signs up, comes back and joins", async () => {
   const [grace, linus] = [address("grace"), address("linus")];
+  await page.goto(screen());
+  const alone = page.getByRole("heading", { name: "It's just you so far" });
+  await alone.waitFor();
+  await expectAccessible(page);
   const dialog = await invite("grace.example.com");
   await dialog.getByRole("button", { name: "Invite", exact: true }).click();
   await dialog.getByText("grace.example.com: not an e-mail address").waitFor();
@@ -94,6 +98,7 @@ test("ORG-6 people are invited by e-mail; without an account one signs up, comes
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Invite 2 people" }).click();
   await page.getByText("2 invitations sent").waitFor();
+  await alone.waitFor({ state: "detached" });
   await row("Invitations", grace).waitFor();
   const link = await mailedLink(grace);
   expect((await mailServer.next(grace)).content.subject).toContain("invites you to");

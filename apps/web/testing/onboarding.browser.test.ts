@@ -231,6 +231,7 @@ test("ONB-5 the form starts with every field in the URL", async () => {
     teamId: "elsewhere",
     entrypoint: "other.py:app",
     requirements: "requirements.txt",
+    rootDirectory: "servers/one",
     envVariables: JSON.stringify(["API_KEY", "REGION=eu"]),
     shouldUseAuth: "false",
     repoName: "ada-codes/brave-teal-otter",
@@ -249,6 +250,8 @@ test("ONB-5 the form starts with every field in the URL", async () => {
   await expect
     .poll(() => page.getByRole("textbox", { name: /^Requirements file/ }).inputValue())
     .toBe("requirements.txt");
+  await expect.poll(() => page.getByRole("textbox", { name: /^Root directory/ }).inputValue()).toBe("servers/one");
+  await see("There is no `servers/one/other.py` in ada-codes/brave-teal-otter at main (");
   await expect.poll(() => filled("Name of variable 1")).toBe("API_KEY");
   // A value in the URL is ignored: values must not be in URLs.
   await expect.poll(() => filled("Name of variable 2")).toBe("REGION");

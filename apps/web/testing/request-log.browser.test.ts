@@ -176,6 +176,17 @@ test("PRJ-5 a list that is paused stands still, says how many rows are new, and 
   await page.getByText("Live", { exact: true }).waitFor();
 });
 
+test("PRJ-17 the log shows 100 rows, and the next ones on request", async () => {
+  const now = Date.now();
+  const many = Array.from({ length: 120 }, (_, at) => row({ time: now - minute - at * 100, target: "paged" }));
+  await writeRequestLogs(site.pool, many);
+  await open("?methodType=tool:paged");
+  await expect.poll(() => rows().count()).toBe(100);
+  await page.getByRole("button", { name: "Show older" }).click();
+  await expect.poll(() => rows().count()).toBe(120);
+  await page.getByRole("button", { name: "Show older" }).waitFor({ state: "detached" });
+});
+
 test("PRJ-5 what is shown is exported as JSON Lines and CSV, with names, and nothing else's", async () => {
   const path = `/api/projects/${owner.organization.slug}/${project.name}/request-log`;
   const read = async (query: string) => {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { type Api, openApi } from "../instance/api.ts";
@@ -35,9 +36,10 @@ function saveProject(api: Api, target: Target, settings: Record<string, unknown>
 
 /** Called before the push, so that the build which the push's webhook starts has these settings. */
 async function changeSettings(api: Api, options: DeployOptions, target: Target): Promise<void> {
-  const { name, entrypoint, requirements, authMode } = options;
-  if ([entrypoint, requirements, authMode].every((each) => each === undefined)) return;
-  const { project } = await saveProject(api, target, { name, entrypoint, requirements, authMode });
+  const { name, entrypoint, requirements, rootDirectory, authMode } = options;
+  const settings = { entrypoint, requirements, rootDirectory, authMode };
+  if (Object.values(settings).every((each) => each === undefined)) return;
+  const { project } = await saveProject(api, target, { name, ...settings });
   if (project.authMode !== target.project?.authMode) {
     print(`Can be called by ${callers[project.authMode]} from now on.`);
   }
@@ -47,15 +49,15 @@ type Started = z.infer<typeof startedSchema>;
 
 /** Makes at most one commit and one build, which either the push's webhook or this command starts. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
-  const { name, directory, requirements, authMode } = options;
+  const { name, directory, requirements, rootDirectory, authMode } = options;
   const { repository, pushUrl, project } = target;
-  const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(directory));
+  const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(join(directory, rootDirectory ?? "")));
   if (project) await changeSettings(api, options, target);
   const pushed = await step("Pushing the directory to the local forge", () =>
     pushDirectory(directory, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
   );
   if (!project) {
-    const { build } = await saveProject(api, target, { name, entrypoint, requirements, authMode });
+    const { build } = await saveProject(api, target, { name, entrypoint, requirements, rootDirectory, authMode });
     if (build?.commitSha === pushed.commitSha) return { build, created: true };
   }
   const unchanged = options.rebuild ? "never" : "unless-failed";

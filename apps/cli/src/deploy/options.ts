@@ -12,6 +12,7 @@ export type DeployOptions = {
   readonly name: string;
   readonly entrypoint: string | undefined;
   readonly requirements: string | undefined;
+  readonly rootDirectory: string | undefined;
   readonly authMode: AuthMode | undefined;
   readonly organization: string | undefined;
   /** Build even when nothing changed. */
@@ -25,6 +26,7 @@ const usualEntrypoints = ["server.py", "main.py", "app.py", "mcp_server.py", "sr
 
 /** The entrypoint when none was named: a usual file name, or the only Python file of the directory. */
 export function findEntrypoint(directory: string): string {
+  if (!existsSync(directory)) throw new CommandError(`There is no directory ${directory}.`);
   const usual = usualEntrypoints.find((file) => existsSync(join(directory, file)));
   if (usual) return usual;
   const files = readdirSync(directory).filter((file) => file.endsWith(".py"));
@@ -44,6 +46,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
       name: { type: "string" },
       entrypoint: { type: "string" },
       requirements: { type: "string" },
+      "root-directory": { type: "string" },
       ...authModeOptions,
       rebuild: { type: "boolean", default: false },
       overwrite: { type: "boolean", default: false },
@@ -62,6 +65,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
     name: values.name,
     entrypoint: values.entrypoint,
     requirements: values.requirements,
+    rootDirectory: values["root-directory"],
     authMode: authModeOf(values),
     organization: values.organization,
     rebuild: values.rebuild,

@@ -1,7 +1,8 @@
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
-import { parseDeployOptions } from "../deploy/options.ts";
+import { findEntrypoint, parseDeployOptions } from "../deploy/options.ts";
 import { authModeOf } from "./auth-mode.ts";
 import { settings } from "./settings.ts";
 
@@ -17,7 +18,10 @@ test("PRJ-12 OPS-4 the terminal takes each auth mode, one at a time, and says wh
   expect(() => authModeOf({ ...none, auth: "passthrough", public: true })).toThrow("Pass only one of");
   const directory = await shortDirectory();
   const deployed = parseDeployOptions([directory, "--name", "my-server-one", "--auth", "passthrough"]);
-  expect(deployed.authMode).toBe("passthrough");
+  expect([deployed.authMode, deployed.rootDirectory]).toEqual(["passthrough", undefined]);
+  const part = parseDeployOptions([directory, "--name", "my-server-one", "--root-directory", "servers/one"]);
+  expect(part.rootDirectory).toBe("servers/one");
+  expect(() => findEntrypoint(join(directory, "servers/one"))).toThrow("There is no directory");
   await rm(directory, { recursive: true });
 });
 

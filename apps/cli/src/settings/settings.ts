@@ -14,6 +14,7 @@ const projectSchema = z.object({
   authMode: authModeSchema,
   entrypoint: z.string(),
   requirements: z.string().nullable(),
+  rootDirectory: z.string().nullable(),
   ownSignIn: z.boolean().nullable(),
 });
 
@@ -26,13 +27,15 @@ export async function settings(args: string[]): Promise<number> {
       ...authModeOptions,
       entrypoint: { type: "string" },
       requirements: { type: "string" },
+      "root-directory": { type: "string" },
       "data-dir": { type: "string" },
     },
   });
   const [name, ...more] = positionals;
   if (!name || more.length > 0) throw new CommandError("Name one server: ./towpath settings NAME");
-  const { entrypoint, requirements } = values;
-  const changes = { authMode: authModeOf(values), entrypoint, requirements };
+  const { entrypoint, requirements, "root-directory": rootDirectory } = values;
+  const files = { entrypoint, requirements, rootDirectory };
+  const changes = { authMode: authModeOf(values), ...files };
   const isChange = Object.values(changes).some((value) => value !== undefined);
   const api = openApi(resolveDataDirectory(values["data-dir"]));
   const path = `/api/v1/projects/${encodeURIComponent(name)}`;
@@ -40,8 +43,8 @@ export async function settings(args: string[]): Promise<number> {
     ? await api.call("PATCH", path, projectSchema, { body: changes })
     : await api.call("GET", path, projectSchema);
   printSettings(project);
-  if (entrypoint !== undefined || requirements !== undefined) {
-    print(dim("\nEntrypoint and requirements take effect with the next build."));
+  if (Object.values(files).some((value) => value !== undefined)) {
+    print(dim("\nEntrypoint, requirements and root directory take effect with the next build."));
   }
   return 0;
 }
@@ -53,6 +56,7 @@ function printSettings(project: z.infer<typeof projectSchema>): void {
     "can be called by": `${callers[project.authMode]} ${dim(`(${project.authMode})`)}`,
     entrypoint: project.entrypoint,
     requirements: project.requirements ?? dim("found in the repository"),
+    "root directory": project.rootDirectory ?? dim("the repository's"),
   };
   for (const [label, value] of Object.entries(lines)) print(`  ${label.padEnd(18)}${value}`);
   const warning = signInWarning(project.ownSignIn, project.authMode);

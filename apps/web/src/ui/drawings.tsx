@@ -137,3 +137,18 @@ export function NoPortalsDrawing() {
     </Scene>
   );
 }
+
+/** A rowing boat without a crew: nobody else is in the team. */
+export function NoMembersDrawing() {
+  return (
+    <Scene>
+      <Water y={72} />
+      <path d="M56 62h84c-3 11 -9 16 -20 16H78c-11 0 -18 -5 -22 -16z" className="fill-surface stroke-ink" />
+      <path d="M78 62v6h14v-6M104 62v6h14v-6" className="fill-accent-soft stroke-ink" />
+      <path d="M88 62L44 84M110 62l44 22" className="stroke-ink" />
+      <path d="M44 84l-9 3M154 84l9 3" className="stroke-ink" strokeWidth="4" />
+      <path d="M20 72V50h6v22M18 50h10" className="fill-surface stroke-ink" />
+      <path d="M26 58c12 8 22 8 30 4" className="stroke-muted" />
+    </Scene>
+  );
+}

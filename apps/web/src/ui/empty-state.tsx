@@ -20,7 +20,7 @@ export function EmptyState({
   actions?: ReactNode;
   className?: string;
   /** `h1` where it is all that the page shows. */
-  heading?: "h1" | "h2";
+  heading?: "h1" | "h2" | "h3";
 }) {
   return (
     <div className={classNames("mx-auto flex max-w-md flex-col items-center px-4 py-14 text-center", className)}>

@@ -126,11 +126,21 @@ async function beginBuild(owner: SeededOrganization): Promise<void> {
   expect(await takeBuild({ ctx, input: { buildId: build.id } })).not.toBeNull();
 }
 
-test("LOG-6 of a host's workers one at a time sweeps its files, and each serves its metrics on a socket", async () => {
+test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serves its metrics on a socket, and logs go after the days that are set", async () => {
   const bench = await openBench();
   const { services } = bench;
   const shared = await openSite(services.database, site.dataDirectory);
-  const settings = z.object(retentionSettings).parse({ TOWPATH_RETENTION_EVERY_MS: "100" });
+  const keep = { TOWPATH_KEEP_REQUEST_LOG_DAYS: "7", TOWPATH_KEEP_SERVER_LOG_DAYS: "12" };
+  const settings = z.object(retentionSettings).parse({ TOWPATH_RETENTION_EVERY_MS: "100", ...keep });
+  const tenDaysAgo = at(-10).toISOString().slice(0, 10);
+  const { pool } = services.database;
+  await pool.query("SELECT towpath_ensure_log_partitions($1::date)", [tenDaysAgo]);
+  const partitions = ["request_log", "server_log"].map((table) => `${table}_${tenDaysAgo.replaceAll("-", "")}`);
+  const kept = async () => {
+    const found = await pool.query("SELECT relname FROM pg_class WHERE relname = ANY($1)", [partitions]);
+    return found.rows.map(({ relname }) => relname).toSorted();
+  };
+  expect(await kept()).toEqual(partitions);
   const config = retentionConfigFrom(settings);
   const disk = new Disk({ directory: site.dataDirectory, ...config.disk });
   const unused = await storeLayer(site, 1000, at(-2));
@@ -152,6 +162,7 @@ test("LOG-6 of a host's workers one at a time sweeps its files, and each serves 
     const metrics = async () => (await getOverSocket(socketPath, "/-/metrics")).text;
     const rounds = /towpath_retention_last_round_timestamp_seconds [1-9]/;
     await expect.poll(metrics, { timeout: 20_000 }).toMatch(rounds);
+    await expect.poll(kept, { timeout: 20_000 }).toEqual(partitions.slice(1));
     expect(await stored()).toEqual([unused]);
     swept.resolve();
     await expect.poll(metrics, { timeout: 20_000 }).toContain('towpath_retention_removed_total{what="layer"} 1');

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { Transaction } from "@towpath/db";
 import { branch, project } from "@towpath/db/schema";
 import { audit } from "../audit/index.ts";
@@ -66,10 +67,12 @@ async function requireFiles(
   address: RepositoryAddress,
   commit: Commit,
   repository: Repository,
-  files: { readonly entrypoint: string; readonly requirements: string | null },
+  files: Pick<Settings, "entrypoint" | "requirements" | "rootDirectory">,
 ): Promise<void> {
+  const within = (path: string) => (files.rootDirectory === null ? path : posix.join(files.rootDirectory, path));
   // The part after the colon names an object in the file.
-  const paths = { entrypoint: files.entrypoint.split(":", 1)[0] ?? "", requirements: files.requirements };
+  const entrypoint = within(files.entrypoint.split(":", 1)[0] ?? "");
+  const paths = { entrypoint, requirements: files.requirements && within(files.requirements) };
   const place = `${address.owner}/${address.name} at ${repository.defaultBranch} (${commit.sha.slice(0, 7)})`;
   const problems = await Promise.all(
     Object.entries(paths).map(async ([field, path]) => {
@@ -124,6 +127,7 @@ async function createProject(
       repository: repository.fullName,
       trigger,
       authMode: row.authMode,
+      ...(row.rootDirectory !== null && { rootDirectory: row.rootDirectory }),
       capturePayloads: row.capturePayloads,
       secrets: secrets.map((each) => each.keyName),
     },

@@ -4,7 +4,7 @@ import { entrypointSchema, requirementsSchema } from "./entrypoint.schema.ts";
 import { rootDirectorySchema, watchPathsSchema } from "./watch-paths.schema.ts";
 
 export { entrypointProblem, entrypointSchema, requirementsProblem, requirementsSchema } from "./entrypoint.schema.ts";
-export { rootDirectoryProblem, watchPathsProblem } from "./watch-paths.schema.ts";
+export { rootDirectoryProblem, rootDirectorySchema, watchPathsProblem } from "./watch-paths.schema.ts";
 
 /** VAL-1. Reports only the first problem of a name. */
 export const projectNameSchema = z
@@ -82,6 +82,8 @@ export const deployProjectSchema = z.object({
   repositoryFullName: repositorySchema.shape.fullName,
   entrypoint: entrypointSchema,
   requirements: requirementsSchema,
+  /** In it the entrypoint and the requirements file are looked for. */
+  rootDirectory: rootDirectorySchema,
   authMode: authModeSchema.default("towpath-cloud"),
   isPublic: z.boolean().default(false),
   /** Whether request logs keep payloads (GW-7). */

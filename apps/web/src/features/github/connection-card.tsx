@@ -76,14 +76,14 @@ function Avatar({ connection: { accountLogin, gitHub } }: { readonly connection:
 function StateBadge({ state }: { readonly state: Connection["gitHub"]["state"] }) {
   if (state === "connected") return <Badge tone="ok">Connected</Badge>;
   if (state === "suspended") return <Badge tone="warn">Suspended</Badge>;
-  return state === "revoked" ? <Badge tone="bad">Removed at GitHub</Badge> : <Badge>State unknown</Badge>;
+  return state === "revoked" ? <Badge tone="bad">Removed on GitHub</Badge> : <Badge>State unknown</Badge>;
 }
 
 function StateNote({ connection: { gitHub, accountLogin } }: { readonly connection: Connection }) {
   if (gitHub.state === "connected") return null;
   const text = {
     suspended: `The owner of ${accountLogin} has suspended Towpath. Pushes start no builds until they resume it on GitHub. Live servers keep running.`,
-    revoked: `Towpath was removed from ${accountLogin} at GitHub. Pushes start no builds. Connect the account again, or disconnect it here.`,
+    revoked: `Towpath was removed from ${accountLogin} on GitHub. Pushes start no builds. Connect the account again, or disconnect it here.`,
     unknown: "GitHub can't be reached right now, so Towpath doesn't know how this connection is.",
   }[gitHub.state];
   return (
@@ -116,7 +116,7 @@ function Disconnect({ orgSlug, connection }: { readonly orgSlug: string; readonl
             ? "1 server is built from this account. It keeps running, but pushes start no builds."
             : `${projectCount} servers are built from this account. They keep running, but pushes start no builds.`}
       </p>
-      <p className="mt-2">Repositories and the installed App stay at GitHub.</p>
+      <p className="mt-2">Repositories and the installed App stay on GitHub.</p>
     </ConfirmDeletion>
   );
 }

@@ -2,7 +2,7 @@ import { Callout } from "~/ui/callout.tsx";
 
 const texts: Readonly<Record<string, string>> = {
   expired: "That took too long, or you started it in another window. Start again.",
-  declined: "You didn't authorize the App at GitHub. Nothing was connected.",
+  declined: "You didn't authorize the App on GitHub. Nothing was connected.",
   requested: "An owner of that GitHub organization has to approve the App first. Come back when they have.",
   not_yours: "GitHub doesn't list that installation for your account, so it was not connected.",
   not_admin:

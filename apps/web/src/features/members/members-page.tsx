@@ -1,6 +1,8 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { NoMembersDrawing } from "~/ui/drawings.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
 import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
@@ -39,12 +41,24 @@ export function MembersPage({
       {invited ? <InvitedNotice invited={invited} onDismiss={() => setInvited(null)} /> : null}
       <Section title="Members">
         <MemberTable members={members} organization={organization} userId={userId} />
+        {members.length === 1 && mayManage ? <NobodyElse orgSlug={orgSlug} /> : null}
       </Section>
       {mayManage ? <Invitations orgSlug={orgSlug} onSent={onInvited} /> : null}
       <Section title="What each role may do" description="A person has one role in each team.">
         <RoleMatrix />
       </Section>
     </Page>
+  );
+}
+
+/** Below oneself, as long as nobody else is here or invited. */
+function NobodyElse({ orgSlug }: { readonly orgSlug: string }) {
+  const { data: invitations } = useSuspenseQuery(invitationsQuery(orgSlug));
+  if (invitations.length > 0) return null;
+  return (
+    <EmptyState drawing={<NoMembersDrawing />} heading="h3" className="border-t py-8" title="It's just you so far">
+      Invite the people you work with. They see the same servers, and each role may do what you see below.
+    </EmptyState>
   );
 }
 

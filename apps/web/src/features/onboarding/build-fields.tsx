@@ -1,6 +1,11 @@
 import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
-import { type AuthMode, entrypointProblem, requirementsProblem } from "@towpath/core/project/schema";
+import {
+  type AuthMode,
+  entrypointProblem,
+  requirementsProblem,
+  rootDirectoryProblem,
+} from "@towpath/core/project/schema";
 import { type ReactNode, useId, useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { Field, Input } from "~/ui/field.tsx";
@@ -9,17 +14,24 @@ import type { Missing } from "./use-file-checks.ts";
 
 // The fields that deploying a repository and changing its project's settings have in common.
 
-export type BuildValues = { readonly entrypoint: string; readonly requirements: string; readonly authMode: AuthMode };
+export type BuildValues = {
+  readonly entrypoint: string;
+  readonly requirements: string;
+  /** Empty: the repository's. */
+  readonly rootDirectory: string;
+  readonly authMode: AuthMode;
+};
 
-/** State of the fields: their values, and the error of each path (VAL-2, VAL-3). */
+/** State of the fields: their values, and the error of each path (VAL-2, VAL-3, BLD-15). */
 export function useBuildFields(initial: BuildValues) {
-  const { entrypoint, requirements, authMode } = initial;
-  const [values, setValues] = useState({ entrypoint, requirements, authMode });
+  const { entrypoint, requirements, rootDirectory, authMode } = initial;
+  const [values, setValues] = useState({ entrypoint, requirements, rootDirectory, authMode });
   const [isChecked, setChecked] = useState(false);
   const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
   const found = {
     entrypoint: entrypointProblem(values.entrypoint),
     requirements: requirementsProblem(values.requirements),
+    rootDirectory: rootDirectoryProblem(values.rootDirectory),
   };
   return {
     values,
@@ -28,12 +40,12 @@ export function useBuildFields(initial: BuildValues) {
       setRefused((current) => Object.fromEntries(Object.entries(current).filter(([field]) => !(field in changed))));
     },
     /** An error shows once its field was changed or the form was submitted. */
-    problem: (field: "entrypoint" | "requirements") =>
+    problem: (field: keyof typeof found) =>
       refused[field] ?? (isChecked || values[field] !== initial[field] ? found[field] : null),
     /** Shows every error; returns whether there is none. */
     check: (): boolean => {
       setChecked(true);
-      return found.entrypoint === null && found.requirements === null;
+      return Object.values(found).every((problem) => problem === null);
     },
     /** The server's errors by field. */
     refused,
@@ -41,7 +53,7 @@ export function useBuildFields(initial: BuildValues) {
   };
 }
 
-/** Entrypoint and requirements file. */
+/** Entrypoint, requirements file and root directory. */
 export function BuildFields({
   fields: { values, change, problem },
   entrypoints = [],
@@ -78,6 +90,14 @@ export function BuildFields({
         value={values.requirements}
         onChange={(requirements) => change({ requirements })}
         candidates={requirementFiles}
+      />
+      <PathField
+        label="Root directory"
+        optional
+        hint="In a monorepo, the server's directory. Towpath looks for the files above there."
+        error={problem("rootDirectory")}
+        value={values.rootDirectory}
+        onChange={(rootDirectory) => change({ rootDirectory })}
       />
     </>
   );

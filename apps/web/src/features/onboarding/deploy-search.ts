@@ -9,6 +9,7 @@ const deployReaders = {
   teamId: text(64),
   entrypoint: text(200),
   requirements: text(200),
+  rootDirectory: text(200),
   envVariables: listOf(variableName, 100),
   shouldUseAuth: flag,
   repoName: text(255),

@@ -8,7 +8,7 @@ import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { OtherTeam } from "./other-team.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { useDeployForm } from "./use-deploy-form.ts";
-import { useFileChecks } from "./use-file-checks.ts";
+import { pathsWithin, useFileChecks } from "./use-file-checks.ts";
 import { useKeptInUrl } from "./use-kept-in-url.ts";
 import { useVariables } from "./use-variables.ts";
 import { EnvironmentVariables } from "./variable-fields.tsx";
@@ -36,6 +36,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
   const form = useDeployForm(orgSlug, address, variables, {
     entrypoint: search.entrypoint ?? entrypoints[0] ?? "",
     requirements: search.requirements ?? "",
+    rootDirectory: search.rootDirectory ?? "",
     authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
   });
   const { values } = form.fields;
@@ -45,6 +46,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
       serverName: choice.name,
       entrypoint: values.entrypoint,
       requirements: values.requirements || undefined,
+      rootDirectory: values.rootDirectory || undefined,
       envVariables: names.length > 0 ? names : undefined,
       shouldUseAuth: values.authMode !== "towpath-public",
     },
@@ -77,8 +79,8 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
         />
         <BuildFields
           fields={form.fields}
-          entrypoints={entrypoints}
-          requirementFiles={requirementFiles}
+          entrypoints={pathsWithin(values.rootDirectory, entrypoints)}
+          requirementFiles={pathsWithin(values.rootDirectory, requirementFiles)}
           missing={missing}
         />
         <EnvironmentVariables variables={variables} />

@@ -21,10 +21,11 @@ export function ServerNameField({
   /** Another name to offer. */
   readonly like?: string | null;
   readonly label?: string;
-  /** The server's error, which replaces the browser's. */
+  /** The server's error, which replaces the browser's until another name is chosen. */
   readonly error?: string | null;
 }) {
   const [rolling, setRolling] = useState(false);
+  const refusal = useRefusalOf(choice.name, error ?? null);
   const { name, setName, problem, available, roll } = choice;
   const [before, after] = urlTemplate.split("{name}");
   const another = async () => {
@@ -36,7 +37,7 @@ export function ServerNameField({
     <div className="flex flex-col gap-2">
       <Field
         label={label}
-        error={error ?? problem}
+        error={refusal ?? problem}
         hint={available ? "This name is available." : "It becomes part of the URL."}
         count={name.length}
         max={32}
@@ -68,6 +69,16 @@ export function ServerNameField({
       </p>
     </div>
   );
+}
+
+/**
+ * An error of the server, as long as the field has the name that it is about: the one that the field had when the error
+ * came. A refusal of another name says nothing of this one.
+ */
+function useRefusalOf(name: string, error: string | null): string | null {
+  const [refused, setRefused] = useState({ name, error });
+  if (refused.error !== error) setRefused({ name, error });
+  return refused.error === error && refused.name === name ? error : null;
 }
 
 /** The text field of a server's name. */

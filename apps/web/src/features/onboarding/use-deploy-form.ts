@@ -10,7 +10,7 @@ import { deployRepository } from "./onboarding.functions.ts";
 import type { Variables } from "./use-variables.ts";
 
 /** Fields that show the server's errors themselves; all other errors are shown above the form. */
-const shownFields = new Set(["name", "entrypoint", "requirements"]);
+const shownFields = new Set(["name", "entrypoint", "requirements", "rootDirectory"]);
 
 /** State of the server-deploy form: values, errors and submission (VAL-2, VAL-3). */
 export function useDeployForm(orgSlug: string, address: DeployAddress, variables: Variables, initial: BuildValues) {
@@ -27,6 +27,7 @@ export function useDeployForm(orgSlug: string, address: DeployAddress, variables
     const { values } = fields;
     setBusy(true);
     setFailure(null);
+    fields.setRefused({});
     try {
       const secrets = [...variables.filled];
       const { installationId, owner, repo } = address;

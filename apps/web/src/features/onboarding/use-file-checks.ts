@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { entrypointProblem, requirementsProblem } from "@towpath/core/project/schema";
+import { entrypointProblem, requirementsProblem, rootDirectoryProblem } from "@towpath/core/project/schema";
 import { useEffect, useState } from "react";
 import { verifyFileExists } from "~/features/github/github.functions.ts";
 import type { DeployAddress } from "./deploy-search.ts";
 
 export type Missing = { readonly entrypoint: string | null; readonly requirements: string | null };
-type Files = { readonly entrypoint: string; readonly requirements: string };
+type Files = { readonly entrypoint: string; readonly requirements: string; readonly rootDirectory: string };
 type Source = {
   readonly orgSlug: string;
   readonly address: DeployAddress;
@@ -17,13 +17,30 @@ type Source = {
 /** Pause in typing after which a path is looked up, in milliseconds. */
 const typingMs = 400;
 
+/** `./servers/one/` → `servers/one/`; empty for the repository's root. */
+const prefixOf = (root: string): string => {
+  const path = root
+    .trim()
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/(?<!\/)\/+$/, "");
+  return path === "" || path === "." ? "" : `${path}/`;
+};
+
+/** Those of the repository's paths that are in the root directory, from there. */
+export const pathsWithin = (root: string, paths: readonly string[]): readonly string[] => {
+  const prefix = prefixOf(root);
+  return paths.flatMap((path) => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []));
+};
+
 /** Looks up the form's files in the repository while the user fills it in; a text for each that is missing. */
 export function useFileChecks(source: Source, files: Files): Missing {
+  const root = rootDirectoryProblem(files.rootDirectory) === null ? prefixOf(files.rootDirectory) : null;
+  const within = (path: string) => (root === null || path === "" ? "" : root + path);
   const entrypoint = entrypointProblem(files.entrypoint) === null ? (files.entrypoint.split(":", 1)[0] ?? "") : "";
   const requirements = requirementsProblem(files.requirements) === null ? files.requirements : "";
   return {
-    entrypoint: useMissingFile(source, entrypoint),
-    requirements: useMissingFile(source, requirements),
+    entrypoint: useMissingFile(source, within(entrypoint)),
+    requirements: useMissingFile(source, within(requirements)),
   };
 }
 

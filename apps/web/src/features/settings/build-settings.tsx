@@ -1,13 +1,13 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { signInWarning } from "@towpath/core/build/contract";
-import { type AuthMode, rootDirectoryProblem, watchPathsProblem } from "@towpath/core/project/schema";
+import { type AuthMode, watchPathsProblem } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { Field, Textarea } from "~/ui/field.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
-import { AuthModeChoice, BuildFields, PathField, useBuildFields } from "../onboarding/build-fields.tsx";
+import { AuthModeChoice, BuildFields, useBuildFields } from "../onboarding/build-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { type Saved, SavedNote } from "./saved-note.tsx";
@@ -24,7 +24,7 @@ export function BuildSettings({
   onSaved: (saved: Saved) => void;
 }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
-  const { fields, source, form, isChanged, submit } = useBuildSettings(projectKey, project, onSaved);
+  const { fields, watch, form, isChanged, submit } = useBuildSettings(projectKey, project, onSaved);
   return (
     <SettingsForm
       id="build"
@@ -36,14 +36,6 @@ export function BuildSettings({
       after={<SavedNote projectKey={projectKey} saved={saved} of={["build", "access"]} />}
     >
       <BuildFields fields={fields} />
-      <PathField
-        label="Root directory"
-        optional
-        hint="In a monorepo, the server's directory. Towpath looks for the files above there."
-        error={source.problems.rootDirectory}
-        value={source.values.rootDirectory}
-        onChange={(rootDirectory) => source.change({ rootDirectory })}
-      />
       <Field
         label="Watch paths"
         optional
@@ -54,15 +46,15 @@ export function BuildSettings({
             nothing.
           </>
         }
-        error={source.problems.watchPaths}
+        error={watch.problem}
       >
         {(control) => (
           <Textarea
             {...control}
             mono
             rows={3}
-            value={source.values.watchPaths}
-            onChange={(event) => source.change({ watchPaths: event.target.value })}
+            value={watch.value}
+            onChange={(event) => watch.change(event.target.value)}
           />
         )}
       </Field>
@@ -104,31 +96,27 @@ const linesOf = (text: string) =>
 /** State of the "Build" form: values, errors and submission. */
 function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Saved) => void) {
   const queryClient = useQueryClient();
-  const fields = useBuildFields({ ...stored, requirements: stored.requirements ?? "" });
-  const [source, setSource] = useState({
+  const fields = useBuildFields({
+    ...stored,
+    requirements: stored.requirements ?? "",
     rootDirectory: stored.rootDirectory ?? "",
-    watchPaths: stored.watchPaths.join("\n"),
   });
+  const [watchPaths, setWatchPaths] = useState(stored.watchPaths.join("\n"));
   const [opened, setOpened] = useState(stored);
   const form = useSubmit();
-  const { entrypoint, requirements, authMode } = fields.values;
+  const { entrypoint, requirements, rootDirectory, authMode } = fields.values;
   const now = {
     ...{ entrypoint, authMode },
     requirements: requirements || null,
-    rootDirectory: source.rootDirectory.trim() || null,
-    watchPaths: linesOf(source.watchPaths),
+    rootDirectory: rootDirectory.trim() || null,
+    watchPaths: linesOf(watchPaths),
   };
   // Only what changed here: the rest may have changed elsewhere since this page was opened.
   const changed: Partial<typeof now> = Object.fromEntries(
     Object.entries(now).filter(([key, value]) => String(value) !== String(opened[key as keyof Stored])),
   );
-  const problems = {
-    rootDirectory: form.problems.rootDirectory ?? rootDirectoryProblem(source.rootDirectory),
-    watchPaths: form.problems.watchPaths ?? watchPathsProblem(now.watchPaths),
-  };
-
   const submit = () => {
-    if (!fields.check() || rootDirectoryProblem(source.rootDirectory) || watchPathsProblem(now.watchPaths)) return;
+    if (!fields.check() || watchPathsProblem(now.watchPaths)) return;
     onSaved(null);
     void form.run(async () => {
       try {
@@ -151,11 +139,11 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
         onSaved(null);
       },
     },
-    source: {
-      values: source,
-      problems,
-      change: (values: Partial<typeof source>) => {
-        setSource((current) => ({ ...current, ...values }));
+    watch: {
+      value: watchPaths,
+      problem: form.problems.watchPaths ?? watchPathsProblem(now.watchPaths),
+      change: (text: string) => {
+        setWatchPaths(text);
         form.clear();
         onSaved(null);
       },

@@ -21,6 +21,7 @@ import {
   entrypointSchema,
   projectNameSchema,
   requirementsSchema,
+  rootDirectorySchema,
   sleepingListsSchema,
   updateProjectSchema,
 } from "@towpath/core/project/schema";
@@ -34,6 +35,7 @@ import { operatorOrganization, operatorProject } from "./operator-route.server.t
 const settingsSchema = z.object({
   entrypoint: entrypointSchema.optional(),
   requirements: requirementsSchema.optional(),
+  rootDirectory: rootDirectorySchema.optional(),
   authMode: authModeSchema.optional(),
   capturePayloads: z.boolean().optional(),
   identityAssertion: z.boolean().optional(),

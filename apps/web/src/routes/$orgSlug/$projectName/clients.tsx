@@ -7,13 +7,12 @@ import { projectQuery } from "~/features/project-screen/project-screen.functions
 
 /** PRJ-8, PRJ-15, GW-5 */
 export const Route = createFileRoute("/$orgSlug/$projectName/clients")({
-  loader: async ({ context: { queryClient }, params }) => {
+  loader: async ({ context: { queryClient, organization }, params }) => {
     try {
-      await Promise.all([
-        queryClient.ensureQueryData(projectQuery(params)),
-        // Viewers may not see them; the page leaves them out.
-        queryClient.prefetchQuery(connectedClientsQuery(params)),
-      ]);
+      const { authMode } = await queryClient.ensureQueryData(projectQuery(params));
+      // Viewers may not see them, and nobody signs in to other servers: the page leaves them out.
+      const hasClients = authMode === "towpath-cloud" && organization.permissions.includes("client.read");
+      if (hasClients) await queryClient.fetchQuery(connectedClientsQuery(params));
     } catch (error) {
       // The project was deleted while one of its pages was open.
       if (error instanceof TowpathError && error.code === "not_found") throw notFound();
