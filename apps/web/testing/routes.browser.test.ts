@@ -114,6 +114,7 @@ const toVisitors: Readonly<Record<string, string>> = {
 /** Search parameters that a page completes before it asks for anybody. */
 const completed: Readonly<Record<string, string>> = {
   "/$orgSlug/$projectName/inspector": "?tab=tools",
+  "/account/email": "?token=",
   "/new/import-project": "?repoName=",
   "/oauth/choose-server": "?request=",
   "/oauth/consent": "?request=",

@@ -104,7 +104,7 @@ export function BuildFields({
 }
 
 /** A path in the repository, with candidates to choose from (VAL-2, VAL-3). */
-export function PathField({
+function PathField({
   label,
   hint,
   error,
