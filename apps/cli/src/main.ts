@@ -5,13 +5,13 @@ const usage = `Towpath: from a Python MCP server in a Git repository to a live e
   ./towpath up [--data-dir DIR] [--port 3000] [--gateway-port 8080] [--forge-port 8090]
       Starts everything on this machine and prints the URL. Ctrl-C stops it.
   ./towpath deploy DIR --name NAME [--entrypoint FILE.py[:OBJECT]] [--requirements FILE]
-                   [--public | --private | --auth passthrough] [--rebuild] [--overwrite] [--organization SLUG]
-                   [--data-dir DIR]
+                   [--root-directory DIR] [--public | --private | --auth passthrough] [--rebuild] [--overwrite]
+                   [--organization SLUG] [--data-dir DIR]
       Deploys a directory to the running instance and follows the build. Deploying again changes only the settings that
       you pass. An unchanged directory is built only with --rebuild; commits that others pushed are replaced only with
       --overwrite.
   ./towpath settings NAME [--public | --private | --auth passthrough] [--entrypoint FILE.py[:OBJECT]]
-                     [--requirements FILE] [--data-dir DIR]
+                     [--requirements FILE] [--root-directory DIR] [--data-dir DIR]
       Prints a server's settings, after changing those that you pass. Who can call it: anyone (--public), members and API
       keys (--private), or whom the server's own sign-in lets in (--auth passthrough): see docs/sign-in.md.
   ./towpath rollback NAME [--to COMMIT] [--branch BRANCH] [--data-dir DIR]
