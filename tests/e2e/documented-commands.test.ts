@@ -47,7 +47,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath settings NAME --auth passthrough", /can be called by {2}anyone whom the server itself lets in/],
   [curl("mcp"), /"serverInfo"/, () => towpath("settings", "my-server-one", "--private", ...data())],
   [
-    "./towpath settings NAME [--public | --private | --auth passthrough] [--entrypoint FILE.py[:OBJECT]] [--requirements FILE]",
+    "./towpath settings NAME [--public | --private | --auth passthrough] [--entrypoint FILE.py[:OBJECT]] [--requirements FILE] [--root-directory DIR]",
     /anyone[\s\S]*server\.py:mcp[\s\S]*requirements\.txt|server\.py:mcp[\s\S]*requirements\.txt[\s\S]*anyone/,
   ],
   ["./towpath logs my-server-one --json", /"method":"initialize"/],
@@ -125,7 +125,8 @@ async function chooseFirstCommit(): Promise<void> {
 async function fill(command: string): Promise<string> {
   const isOurs = command.startsWith("./towpath ");
   const placeholder = /\b(DIR|NAME|OBJECT|QUERY|N|FILE\.py|FILE|COMMIT|BRANCH|EMAIL)\b(?!")/g;
-  const named = isOurs ? withEveryOption(command).replaceAll(placeholder, (name) => values[name] ?? name) : command;
+  const inRoot = command.replace("--root-directory DIR", "--root-directory .");
+  const named = isOurs ? withEveryOption(inRoot).replaceAll(placeholder, (name) => values[name] ?? name) : inRoot;
   const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
   const { bin } = createRequire(import.meta.url)(inspector) as { bin: Record<string, string> };
   return named

@@ -29,7 +29,7 @@ const installations = () =>
 test("ONB-2 the settings tell an account that GitHub no longer knows from one that is connected there", async () => {
   await page.goto(to("settings/github"));
   const gone = card(`acme-${owner.organization.slug}`);
-  await gone.getByText("Removed at GitHub").waitFor();
+  await gone.getByText("Removed on GitHub").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Connect an account" }).click();
   await page.waitForURL(`${forge.url}/**`);
