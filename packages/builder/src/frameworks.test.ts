@@ -49,6 +49,40 @@ test.each<[string, string, string]>([
   expect(success(tried).manifest.tools).toMatchObject([{ tool_name: "add", description: "Adds." }]);
 });
 
+test("BLD-16 a console script of a src layout goes live with all tools, also those that its function registers", async () => {
+  const pyproject = `
+[project]
+name = "demo-server"
+version = "1.0"
+dependencies = ["fastmcp"]
+[project.scripts]
+demo-server = "demo.cli:main"
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+`;
+  const cli = `
+import argparse
+from demo.tools import mcp, multiply
+
+def main():
+    argparse.ArgumentParser().parse_args()
+    mcp.tool(multiply)
+    mcp.run()
+`;
+  const tried = await workshop.tryBuild(
+    {
+      "pyproject.toml": pyproject,
+      "src/demo/__init__.py": "",
+      "src/demo/tools.py": `${server}\ndef multiply(a: int, b: int) -> int:\n    return a * b\n`,
+      "src/demo/cli.py": cli,
+    },
+    { entrypoint: "demo-server" },
+  );
+  expect(success(tried).manifest.tools.map((tool) => tool.tool_name)).toEqual(["add", "multiply"]);
+  expect(tried.text).toContain("a console script of pyproject.toml, which calls demo.cli:main");
+});
+
 test("BLD-5 a repository with its own types.py and json.py at the root starts", async () => {
   const files = {
     "server.py": server,

@@ -255,30 +255,11 @@ def test_BLD_2_app_that_refuses_to_start(start: Start) -> None:
     assert status["code"] == "lifespan_failed" and "no licence" in status["message"]
 
 
-def test_BLD_2_server_started_while_loading(start: Start) -> None:
-    remedy = 'if __name__ == "__main__":'
-    sdk = "from mcp.server.{} as F\nserver = F('x')\n"
-    stdio = """
-        import asyncio
-        from mcp.server.stdio import stdio_server
-        async def main():
-            async with stdio_server() as streams:
-                pass
-        asyncio.run(main())
-    """
-    for environment, source, line in (
-        ("fastmcp2", FASTMCP + "mcp = FastMCP('x')\nmcp.run()\n", 3),
-        ("fastmcp3", FASTMCP + "mcp = FastMCP('x')\nmcp.run()\n", 3),
-        ("fastmcp4", FASTMCP + "mcp = FastMCP('x')\ntry:\n    mcp.run()\nexcept Exception:\n    pass\n", 4),
-        ("fastmcp4", "import asyncio\n" + FASTMCP + "mcp = FastMCP('x')\nasyncio.run(mcp.run_async())\n", 4),
-        ("mcp1", sdk.format("fastmcp import FastMCP") + "server.run()\n", 3),
-        ("mcp2", sdk.format("mcpserver import MCPServer") + "server.run('streamable-http')\n", 3),
-        ("mcp1", stdio, 5),
-        ("mcp2", "import uvicorn\nasync def app(scope, receive, send): pass\nuvicorn.run(app)\n", 3),
-    ):
-        status = expect(start, source, environment=environment)
-        assert status["code"] == "import_failed" and remedy in status["message"], (environment, status)
-        assert (status["file"], status["line"]) == ("server.py", line), (environment, status)
+def test_BLD_2_starts_what_cannot_be_served(start: Start) -> None:
+    source = "import uvicorn\ntry:\n    uvicorn.run({'not': 'an app'})\nexcept Exception:\n    pass\n"
+    status = expect(start, source, environment="mcp2")
+    assert status["code"] == "import_failed" and "ASGI app" in status["message"], status
+    assert (status["file"], status["line"]) == ("server.py", 3), status
 
 
 def test_BLD_2_exit_while_loading(start: Start) -> None:

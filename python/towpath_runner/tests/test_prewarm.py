@@ -16,6 +16,7 @@ import pytest
 from client import Client
 from environments import HARNESS, python_of
 from harness import Harness
+from test_captures import CASES
 from test_frameworks import FASTMCP, SDK_1, SDK_2
 
 #: As the platform sets it; without it Python adds a variable of its own.
@@ -114,6 +115,15 @@ def test_RUN_3_every_framework_is_prewarmed_and_serves(prewarm: Prewarm, environ
     assert len(client.call("tools/list")["tools"]) > 1
     since_loaded = client.call("tools/call", {"name": "since_loaded", "arguments": {}})["content"][0]["text"].split()
     assert len(since_loaded) < 20, "the first calls import what could have been there"
+    assert interpreter.stop()[0] == 0
+
+
+def test_RUN_3_BLD_16_a_console_script_is_served_by_a_prewarmed_interpreter(prewarm: Prewarm) -> None:
+    files, entrypoint, environment, kind = CASES["console_script_with_click"]
+    interpreter = prewarm(environment)
+    status = interpreter.claim(files, entrypoint, TOKEN="x")
+    assert (status["state"], status["kind"], status["prewarm"]) == ("ready", kind, "used"), interpreter.output()
+    assert Client(interpreter.socket).initialize()["serverInfo"]["name"] == "demo"
     assert interpreter.stop()[0] == 0
 
 

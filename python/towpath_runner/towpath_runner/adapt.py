@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,23 +15,30 @@ from towpath_runner.status import Failure
 MCP_PATH = "/mcp"
 
 
-def to_asgi(server: Any, kind: str) -> Any:
-    """The app to serve. Raises `unsupported_object` for versions from before streamable HTTP."""
+#: Arguments of the call that would have started the server that matter on HTTP, too: middleware may be its sign-in.
+_KEPT = frozenset({"middleware", "json_response", "stateless_http", "event_store", "retry_interval"})
+
+
+def to_asgi(server: Any, kind: str, options: Mapping[str, Any] | None = None) -> Any:
+    """The app to serve; `options` are arguments of the call that would have started it. Raises `unsupported_object`
+    for versions from before streamable HTTP.
+    """
+    kept = {name: value for name, value in (options or {}).items() if name in _KEPT and value is not None}
     adapters: dict[str, Callable[[Any], Any]] = {
         ASGI: lambda app: app,
-        FASTMCP: _fastmcp,
+        FASTMCP: lambda server: _fastmcp(server, kept),
         SDK_FASTMCP: _sdk_fastmcp,
-        SDK_SERVER: _sdk_server,
+        SDK_SERVER: lambda server: _sdk_server(server, kept),
         SDK_LOWLEVEL: _sdk_lowlevel,
     }
     return adapters[kind](server)
 
 
-def _fastmcp(server: Any) -> Any:
+def _fastmcp(server: Any, kept: Mapping[str, Any]) -> Any:
     if not hasattr(server, "http_app"):
         raise _too_old("fastmcp", "2.3.2")
     # Keeps the framework's defaults for sessions and response format.
-    return _call(server.http_app, path=MCP_PATH, host_origin_protection=False)
+    return _call(server.http_app, path=MCP_PATH, host_origin_protection=False, **kept)
 
 
 def _sdk_fastmcp(server: Any) -> Any:
@@ -42,7 +49,7 @@ def _sdk_fastmcp(server: Any) -> Any:
     return server.streamable_http_app()
 
 
-def _sdk_server(server: Any) -> Any:
+def _sdk_server(server: Any, kept: Mapping[str, Any]) -> Any:
     from mcp.server.transport_security import TransportSecuritySettings
 
     return _call(
@@ -50,11 +57,12 @@ def _sdk_server(server: Any) -> Any:
         streamable_http_path=MCP_PATH,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         session_idle_timeout=SESSION_IDLE_SECONDS,
+        **kept,
     )
 
 
 def _sdk_lowlevel(server: Any) -> Any:
-    return _sdk_server(server) if hasattr(server, "streamable_http_app") else _wrap_lowlevel(server)
+    return _sdk_server(server, {}) if hasattr(server, "streamable_http_app") else _wrap_lowlevel(server)
 
 
 def _wrap_lowlevel(server: Any) -> Any:

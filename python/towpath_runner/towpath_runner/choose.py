@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from towpath_runner.entrypoint import Entrypoint
-from towpath_runner.kinds import candidates_in, describe, is_factory, kind_of
+from towpath_runner.kinds import candidates_in, describe, is_callable, is_factory, kind_of
 from towpath_runner.status import Failure
 
 #: Tried in this order when the entrypoint names no object, as `fastmcp run` does.
@@ -46,7 +46,7 @@ def _named(module: ModuleType, entrypoint: Entrypoint, name: str) -> object:
     except AttributeError:
         message = f"`{entrypoint.shown}` has no object named `{name}`."
         raise _missing(message, candidates_in(module), entrypoint) from None
-    if kind_of(value) is None and not is_factory(value):
+    if kind_of(value) is None and not is_callable(value):
         raise unsupported(f"`{name}`", value, entrypoint)
     return value
 

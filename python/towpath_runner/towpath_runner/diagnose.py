@@ -18,7 +18,7 @@ from towpath_runner.variables import missing_variables
 _ACTIVITIES = {
     "import_failed": "loading `{file}`",
     "factory_failed": "calling the factory",
-    "lifespan_failed": "starting the server's lifespan",
+    "lifespan_failed": "starting the server",
 }
 
 
@@ -70,8 +70,8 @@ def _started_while_loading(error: BaseException, entrypoint: Entrypoint) -> Fail
         return None
     return Failure(
         "import_failed",
-        f"`{entrypoint.shown}` starts its server while it is being loaded ({error.call}). Put the call under "
-        '`if __name__ == "__main__":`; the server is started for you.',
+        f"`{entrypoint.shown}` starts something that can't be served ({error.call}). It must be a FastMCP or "
+        "MCPServer server, a low-level Server, or an ASGI app.",
     )
 
 
@@ -109,5 +109,6 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     if not isinstance(error, SystemExit):
         return None
     status = f" Its message: {error.code}" if isinstance(error.code, str) else f" (exit status {error.code or 0})"
-    message = f"`{entrypoint.shown}` exited instead of defining a server.{status}"
+    hint = " It may need arguments: the log has what it printed." if error.code == 2 else ""
+    message = f"`{entrypoint.shown}` exited before there was a server.{status}{hint}"
     return Failure("import_failed", message)

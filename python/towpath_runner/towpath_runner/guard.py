@@ -1,19 +1,21 @@
 """Patches the frameworks as their modules load; importing them early would slow down the start.
 
-A server that starts itself while its file is loaded gets an exception instead of taking over the process. The SDK's
-Host check is disabled, because the gateway checks it and the public name is not known here. Sessions of mcp 1 learn to
-which request a message belongs.
+A server that the code starts is captured (capture.py); where nothing can be captured, the call raises an exception
+instead of taking over the process. The SDK's Host check is disabled, because the gateway checks it and the public name
+is not known here. Sessions of mcp 1 learn to which request a message belongs.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from towpath_runner.capture import Capture, NoStream, no_streams
 from towpath_runner.request_id import carry_into_sessions
 
 _RUN_METHODS = (
@@ -24,6 +26,9 @@ _RUN_METHODS = (
     "run_sse_async",
     "run_streamable_http_async",
 )
+
+#: What a call starts, by its arguments; None if it starts nothing of its own.
+ServerOf = Callable[..., Any]
 
 
 class StartedWhileLoading(BaseException):
@@ -39,19 +44,21 @@ class ImportGuard:
 
     def __init__(self) -> None:
         self._loading = False
+        #: What takes a server that the code starts; None while there is no server yet (prewarm.py).
+        self.capture: Capture | None = None
         self._patches: dict[str, Callable[[ModuleType], None]] = {
-            "fastmcp.server.server": lambda module: self._forbid(module.FastMCP, *_RUN_METHODS),
-            "mcp.server.fastmcp.server": lambda module: self._forbid(module.FastMCP, *_RUN_METHODS),
-            "mcp.server.mcpserver.server": lambda module: self._forbid(module.MCPServer, *_RUN_METHODS),
-            "mcp.server.stdio": lambda module: self._forbid(module, "stdio_server"),
+            "fastmcp.server.server": lambda module: self._watch(module.FastMCP, _RUN_METHODS, _itself),
+            "mcp.server.fastmcp.server": lambda module: self._watch(module.FastMCP, _RUN_METHODS, _itself),
+            "mcp.server.mcpserver.server": lambda module: self._watch(module.MCPServer, _RUN_METHODS, _itself),
+            "mcp.server.stdio": self._without_stdio,
             "mcp.server.transport_security": _accept_any_host,
-            "mcp.server.lowlevel.server": carry_into_sessions,
-            "uvicorn.main": lambda module: self._forbid(module, "run"),
-            "uvicorn.server": lambda module: self._forbid(module.Server, "run", "serve"),
+            "mcp.server.lowlevel.server": self._patch_lowlevel,
+            "uvicorn.main": lambda module: self._watch(module, ("run",), _app_of),
+            "uvicorn.server": lambda module: self._watch(module.Server, ("run", "serve"), _app_of_server),
         }
 
     def __enter__(self) -> None:
-        """Until the end of the block, starting a server raises `StartedWhileLoading`."""
+        """Until the end of the block, or the first captured call, starting a server has another meaning."""
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
         self._loading = True
@@ -72,21 +79,69 @@ class ImportGuard:
                 return spec
         return None
 
-    def _forbid(self, owner: Any, *names: str) -> None:
+    def _watch(self, owner: Any, names: tuple[str, ...], server_of: ServerOf) -> None:
         for name in names:
             original = getattr(owner, name, None)
             if original is not None:
-                setattr(owner, name, self._forbidden(f"{owner.__name__}.{name}", original))
+                setattr(owner, name, self._instead_of(f"{owner.__name__}.{name}", original, server_of))
 
-    def _forbidden(self, call: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _instead_of(self, call: str, original: Callable[..., Any], server_of: ServerOf) -> Callable[..., Any]:
+        is_async = inspect.iscoroutinefunction(original)
+
         @functools.wraps(original)
         def checked(*args: Any, **kwargs: Any) -> Any:
             # Other threads may serve something of their own, for example metrics.
-            if self._loading and threading.current_thread() is threading.main_thread():
+            if not self._loading or threading.current_thread() is not threading.main_thread():
+                return original(*args, **kwargs)
+            server = server_of(*args, **kwargs)
+            if server is None:
+                return original(*args, **kwargs)
+            if self.capture is None or not self.capture.accepts(server):
                 raise StartedWhileLoading(call)
-            return original(*args, **kwargs)
+            # Serving it calls the originals.
+            self._loading = False
+            return (self.capture.run_async if is_async else self.capture.run)(server, kwargs)
 
         return checked
+
+    def _without_stdio(self, module: ModuleType) -> None:
+        original = module.stdio_server
+
+        @functools.wraps(original)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            if not self._loading or threading.current_thread() is not threading.main_thread():
+                return original(*args, **kwargs)
+            if self.capture is None:
+                raise StartedWhileLoading("mcp.server.stdio.stdio_server")
+            return no_streams()
+
+        module.stdio_server = checked  # type: ignore[attr-defined]
+
+    def _patch_lowlevel(self, module: ModuleType) -> None:
+        carry_into_sessions(module)
+        self._watch(module.Server, ("run",), _of_stdio)
+
+
+def _itself(server: Any, *_: Any, **__: Any) -> Any:
+    return server
+
+
+def _of_stdio(server: Any, read_stream: Any = None, *_: Any, **__: Any) -> Any:
+    """Clients in the same process run a server over streams of their own; that starts nothing to be served."""
+    return server if isinstance(read_stream, NoStream) else None
+
+
+def _app_of(app: Any, *_: Any, factory: bool = False, **__: Any) -> Any:
+    """uvicorn also takes the name of an app, or a function that makes it."""
+    if isinstance(app, str):
+        from uvicorn.importer import import_from_string
+
+        app = import_from_string(app)
+    return app() if factory else app
+
+
+def _app_of_server(server: Any, *_: Any, **__: Any) -> Any:
+    return _app_of(server.config.app, factory=server.config.factory)
 
 
 def _then(run: Callable[[ModuleType], None], patch: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:

@@ -43,6 +43,11 @@ def is_factory(value: object) -> bool:
     return kind_of(value) is None and (inspect.isroutine(value) or isinstance(value, functools.partial))
 
 
+def is_callable(value: object) -> bool:
+    """Whether it can be called to make or start a server: also a command of click or typer, but no class."""
+    return callable(value) and not inspect.isclass(value)
+
+
 def required_arguments(function: Callable[..., Any]) -> list[str]:
     """Names of the required arguments; empty if they are unknown."""
     try:

@@ -138,6 +138,9 @@ def _obstacle(arguments: list[str], imported: set[str]) -> str | None:
     except Failure:
         # The ordinary way reports it.
         return None
+    if entrypoint.program is not None:
+        # The repository comes last on the path: it hides nothing.
+        return None
     taken = {name.partition(".")[0] for name in imported}
     for directory in {package_of(entrypoint)[0], entrypoint.root}:
         if any(name.partition(".")[0] in taken for name in os.listdir(directory)):

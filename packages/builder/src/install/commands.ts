@@ -97,10 +97,15 @@ export const makeCode = (interpreter: string): Command =>
 
 /** Makes the project importable and seals the dependency layer. */
 export function finishDependencies(plan: Plan, interpreter: string): Command {
-  const { mode, name, version, importRoots } = plan.project;
+  const { mode, name, version, importRoots, scripts } = plan.project;
   const roots =
     mode === "path" ? importRoots.map((root) => (root === "" ? buildImage.code : `${buildImage.code}/${root}`)) : [];
-  const project = { roots, name: mode === "path" ? safeName(name) : null, version: safeVersion(version) };
+  const project = {
+    roots,
+    name: mode === "path" ? safeName(name) : null,
+    version: safeVersion(version),
+    ...(scripts !== undefined && { scripts }),
+  };
   return layerScript(interpreter, "dependencies", buildImage.dependencies, JSON.stringify(project));
 }
 

@@ -3,26 +3,42 @@ import { entrypointSchema } from "@towpath/core/project/schema";
 import { BuildFailure, countOf, diagnosis } from "../failure.ts";
 import type { SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
+import { findProgram, programCandidates } from "./program.ts";
+import type { Pyproject } from "./pyproject.ts";
 
 const likelyNames = ["server.py", "main.py", "app.py", "mcp_server.py", "echo.py"];
 
-/** Returns the entrypoint's file; the harness checks its object. @throws BuildFailure `entrypoint_not_found` */
-export function checkEntrypoint(facts: SourceFacts, entrypoint: string, note: (note: PlanNote) => void): string {
+/**
+ * Returns the file in which the entrypoint begins; the harness finds its object or function.
+ * @throws BuildFailure `entrypoint_not_found`
+ */
+export function checkEntrypoint(
+  facts: SourceFacts,
+  entrypoint: string,
+  pyproject: Pyproject | null,
+  note: (note: PlanNote) => void,
+): string {
   const [file = "", object] = entrypoint.split(":");
   const normal = posix.normalize(file);
   const outside = file === "" || normal.startsWith("../") || normal.startsWith("/");
-  if (outside || !facts.paths.has(normal)) throw notFound(facts, file);
-  const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
-  note({ kind: "step", text: `Entrypoint ${normal}: set under Settings → Build; ${found}.` });
-  return normal;
+  const step = (text: string) => note({ kind: "step", text: `Entrypoint ${text}` });
+  if (!outside && facts.paths.has(normal)) {
+    const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
+    step(`${normal}: set under Settings → Build; ${found}.`);
+    return normal;
+  }
+  const program = outside ? null : findProgram(facts.paths, entrypoint, pyproject);
+  if (program === null) throw notFound(facts, file, programCandidates(facts.paths, pyproject));
+  step(`${entrypoint}: set under Settings → Build; ${program.what}. The server that it starts is served.`);
+  return program.file;
 }
 
-function notFound(facts: SourceFacts, file: string): BuildFailure {
-  const candidates = entrypointCandidates(facts.paths, file);
+function notFound(facts: SourceFacts, file: string, programs: readonly string[]): BuildFailure {
+  const candidates = [...programs, ...entrypointCandidates(facts.paths, file)].slice(0, 3);
   const python = [...facts.paths].filter((path) => path.endsWith(".py"));
   const instead =
     candidates.length > 0
-      ? `Set the entrypoint under Settings → Build to the right file, for example ${candidates.map((path) => `\`${path}\``).join(" or ")}`
+      ? `Set the entrypoint under Settings → Build to what starts the server, for example ${candidates.map((path) => `\`${path}\``).join(" or ")}`
       : "Add the file, or set the entrypoint under Settings → Build to the file that defines the server";
   const detail =
     python.length === 0

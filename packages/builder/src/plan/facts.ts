@@ -21,7 +21,7 @@ export type PlanSource = {
 };
 
 export type PlanSettings = {
-  /** `file.py` or `file.py:object`, relative to the root directory. */
+  /** `file.py` or `file.py:object`, relative to the root directory; or a program: see program.ts. */
   readonly entrypoint: string;
   readonly requirements: string | null;
 };

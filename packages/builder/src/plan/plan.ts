@@ -3,7 +3,7 @@ import type { BuildLogKind } from "@towpath/core/build/contract";
 import { checkEntrypoint } from "./check-entrypoint.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
-import { type ProjectFiles, parseProjectFiles } from "./project-files.ts";
+import { type ProjectFiles, parseProjectFile, parseProjectFiles } from "./project-files.ts";
 import { choosePython, type PythonChoice, type PythonRange } from "./python-version.ts";
 
 export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
@@ -16,6 +16,8 @@ type ProjectInstall = {
   readonly version: string | null;
   /** Directories that packages are imported from, relative to the root directory. */
   readonly importRoots: readonly string[];
+  /** Console scripts, as `package.module:function` by name; absent without any. */
+  readonly scripts?: Readonly<Record<string, string>>;
 };
 
 export type Plan = {
@@ -39,8 +41,9 @@ export type Plan = {
 export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   const notes: PlanNote[] = [];
   const note = (entry: PlanNote) => void notes.push(entry);
-  const entryFile = checkEntrypoint(facts, settings.entrypoint, note);
-  const files = parseProjectFiles(facts, entryFile);
+  const declared = parseProjectFile(facts);
+  const entryFile = checkEntrypoint(facts, settings.entrypoint, declared, note);
+  const files = parseProjectFiles(facts, entryFile, declared);
   const dependencies = chooseDependencies(facts, settings, files, note);
   const { pyproject, fastmcp } = files;
   const python = choosePython(
@@ -56,6 +59,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     name: pyproject?.name ?? null,
     version: pyproject?.version ?? null,
     importRoots: pyproject?.importRoots ?? [""],
+    ...(Object.keys(pyproject?.scripts ?? {}).length > 0 && { scripts: pyproject?.scripts ?? {} }),
   };
   noteProject(project, note);
   const usesTree = dependencies.usesTree || project.mode === "build";

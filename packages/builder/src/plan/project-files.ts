@@ -13,24 +13,29 @@ export type ProjectFiles = {
   readonly scriptFile: string;
 };
 
+/** @throws BuildFailure `invalid_project_file` */
+export const parseProjectFile = (facts: SourceFacts): Pyproject | null =>
+  parsed(facts, "pyproject.toml", parsePyproject);
+
 /** @throws BuildFailure `invalid_project_file` (`lock_outdated` for a lock) with the file and, if known, the line */
-export function parseProjectFiles(facts: SourceFacts, entryFile: string): ProjectFiles {
-  const parsed = <T>(file: string, parse: (text: string) => T): T | null => {
-    const text = facts.texts.get(file);
-    if (text === undefined) return null;
-    try {
-      return parse(text);
-    } catch (error) {
-      throw malformed(file, error);
-    }
-  };
+export function parseProjectFiles(facts: SourceFacts, entryFile: string, pyproject: Pyproject | null): ProjectFiles {
   return {
-    pyproject: parsed("pyproject.toml", parsePyproject),
-    lock: parsed("uv.lock", parseLock),
-    fastmcp: parsed("fastmcp.json", parseFastmcpJson),
-    script: parsed(entryFile, parseScriptBlock),
+    pyproject,
+    lock: parsed(facts, "uv.lock", parseLock),
+    fastmcp: parsed(facts, "fastmcp.json", parseFastmcpJson),
+    script: parsed(facts, entryFile, parseScriptBlock),
     scriptFile: entryFile,
   };
+}
+
+function parsed<T>(facts: SourceFacts, file: string, parse: (text: string) => T): T | null {
+  const text = facts.texts.get(file);
+  if (text === undefined) return null;
+  try {
+    return parse(text);
+  } catch (error) {
+    throw malformed(file, error);
+  }
 }
 
 function malformed(file: string, error: unknown): BuildFailure {

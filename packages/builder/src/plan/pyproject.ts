@@ -13,6 +13,7 @@ const pyprojectSchema = z.looseObject({
       "requires-python": z.string().optional(),
       dependencies: z.array(z.string()).optional(),
       dynamic: z.array(z.string()).optional(),
+      scripts: looseTable.optional(),
     })
     .optional(),
   "build-system": z
@@ -34,6 +35,8 @@ export type Pyproject = {
   readonly install: "none" | "path" | "build";
   /** Directories to import from, relative to the root; "" is the root itself. */
   readonly importRoots: readonly string[];
+  /** Console scripts by name, as `package.module:function`. */
+  readonly scripts: Readonly<Record<string, string>>;
   /** `tool.uv.sources` points into the repository (`path` or `workspace`). */
   readonly localSources: boolean;
   /** The parts of the file that `uv sync --frozen` reads, as JSON. */
@@ -61,14 +64,16 @@ export function parsePyproject(text: string): Pyproject {
   const poetry = childTable(tool, "poetry");
   const uv = childTable(tool, "uv");
   const isPoetry = Object.keys(childTable(poetry, "dependencies")).length > 0 && project?.dependencies === undefined;
+  const scripts = consoleScripts(project?.scripts ?? childTable(poetry, "scripts"));
   return {
     name: project?.name ?? (typeof poetry.name === "string" ? poetry.name : null),
     version: project?.version ?? (typeof poetry.version === "string" ? poetry.version : null),
     requiresPython: project?.["requires-python"] ?? null,
     dependencies: project?.dependencies ?? null,
     dynamicDependencies: isPoetry || (project?.dynamic ?? []).includes("dependencies"),
-    install: installMode(buildSystem, uv.package),
+    install: installMode(buildSystem, uv.package, Object.keys(scripts).length > 0),
     importRoots: importRoots(tool),
+    scripts,
     localSources: Object.values(childTable(uv, "sources"))
       .flat()
       .some((source) => {
@@ -79,12 +84,23 @@ export function parsePyproject(text: string): Pyproject {
   };
 }
 
-/** A project is a package if it has a build system or sets `tool.uv.package`, as for uv. */
+/** What can be written to a package's metadata. Names follow VAL-2, so that each can be an entrypoint. */
+function consoleScripts(table: Record<string, unknown>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(table).filter(
+      (entry): entry is [string, string] =>
+        /^\w[\w.-]{0,127}$/.test(entry[0]) && typeof entry[1] === "string" && /^[\w.]+:[\w.]+$/.test(entry[1]),
+    ),
+  );
+}
+
+/** A project is a package if it has a build system or sets `tool.uv.package`, as for uv, or has scripts, as for pip. */
 function installMode(
   buildSystem: { "build-backend"?: string | undefined } | undefined,
   uvPackage: unknown,
+  hasScripts: boolean,
 ): Pyproject["install"] {
-  if (uvPackage === false || (buildSystem === undefined && uvPackage !== true)) return "none";
+  if (uvPackage === false || (buildSystem === undefined && uvPackage !== true && !hasScripts)) return "none";
   return pureBackends.test(buildSystem?.["build-backend"] ?? "setuptools") ? "path" : "build";
 }
 

@@ -27,7 +27,10 @@ export function pathProblem(path: string, texts: PathTexts): string | null {
   return null;
 }
 
-/** The first problem of an entrypoint (`file.py` or `file.py:object`); null when there is none (VAL-2). */
+/**
+ * The first problem of an entrypoint (`file.py` or `file.py:object`); null when there is none (VAL-2). Names of console
+ * scripts, `package` and `package.module:function` have the same form (BLD-16).
+ */
 export function entrypointProblem(value: string): string | null {
   if (value.trim() === "") return "Entrypoint is required";
   if (value.length > maxPathLength) return "Entrypoint path is too long (max 128 characters)";

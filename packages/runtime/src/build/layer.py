@@ -49,7 +49,7 @@ def compile_code(directory: str, mount: str) -> None:
 
 
 def add_project(environment: Path, project: dict[str, object]) -> None:
-    """Adds the directories to import from, and the project's name and version for importlib.metadata."""
+    """Adds the directories to import from, and the project's name, version and scripts for importlib.metadata."""
     site = environment / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
     roots = project["roots"]
     assert isinstance(roots, list)
@@ -64,6 +64,10 @@ def add_project(environment: Path, project: dict[str, object]) -> None:
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
     (metadata / "INSTALLER").write_text("towpath\n", encoding="utf-8")
+    scripts = project.get("scripts")
+    if isinstance(scripts, dict):
+        lines = [f"{script} = {target}\n" for script, target in scripts.items()]
+        (metadata / "entry_points.txt").write_text("[console_scripts]\n" + "".join(lines), encoding="utf-8")
     (metadata / "RECORD").write_text("", encoding="utf-8")
 
 

@@ -36,7 +36,9 @@ export const pathsWithin = (root: string, paths: readonly string[]): readonly st
 export function useFileChecks(source: Source, files: Files): Missing {
   const root = rootDirectoryProblem(files.rootDirectory) === null ? prefixOf(files.rootDirectory) : null;
   const within = (path: string) => (root === null || path === "" ? "" : root + path);
-  const entrypoint = entrypointProblem(files.entrypoint) === null ? (files.entrypoint.split(":", 1)[0] ?? "") : "";
+  const [file = ""] = entrypointProblem(files.entrypoint) === null ? files.entrypoint.split(":", 1) : [];
+  // A console script or a module is no file: the build looks for it.
+  const entrypoint = file.endsWith(".py") || file.includes("/") ? file : "";
   const requirements = requirementsProblem(files.requirements) === null ? files.requirements : "";
   return {
     entrypoint: useMissingFile(source, within(entrypoint)),

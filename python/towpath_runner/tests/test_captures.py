@@ -1,0 +1,196 @@
+"""BLD-16: a server that the code starts by itself, in whatever way, is served with all that it offers then."""
+
+from __future__ import annotations
+
+import pytest
+from client import Client
+from conftest import Start
+from test_frameworks import LOWLEVEL_1, LOWLEVEL_2
+
+#: Defines `serving`, a resource that must stay open while the server serves, and `tool`, which says whether it is.
+RESOURCE = """
+from contextlib import contextmanager
+opened = []
+
+@contextmanager
+def serving():
+    opened.append(1)
+    try:
+        yield
+    finally:
+        opened.clear()
+        print("closed")
+
+def add(a: int, b: int) -> int:
+    assert opened
+    return a + b
+"""
+
+CLICK = RESOURCE + """
+import click
+from fastmcp import FastMCP
+
+@click.command()
+@click.option("--name", default="demo")
+def main(name):
+    server = FastMCP(name)
+    server.tool(add)
+    with serving():
+        server.run()
+"""
+
+ASYNC = RESOURCE + """
+from fastmcp import FastMCP
+
+async def main():
+    built = FastMCP("demo")
+    built.tool(add)
+    with serving():
+        await built.run_async()
+"""
+
+STDIO = """
+    import asyncio, sys
+    from mcp.server.stdio import stdio_server
+    from .resource import serving
+
+    async def main():
+        with serving():
+            async with stdio_server() as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+        return 0
+
+    def start():
+        sys.exit(asyncio.run(main()))
+"""
+
+ARGUMENTS = RESOURCE + """
+import argparse, asyncio, sys
+from mcp.server.fastmcp import FastMCP
+
+async def main() -> int:
+    argparse.ArgumentParser().parse_args()
+    built = FastMCP("demo")
+    built.add_tool(add)
+    with serving():
+        await built.run_stdio_async()
+    return 0
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
+"""
+
+TOP_LEVEL = RESOURCE + """
+from mcp.server import MCPServer
+built = MCPServer("demo")
+built.tool()(add)
+with serving():
+    built.run("streamable-http")
+"""
+
+#: `app`, which is no server, is what a client in the same process, and then uvicorn, run.
+UVICORN = RESOURCE + """
+import asyncio, uvicorn
+from fastmcp import Client, FastMCP
+
+app = None
+
+async def main():
+    built = FastMCP("demo")
+    built.tool(add)
+    async with Client(built) as client:
+        assert await client.list_tools()
+    with serving():
+        await uvicorn.Server(uvicorn.Config(built.http_app())).serve()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+SCRIPTS = "[console_scripts]\ndemo-server = pkg.cli:main\n"
+PACKAGE = {"pkg/__init__.py": "", "pkg/resource.py": RESOURCE}
+
+#: Test id: files, entrypoint, environment, kind.
+CASES = {
+    "console_script_with_click": (
+        {"src/pkg/__init__.py": "", "src/pkg/cli.py": CLICK, "demo-1.0.dist-info/entry_points.txt": SCRIPTS},
+        "demo-server",
+        "fastmcp4",
+        "fastmcp",
+    ),
+    "package_with_main": (
+        PACKAGE | {"pkg/__main__.py": LOWLEVEL_1 + STDIO + "\n    start()\n"},
+        "pkg",
+        "mcp1",
+        "mcp-lowlevel",
+    ),
+    "function_of_a_module": (PACKAGE | {"pkg/cli.py": LOWLEVEL_2 + STDIO}, "pkg.cli:start", "mcp2", "mcp-lowlevel"),
+    "async_function_of_a_file": ({"server.py": ASYNC}, "server.py:main", "fastmcp2", "fastmcp"),
+    "main_block_with_argparse": ({"server.py": ARGUMENTS}, "server.py", "mcp1", "mcp-fastmcp"),
+    "top_level": ({"server.py": TOP_LEVEL}, "server.py", "mcp2", "mcp-server"),
+    "uvicorn_after_a_client": ({"server.py": UVICORN}, "server.py", "fastmcp4", "asgi"),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_BLD_16_serves_what_the_code_starts(start: Start, case: tuple[dict[str, str], str, str, str]) -> None:
+    files, entrypoint, environment, kind = case
+    harness = start(files, entrypoint, environment)
+    assert harness.ready()["kind"] == kind
+    client = Client(harness.socket)
+    client.initialize()
+    assert [tool["name"] for tool in client.call("tools/list")["tools"]] == ["add"]
+    called = client.call("tools/call", {"name": "add", "arguments": {"a": 2, "b": 3}})
+    assert called["content"][0]["text"] == "5"
+    assert "closed" not in harness.output()
+    exit_status, _ = harness.stop()
+    assert exit_status == 0, harness.output()
+    assert "closed" in harness.output() and "Traceback" not in harness.output()
+
+
+def test_BLD_16_middleware_of_the_call_stays(start: Start) -> None:
+    """It may be the server's sign-in."""
+    source = """
+        from fastmcp import FastMCP
+        from starlette.middleware import Middleware
+
+        class SignIn:
+            def __init__(self, app):
+                self.app = app
+
+            async def __call__(self, scope, receive, send):
+                if scope["type"] != "http":
+                    return await self.app(scope, receive, send)
+                await send({"type": "http.response.start", "status": 401, "headers": []})
+                await send({"type": "http.response.body", "body": b""})
+
+        def main():
+            FastMCP("demo").run(transport="http", middleware=[Middleware(SignIn)])
+    """
+    harness = start(source, "server.py:main")
+    harness.ready()
+    assert Client(harness.socket).status() == 401
+
+
+BLOCK = "\nif __name__ == '__main__':\n    main()\n"
+
+
+def test_BLD_16_programs_that_start_nothing(start: Start) -> None:
+    needs = "import click\n@click.command()\n@click.argument('url')\ndef main(url):\n    pass\n"
+    broken = "def main():\n    raise RuntimeError('no luck')\n"
+    unset = "import os\ndef main():\n    os.environ['API_URL']\n"
+    trio = "from fastmcp import FastMCP\ndef main():\n    FastMCP('x').run_async().send(None)\n"
+    for source, entrypoint, code, text in (
+        (needs, "server:main", "lifespan_failed", "may need arguments"),
+        (broken, "server:main", "lifespan_failed", "no luck"),
+        (broken + BLOCK, "server.py", "lifespan_failed", "no luck"),
+        (unset + BLOCK, "server.py", "variable_missing", "API_URL"),
+        ("def main():\n    pass\n", "server:main", "lifespan_failed", "ended before it started"),
+        ("def main():\n    pass\n" + BLOCK, "server.py", "object_missing", "no server named"),
+        ("x = 1", "server:main", "object_missing", "no object named `main`"),
+        ("main = 1", "server:main", "unsupported_object", "`int`"),
+        ("", "no-such-script", "entrypoint_not_found", "console script"),
+        (trio + BLOCK, "server.py", "lifespan_failed", "asyncio"),
+    ):
+        status = start(source, entrypoint).failed()
+        assert status["code"] == code and text in status["message"], (entrypoint, status)
