@@ -76,7 +76,7 @@ test("ORG-3 GW-4 GW-5 a client that knows only a portal's URL signs in there, an
   await expect(connect()).rejects.toThrow(UnauthorizedError);
   expect(authProvider.kept.asked?.searchParams.get("resource")).toBe(portal.href);
   const answer = await allow(authProvider.kept.asked ?? "", async (page) => {
-    await page.getByText("An app asks to use a portal of yours").waitFor();
+    await page.getByText("An app wants to use one of your portals").waitFor();
     const details = page.locator("dl");
     for (const text of ["Portal app", "oauth-portal of", "Its serversoauth-clients", portal.href])
       await expect.poll(() => details.textContent()).toContain(text);

@@ -148,11 +148,11 @@ describe("own code from a push to previews", () => {
     await expect.poll(() => ask(endpoint, bearer, "caller"), { timeout: 20_000 }).toBe("owner, 3 parts");
     await page.goto(`${url}/${slug}/${server}/admin-jwt`);
     await page.getByRole("button", { name: "Show token" }).click();
-    await page.getByText("Issued before, from the cache.").waitFor();
+    await page.getByText("Reused from the cache.").waitFor();
     await page.getByRole("button", { name: "Clear cache and revoke tokens" }).click();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Clear and revoke" }).click();
-    await page.getByText("All admin JWTs of this project are revoked").waitFor();
+    await page.getByText("All admin JWTs for this project are revoked").waitFor();
     await page.getByRole("button", { name: "Show token" }).waitFor();
     await expect.poll(() => ask(endpoint, bearer).catch(() => "refused"), { timeout: 20_000 }).toBe("refused");
   });

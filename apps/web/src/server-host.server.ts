@@ -31,13 +31,13 @@ function refusalOf(error: RunnerError): TowpathError {
   if (serversFault.has(error.code)) {
     return new TowpathError(
       "conflict",
-      `This version doesn't run any more: ${message} Your live version is unaffected. Look at the version's server log, or redeploy its commit.`,
+      `This version is no longer running: ${message} Your live version is unaffected. Look at the version's server log, or redeploy its commit.`,
       { cause: error },
     );
   }
   return new TowpathError(
     "upstream_unavailable",
-    `The server of this version can't be started now: ${message} Your live version is unaffected. Try again in a minute.`,
+    `This version's server can't start now: ${message} Your live version is unaffected. Try again in a minute.`,
     { cause: error },
   );
 }

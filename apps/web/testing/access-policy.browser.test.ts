@@ -68,7 +68,7 @@ test("GW-15 without a deployment the page shows the defaults, and says that ther
     [/^Owners/, /^Admins/, /^Members/, /^Viewers/].map((role) => box(role).getAttribute("aria-checked")),
   );
   expect(checked).toEqual(["true", "true", "true", "false"]);
-  await page.getByRole("radio", { name: /^Only chosen tools/ }).click();
+  await page.getByRole("radio", { name: /^Only selected tools/ }).click();
   await page.getByText("Nothing is live yet.").waitFor();
   await expectAccessible(page);
   await expect.poll(() => stored()).toBeNull();
@@ -79,13 +79,13 @@ test("GW-15 by keyboard: roles, keys and the live version's tools are chosen, sa
   await goTo();
   await box(/^Members/).focus();
   await page.keyboard.press("Space");
-  await page.getByRole("radio", { name: /^Only chosen keys/ }).focus();
+  await page.getByRole("radio", { name: /^Only selected keys/ }).focus();
   await page.keyboard.press("Space");
   await box(/^Old script/).focus();
   await page.keyboard.press("Space");
-  await page.getByRole("radio", { name: /^Only chosen tools/ }).focus();
+  await page.getByRole("radio", { name: /^Only selected tools/ }).focus();
   await page.keyboard.press("Space");
-  await page.getByText("A tool that a later version adds can't be called until you allow it here.").waitFor();
+  await page.getByText("New tools can't be called until you allow them here.").waitFor();
   await box(/^drop_table/).focus();
   await page.keyboard.press("Space");
   await page.getByRole("button", { name: "Save access" }).focus();

@@ -166,7 +166,7 @@ test("ORG-4 ORG-7 two-factor sign-in: turned on with an app, asked for at sign-i
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Your password").fill("not my password");
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await dialog.getByText("This is not your password.").waitFor();
+  await dialog.getByText("Wrong password. Try again.").waitFor();
   await dialog.getByLabel("Your password").fill(samplePassword);
   await dialog.getByLabel("Your password").press("Enter");
   await dialog.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
@@ -219,13 +219,13 @@ test("ORG-7 the email is changed with the password, at once without a mail serve
   await open("profile");
   await page.getByRole("button", { name: "Change email" }).click();
   const form = page.getByRole("form", { name: "Change your email" });
-  await page.getByText("This instance sends no email, so the address changes at once").waitFor();
+  await page.getByText("This instance can't send email, so the change applies at once").waitFor();
   await expectAccessible(page);
   const next = `${newId()}@example.com`;
   await form.getByLabel("New email").fill(next);
   await form.getByLabel("Your password").fill("not my password");
   await form.getByLabel("Your password").press("Enter");
-  await form.getByText("This is not your password.").waitFor();
+  await form.getByText("Wrong password. Try again.").waitFor();
   await form.getByLabel("Your password").fill(samplePassword);
   await form.getByLabel("Your password").press("Enter");
   await page.getByText("Email changed. Other sessions have ended.").waitFor();
@@ -244,7 +244,7 @@ test("ORG-7 the email is changed with the password, at once without a mail serve
   await page.reload();
   await page.getByText(`Confirm ${wanted}`).waitFor();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Cancel the change" }).press("Enter");
+  await page.getByRole("button", { name: "Cancel change" }).press("Enter");
   await page.getByText(`Confirm ${wanted}`).waitFor({ state: "detached" });
   await page.goto(`${site.url}/account/email?token=first`);
   await page.getByRole("heading", { name: "This link doesn't work" }).waitFor();
@@ -254,7 +254,7 @@ test("ORG-7 the email is changed with the password, at once without a mail serve
   await page.getByText(`From now on it will be ${wanted}`).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Change email" }).press("Enter");
-  await page.getByRole("heading", { name: "Your email is changed" }).waitFor();
+  await page.getByRole("heading", { name: "Your email has changed" }).waitFor();
   const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
   expect([row?.email, row?.emailVerified]).toEqual([wanted, true]);
   address = wanted;
@@ -285,7 +285,7 @@ test("ORG-7 AUTH-2 the password is changed, forgotten, and set anew with the ope
   await visitor.getByLabel("New password").fill("the newest password");
   await expectAccessible(visitor);
   await visitor.getByRole("button", { name: "Change password" }).click();
-  await visitor.getByRole("heading", { name: "Your password is changed" }).waitFor();
+  await visitor.getByRole("heading", { name: "Your password has changed" }).waitFor();
   // Their other browser says so, and leads back.
   await page.getByRole("navigation").getByRole("link", { name: "Sessions" }).click();
   await page.getByText("You've been signed out").waitFor();

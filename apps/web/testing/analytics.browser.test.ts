@@ -122,7 +122,7 @@ test("PRJ-6 a session's page says who called what with which client, and links t
   const echo = (await rowsOf("Usage").filter({ hasText: "echo" }).textContent()) ?? "";
   for (const text of ["4", "1", "900 ms"]) expect(echo).toContain(text);
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Its calls in the log" }).click();
+  await page.getByRole("link", { name: "Calls in the log" }).click();
   await expect.poll(() => rowsOf("Requests").count()).toBe(7);
   await page.getByRole("button", { name: "Remove session:legacy-session-of-mine" }).click();
   await expect.poll(() => rowsOf("Requests").count()).toBe(100);
@@ -131,7 +131,7 @@ test("PRJ-6 a session's page says who called what with which client, and links t
 test("PRJ-6 a formed session has a page of its own, an unknown one says so", async () => {
   await page.goto(`${base()}/sessions?timeRange=15m`);
   await page.getByRole("link", { name: "agent" }).click();
-  await page.getByText("Formed from calls without a session id").waitFor();
+  await page.getByText("Grouped from calls without a session id").waitFor();
   await page.getByText("2026-07-28").first().waitFor();
   await page.goto(`${base()}/sessions/none`);
   await page.getByText("No such session").waitFor();
@@ -174,7 +174,7 @@ test("PRJ-7 tools: the first is shown, with schema, figures, chart, who called i
   const log = await page.getByRole("main").getByRole("link", { name: "Log", exact: true }).getAttribute("href");
   expect(decodeURIComponent(log ?? "")).toContain("methodType=tool:echo");
   await page.getByRole("link", { name: /team\/add/ }).click();
-  await page.getByText("Nobody used it in this time").waitFor();
+  await page.getByText("Nobody used it in this period").waitFor();
   await page.reload();
   await page.getByText("What team/add does").waitFor();
 });
@@ -214,7 +214,7 @@ test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try a
   await untilHydrated(failing);
   await failing.route(/_serverFn\/analytics\.getSessions/, (answer) => answer.fulfill({ status: 500, body: "away" }));
   await failing.getByRole("link", { name: "Sessions" }).click();
-  await passTimeUntil(failing, failing.getByText("Sessions could not be loaded"));
+  await passTimeUntil(failing, failing.getByText("Couldn't load sessions"));
   await expectAccessible(failing);
   await failing.unroute(/_serverFn\/analytics\.getSessions/);
   await failing.getByRole("button", { name: "Try again" }).click();

@@ -52,7 +52,7 @@ test("KEY-3 an owner creates a key of the organization for one server, is shown 
   await page.getByText("Key name is required").waitFor();
   await page.getByRole("dialog").getByLabel("Name").fill("CI");
   await choose("Acts as", "The organization");
-  await choose("May call", "Chosen servers");
+  await choose("May call", "Selected servers");
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   await page.getByText("Choose at least one server").waitFor();
   await page.getByRole("checkbox", { name: "quick-red-heron" }).click();

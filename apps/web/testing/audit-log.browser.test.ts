@@ -27,7 +27,7 @@ const rows = () => page.getByRole("table", { name: "Audit log" }).getByRole("row
 test("ORG-10 the audit log shows who did what, when and from where, narrows it, and goes on to older entries", async () => {
   const { organization: team, userId } = owner;
   await page.goto(screen("audit-log"));
-  await page.getByText("Nothing has been changed yet").waitFor();
+  await page.getByText("No changes yet").waitFor();
   const ctx = testContext(site.db, { kind: "user", userId, ipAddress: "192.0.2.77" });
   await createApiKey({ ctx, input: { orgSlug: team.slug, kind: "organization", name: "CI" } });
   const old = Array.from({ length: 60 }, (_, at) => ({

@@ -58,7 +58,7 @@ test("CHAT-1 CHAT-2 without a model the page says how to configure one and sugge
 test("CHAT-1 who may neither configure a model nor call the server is told whom to ask", async () => {
   await site.db.update(membership).set({ role: "viewer" }).where(eq(membership.organizationId, member.organization.id));
   await goTo();
-  await page.getByText(/Ask an owner or admin of your team/).waitFor();
+  await page.getByText(/Ask the operator of this instance/).waitFor();
   await expect
     .poll(() => page.getByLabel("Your question").getAttribute("placeholder"))
     .toMatch(/Your role in this team/);

@@ -322,7 +322,7 @@ test("CHAT-1 chats are listed, opened, renamed and deleted; somebody else's is n
   await page.getByRole("dialog", { name: "Delete this chat?" }).getByRole("button", { name: "Delete chat" }).click();
   await expect.poll(async () => await turns()).toEqual([]);
   await goTo(`?chat=${chatId}`);
-  await page.getByText("There is no such chat").waitFor();
+  await page.getByText("Chat not found").waitFor();
 });
 
 test("CHAT-1 questions from other sites, strangers and the signed out are refused, and nothing is stored", async () => {

@@ -137,7 +137,7 @@ test("GW-5 who may call no server learns that there is none to choose", async ()
   const address = new URL((await connectingClient("Lost app")).url);
   address.searchParams.delete("resource");
   await page.goto(address.href);
-  await page.getByRole("heading", { name: "There is no server to connect" }).waitFor();
+  await page.getByRole("heading", { name: "No server to connect" }).waitFor();
   await expect.poll(() => page.getByRole("main").textContent()).not.toContain(server.name);
   await expectAccessible(page);
 });

@@ -69,7 +69,7 @@ test("PRJ-20 LOG-4 a link opens a request with all that explains it: times, star
     "140 ms",
     "In the gateway",
     "10 ms",
-    "A place on the host",
+    "A free slot on the host",
   ])
     expect(text).toContain(part);
   expect(text).toContain("Cut off: the log keeps the first 64 KiB.");
@@ -141,7 +141,7 @@ test("PRJ-20 a captured call is replayed in the inspector: its tool and argument
   const city = page.getByRole("textbox", { name: "city" });
   await city.waitFor();
   await expect.poll(() => city.inputValue()).toBe("Delft");
-  await page.getByText("The log has replaced secrets by names in brackets").waitFor();
+  await page.getByText("The log replaced secrets with names in brackets").waitFor();
   await expectAccessible(page);
   // Another tool begins empty.
   await page.getByRole("option", { name: /^alerts/ }).click();

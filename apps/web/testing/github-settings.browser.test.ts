@@ -62,7 +62,7 @@ test("ONB-6 ONB-10 choosing among several accounts; one that isn't connected and
 
   await page.getByLabel("GitHub account").click();
   await page.getByRole("option", { name: `acme-${owner.organization.slug}` }).click();
-  await page.getByText("The repositories could not be loaded").waitFor({ timeout: 30_000 });
+  await page.getByText("Couldn't load the repositories").waitFor({ timeout: 30_000 });
   await expect
     .poll(() => new URL(page.url()).searchParams.get("installationId"))
     .toBe(String(owner.organization.installationId));

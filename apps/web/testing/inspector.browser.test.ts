@@ -207,7 +207,7 @@ test("PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, br
   expect(await callButton().count()).toBe(0);
   await expectAccessible(page);
   await page.goto(address(`?branchId=${newId()}`));
-  await page.getByText("There is no such branch").waitFor();
+  await page.getByText("Branch not found").waitFor();
 });
 
 test("PRJ-4 a preview's calls go to the preview over a connection of its own, and production's to production", async () => {

@@ -57,11 +57,11 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
   await page.getByText("Not known yet").waitFor();
   await report(healthy);
   await open("servers");
-  await expect.poll(() => page.getByText("not fully isolated").count()).toBe(0);
+  await expect.poll(() => page.getByText("aren't fully isolated").count()).toBe(0);
 
   await report(weak);
   await open("servers");
-  await page.getByText("Servers of this instance are not fully isolated").waitFor();
+  await page.getByText("Servers on this instance aren't fully isolated").waitFor();
   await page.getByText("They lack a CPU limit.").waitFor();
   await page.getByRole("link", { name: "See the details" }).click();
   await page.getByRole("list", { name: "Protections" }).waitFor();
@@ -102,7 +102,7 @@ test("RUN-1 without a runner the panel says since when the state is unknown", as
   await expect
     .poll(() => page.getByRole("dialog").getByRole("link", { name: "Instance" }).getAttribute("href"))
     .toMatch(/\/settings\/instance$/);
-  await expect.poll(() => page.getByText("not fully isolated").count()).toBe(0);
+  await expect.poll(() => page.getByText("aren't fully isolated").count()).toBe(0);
 });
 
 test("LOG-6 while the disk is almost full the dashboard says so, and admins see what takes the space", async () => {

@@ -31,7 +31,7 @@ const save = () => page.getByRole("button", { name: "Save limits" }).click();
 test("GW-8 at first the page shows the instance's limits, and that nothing was refused", async () => {
   await goTo();
   await page.getByText("6,000 calls a minute, at most 1,000 at once.").waitFor();
-  await page.getByText("No call was refused by a limit in the last hour.").waitFor();
+  await page.getByText("Limits refused no calls in the last hour.").waitFor();
   await page
     .getByText("All servers of this team together take 60,000 calls a minute, at most 6,000 at once.")
     .waitFor();

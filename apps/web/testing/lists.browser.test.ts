@@ -160,7 +160,7 @@ test("PRJ-2 the screen has its own error view, with a retry", async () => {
   await untilHydrated(failing);
   await failing.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "away" }));
   await failing.getByRole("link", { name: "Deployments" }).click();
-  await passTimeUntil(failing, failing.getByText("The deployments could not be loaded"));
+  await passTimeUntil(failing, failing.getByText("Couldn't load the deployments"));
   await expectAccessible(failing);
   await failing.unroute(/_serverFn\/build\.getBuilds/);
   await failing.getByRole("button", { name: "Try again" }).click();
@@ -187,7 +187,7 @@ test("PRJ-8 PRJ-15 the clients screen has a guide for each client, and its own e
   const clients = tab.getByRole("link", { name: "Clients" });
   await tab.route(/_serverFn\/oauth\.getConnectedClients/, (answer) => answer.fulfill({ status: 500, body: "away" }));
   await clients.click();
-  await passTimeUntil(tab, tab.getByText("The clients could not be loaded"));
+  await passTimeUntil(tab, tab.getByText("Couldn't load the clients"));
   await expectAccessible(tab);
   await tab.unroute(/_serverFn\/oauth\.getConnectedClients/);
   await tab.getByRole("button", { name: "Try again" }).click();

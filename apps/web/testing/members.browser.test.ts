@@ -77,7 +77,7 @@ async function invite(emails: string, role?: string) {
   await page.goto(screen());
   await page.getByRole("button", { name: "Invite people" }).click();
   const dialog = page.getByRole("dialog", { name: "Invite people" });
-  await dialog.getByLabel("E-mail addresses").fill(emails);
+  await dialog.getByLabel("Email addresses").fill(emails);
   if (role) {
     await dialog.getByLabel("Role").click();
     await page.getByRole("option", { name: role }).click();
@@ -85,7 +85,7 @@ async function invite(emails: string, role?: string) {
   return dialog;
 }
 
-test("ORG-6 people are invited by e-mail; without an account one signs up, comes back and joins", async () => {
+test("ORG-6 people are invited by email; without an account one signs up, comes back and joins", async () => {
   const [grace, linus] = [address("grace"), address("linus")];
   await page.goto(screen());
   const alone = page.getByRole("heading", { name: "It's just you so far" });
@@ -93,8 +93,8 @@ test("ORG-6 people are invited by e-mail; without an account one signs up, comes
   await expectAccessible(page);
   const dialog = await invite("grace.example.com");
   await dialog.getByRole("button", { name: "Invite", exact: true }).click();
-  await dialog.getByText("grace.example.com: not an e-mail address").waitFor();
-  await dialog.getByLabel("E-mail addresses").fill(`Grace <${grace}>, ${linus}`);
+  await dialog.getByText("grace.example.com: not an email address").waitFor();
+  await dialog.getByLabel("Email addresses").fill(`Grace <${grace}>, ${linus}`);
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Invite 2 people" }).click();
   await page.getByText("2 invitations sent").waitFor();
@@ -192,14 +192,14 @@ test("ORG-6 an invitation is sent again, copied and revoked; links say that they
   await question.getByRole("button", { name: "Revoke invitation" }).click();
   await question.waitFor({ state: "hidden" });
   await row("Invitations", email).waitFor({ state: "detached" });
-  await shows(second, "This invitation was withdrawn");
+  await shows(second, "This invitation was revoked");
 });
 
 test("ORG-6 what the mail server refused is said, and members are not invited", async () => {
   const [email, inside] = [address("nobody"), await join("member")];
   const dialog = await invite(`${email} ${inside.email}`);
   await dialog.getByRole("button", { name: "Invite 2 people" }).click();
-  await page.getByText(`${inside.email} is a member already.`).waitFor();
+  await page.getByText(`${inside.email} is already a member.`).waitFor();
   await expect
     .poll(async () => {
       await page.reload();
@@ -220,7 +220,7 @@ test("ORG-6 roles are changed and members removed after a question; the last own
   await page.keyboard.press("Escape");
   await page.getByText("All permissions").click();
   await page
-    .getByRole("table", { name: "What each role may do" })
+    .getByRole("table", { name: "What each role can do" })
     .getByText("delete the team and everything in it")
     .waitFor();
   await expectAccessible(page);
@@ -272,7 +272,7 @@ test("ONB-7 teammates are invited in the welcome flow, or it is skipped", async 
   await page.getByRole("heading", { name: /^Invite people to/ }).waitFor();
   await expectAccessible(page);
   const email = address("team");
-  await page.getByLabel("E-mail addresses").fill(email);
+  await page.getByLabel("Email addresses").fill(email);
   await page.getByRole("button", { name: "Invite", exact: true }).click();
   await page.getByText("Invitation sent").waitFor();
   expect(await mailedLink(email)).toContain("/invitations/");

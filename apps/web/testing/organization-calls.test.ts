@@ -96,7 +96,7 @@ test("ORG-10 what people change on pages is in the log with their address, and w
   });
   const { invited: made } = (await invited.json()) as { invited: { link: string; notSent: string }[] };
   expect(made[0]?.link).toContain(`${site.url}/invitations/`);
-  expect(made[0]?.notSent).toBe("This instance sends no e-mail.");
+  expect(made[0]?.notSent).toBe("This instance sends no email.");
   const page = await fetch(`${site.url}/api/v1/organizations/${slug}/audit-log?limit=1`, {
     headers: { authorization },
   });
@@ -129,7 +129,7 @@ test("ORG-10 the log is exported as CSV and JSON Lines, in which names are neith
   const csv = await read("format=csv&to=2000-01-01T00:00:00Z");
   expect(csv.response.headers.get("content-type")).toContain("text/csv");
   expect(csv.response.headers.get("content-disposition")).toMatch(/^attachment; filename="audit-log-[\w-]+\.csv"$/);
-  expect(csv.lines[0]).toBe('"Time (UTC)","Who","E-mail","What","Server","From","Action","Details"');
+  expect(csv.lines[0]).toBe('"Time (UTC)","Who","Email","What","Server","From","Action","Details"');
   expect(csv.lines[1]).toContain(`"'=HYPERLINK(""http://evil""), ""x"""`);
   expect(csv.lines[2]).toMatch(
     /^"1970-01-01T00:00:00.000Z","Ada Lovelace","[^"]+@example\.com","strange","","192\.0\.2\.4","strange",""$/,

@@ -76,8 +76,8 @@ test("PRJ-19 a project's home: state, numbers beside the day before, top tools, 
     await see(text);
   await see("Awake");
   await expect.poll(() => figure("Calls").textContent()).toBe("6");
-  await see("+200 % to the day before");
-  await expect.poll(() => figure("Error rate").textContent()).toBe("33 %");
+  await see("+200% vs. the day before");
+  await expect.poll(() => figure("Error rate").textContent()).toBe("33%");
   await see("2 errors");
   await expect.poll(async () => Number.parseInt((await figure("Median").textContent()) ?? "", 10)).toBeGreaterThan(90);
   await expect.poll(() => figure("Active callers").textContent()).toBe("2");
@@ -134,7 +134,7 @@ test("PRJ-19 not deployed, building, and a first build that failed: each says wh
   await open(project.name);
   await see("Nothing deployed yet");
   const started = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("a") } });
-  await see("The first build waits for its turn");
+  await see("The first build is queued");
   const worker = testContext(site.db, { kind: "job", job: "build.run" });
   const taken = await takeBuild({ ctx: worker, input: { buildId: started.build.id } });
   await see("The first build is running");

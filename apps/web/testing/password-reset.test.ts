@@ -55,7 +55,7 @@ const operatorLink = (body: object, token = site.operatorToken) =>
     body: JSON.stringify(body),
   });
 
-test("AUTH-2 a link by e-mail sets a new password, once, and all sessions end", async () => {
+test("AUTH-2 a link by email sets a new password, once, and all sessions end", async () => {
   const address = email();
   const owner = await signedUpVisitor(site.url, address);
   expect(await (await ask(address.toUpperCase())).text()).toContain("Check your inbox");
@@ -66,7 +66,7 @@ test("AUTH-2 a link by e-mail sets a new password, once, and all sessions end", 
   const visitor = newVisitor(site.url);
   expect(await (await visitor.submit(path, { password: "short" })).text()).toContain("at least 10 characters");
   expect(await isSignedIn(owner)).toBe(true);
-  expect(await (await visitor.submit(path, { password: next })).text()).toContain("Your password is changed");
+  expect(await (await visitor.submit(path, { password: next })).text()).toContain("Your password has changed");
   expect([await isSignedIn(owner), visitor.sessionCookie()]).toEqual([false, undefined]);
   expect(await (await visitor.submit(path, { password: "a third password" })).text()).toContain("doesn&#x27;t work");
   expect(await (await visitor.get(path)).text()).toContain("This link doesn&#x27;t work");
@@ -120,7 +120,7 @@ test("AUTH-2 the operator gets a link for an account, and nobody else does", asy
   expect(await (await newVisitor(site.url).get(url)).text()).toContain("This link doesn&#x27;t work");
   const { url: fresh } = (await (await operatorLink({ email: address })).json()) as { url: string };
   const done = await newVisitor(site.url).submit(fresh.slice(site.url.length), { password: next });
-  expect(await done.text()).toContain("Your password is changed");
+  expect(await done.text()).toContain("Your password has changed");
   expect((await signIn(address, next)).status).toBe(303);
 });
 
@@ -187,14 +187,14 @@ test("ORG-7 a change of address is refused without the password, for one's own a
   await signedUpVisitor(site.url, taken);
   const refusal = async (...call: Parameters<typeof change>) => (await change(...call)).text;
   // Not who has an account, but that the password is wrong.
-  expect(await refusal(owner, taken, "a guess at it")).toContain("This is not your password.");
+  expect(await refusal(owner, taken, "a guess at it")).toContain("Wrong password. Try again.");
   expect(await refusal(owner, taken)).toContain("Another account has this address.");
-  expect(await refusal(owner, own)).toContain("This is your address already.");
+  expect(await refusal(owner, own)).toContain("This is already your address.");
   expect(await refusal(owner, "no address")).toContain("does not look like an email address");
   const wanted = email();
   for (let turn = 0; turn < 5; turn++) expect((await change(owner, wanted)).status).toBe(200);
   const limited = await change(owner, wanted);
-  expect([limited.status, limited.text]).toEqual([429, expect.stringContaining("too many e-mails to this address")]);
+  expect([limited.status, limited.text]).toEqual([429, expect.stringContaining("too many emails to this address")]);
 });
 
 test("ORG-7 a waiting change ends with the next one, when it is canceled, and with a new password; one that is taken meanwhile is refused", async () => {

@@ -51,7 +51,7 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
   }
   await page.getByText("weather-api_search").waitFor();
   await page.getByText("wiki-server_search").waitFor();
-  await page.getByText("Every server of the team is in this portal.").waitFor();
+  await page.getByText("All of the team's servers are in this portal.").waitFor();
   await page.getByRole("radio", { name: /^Open to anyone/ }).click();
   await page.getByText("Strangers see only servers that are open to anyone").waitFor();
   await page.getByRole("radio", { name: /^Members only/ }).click();
@@ -74,7 +74,7 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
     await sidebar.getByRole("link", { name, exact: true }).waitFor({ state: "attached" });
   await sidebar.getByRole("link", { name: "Servers and tools" }).click();
   await page.getByRole("combobox", { name: "Tools of wiki-server" }).click();
-  await page.getByRole("option", { name: "Only chosen" }).click();
+  await page.getByRole("option", { name: "Only selected" }).click();
   await page.getByRole("checkbox", { name: /^search/ }).click();
   await expect.poll(() => page.getByText("weather-api_search").count()).toBe(0);
   await page.getByLabel("Instructions").fill("Ask the wiki first.");

@@ -213,7 +213,7 @@ test("PUB-13 the page after installing the GitHub App says that it is done, and 
   const { html, status, meta } = await documentAt("/new/github-install-success");
   expect([status, meta("robots")]).toEqual([200, "noindex"]);
   expect(html).toContain("GitHub is connected");
-  expect(html).toContain("Towpath can read the repositories that you chose");
+  expect(html).toContain("Towpath can read the repositories you chose");
   expect(html).toMatch(/<a href="\/"[^>]*>Continue<\/a>/);
 });
 

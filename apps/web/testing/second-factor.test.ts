@@ -58,7 +58,7 @@ test("ORG-7 two-factor sign-in is turned on with the password and a code, and th
   const visitor = await signedUpVisitor(site.url);
   const before = visitor.sessionCookie()?.value;
   const wrong = await call(visitor, "beginTwoFactor", { password: "not my password" });
-  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining("This is not your password.")]);
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining("Wrong password. Try again.")]);
   const begun = await call(visitor, "beginTwoFactor", { password });
   expect(begun.text).toContain("otpauth://totp/Towpath:");
   const refused = await call(visitor, "confirmTwoFactor", { code: "000000" });
@@ -70,7 +70,7 @@ test("ORG-7 two-factor sign-in is turned on with the password and a code, and th
   expect((await call(visitor, "confirmTwoFactor", { code: await appCode(secret, 0) })).status).toBe(200);
   expect(visitor.sessionCookie()?.value).not.toBe(before);
   expect(await isSignedIn(visitor)).toBe(true);
-  expect((await call(visitor, "beginTwoFactor", { password })).text).toContain("is on already");
+  expect((await call(visitor, "beginTwoFactor", { password })).text).toContain("is already on");
   const [row] = await site.db.select().from(twoFactor);
   expect(JSON.stringify(row)).not.toContain(secret);
   const actions = (await site.db.select().from(auditLog)).map(({ action }) => action);
@@ -85,13 +85,13 @@ test("ORG-7 sign-in asks for the code; nobody is signed in before, and each code
   expect(await (await visitor.get("/provider/second-factor")).text()).toContain("Open your authenticator app");
   // The code that turned it on is used up.
   const used = await secondStep(visitor, "app", await appCode(secret, -1));
-  expect([used.status, await used.text()]).toEqual([200, expect.stringContaining("wrong or was used already")]);
+  expect([used.status, await used.text()]).toEqual([200, expect.stringContaining("wrong or already used")]);
   const code = await appCode(secret, 0);
   const answer = await secondStep(visitor, "app", `${code.slice(0, 3)} ${code.slice(3)}`, { returnTo: "/account?a=b" });
   expect([answer.status, location(answer)]).toEqual([303, "/account?a=b"]);
   expect(await isSignedIn(visitor)).toBe(true);
   const thief = await firstStep(address);
-  expect(await (await secondStep(thief, "app", code)).text()).toContain("wrong or was used already");
+  expect(await (await secondStep(thief, "app", code)).text()).toContain("wrong or already used");
   expect(await isSignedIn(thief)).toBe(false);
 });
 
@@ -109,11 +109,11 @@ test("ORG-7 without the device a recovery code signs in, once; with a return pat
   const visitor = await firstStep(address);
   expect(await (await visitor.get("/provider/second-factor?recovery=true")).text()).toContain("Use a recovery code");
   const wrong = await secondStep(visitor, "recovery", "aaaaa-bbbbb");
-  expect(await wrong.text()).toContain("wrong or was used already");
+  expect(await wrong.text()).toContain("wrong or already used");
   const answer = await secondStep(visitor, "recovery", code.replace("-", ""), { returnTo: "//evil.example" });
   expect([answer.status, location(answer)]).toEqual([303, "/"]);
   const again = await firstStep(address);
-  expect(await (await secondStep(again, "recovery", code)).text()).toContain("wrong or was used already");
+  expect(await (await secondStep(again, "recovery", code)).text()).toContain("wrong or already used");
 });
 
 test("ORG-7 five wrong codes end the sign-in, and ten in a row lock the second factor for a while", async () => {
@@ -121,7 +121,7 @@ test("ORG-7 five wrong codes end the sign-in, and ten in a row lock the second f
   const guess = async (visitor: Visitor) => (await secondStep(visitor, "app", "000000")).text();
   for (const round of [1, 2]) {
     const visitor = await firstStep(address);
-    for (let attempt = 0; attempt < 5; attempt++) expect(await guess(visitor)).toContain("wrong or was used already");
+    for (let attempt = 0; attempt < 5; attempt++) expect(await guess(visitor)).toContain("wrong or already used");
     expect([round, await guess(visitor)]).toEqual([
       round,
       expect.stringMatching(round === 1 ? /Sign in again/ : /Too many attempts/),
@@ -157,7 +157,7 @@ test("ORG-7 recovery codes are replaced and two-factor sign-in is turned off wit
   const renewed = await call(visitor, "renewRecoveryCodes", { password });
   expect(renewed.text).not.toContain(recoveryCodes[0]);
   const old = await secondStep(await firstStep(address), "recovery", recoveryCodes[0] ?? "");
-  expect(await old.text()).toContain("wrong or was used already");
+  expect(await old.text()).toContain("wrong or already used");
   expect((await call(visitor, "endTwoFactor", { password })).status).toBe(200);
   expect(await isSignedIn(visitor)).toBe(true);
   const plain = await newVisitor(site.url).submit("/provider/sign-in", { email: address, password });

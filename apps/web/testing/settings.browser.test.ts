@@ -228,14 +228,14 @@ test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, 
   const choice = page.getByRole("radiogroup", { name: "When a client connects to a sleeping server" });
   const radio = (name: RegExp) => choice.getByRole("radio", { name });
   await expect.poll(() => radio(/^Wake the server/).getAttribute("aria-checked")).toBe("true");
-  await page.getByText("Don't choose to answer if tools, resources or prompts change").waitFor();
-  await radio(/^Answer if all callers see the same/).click();
+  await page.getByText("Keep waking the server if its lists change").waitFor();
+  await radio(/^Answer if all callers see the same lists/).click();
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("stable");
   await page.getByText("Takes effect with the first deployment.").waitFor();
   // It is saved before the page knows, and takes no input until then; the focus stays where it is.
   await expect.poll(() => choice.getAttribute("aria-readonly")).not.toBe("true");
   await expect
-    .poll(() => radio(/^Answer if all callers see the same/).evaluate((one) => one === document.activeElement))
+    .poll(() => radio(/^Answer if all callers see the same lists/).evaluate((one) => one === document.activeElement))
     .toBe(true);
   await page.keyboard.press("ArrowRight");
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("always");

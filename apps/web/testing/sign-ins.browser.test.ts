@@ -96,7 +96,7 @@ test("GW-5 the empty page says how to try, and an attempt appears on it while it
   await expectAccessibleInBothThemes(page);
 
   await callGateway("test-sdk/1.0");
-  await page.getByText("Going on").waitFor();
+  await page.getByText("In progress").waitFor();
   const clientId = await register("Moved app");
   await authorize(owner.visitor, clientId, { redirect_uri: "https://elsewhere.example/callback" });
   const card = cardOf(page, "Moved app");

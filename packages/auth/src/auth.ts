@@ -20,7 +20,7 @@ export type AuthConfig = {
   readonly sessions: SessionLimits;
   /** Whether signing out ends the issuer's session too. */
   readonly endIssuerSession: boolean;
-  /** Null: the embedded provider, local accounts with e-mail address and password. */
+  /** Null: the embedded provider, local accounts with email address and password. */
   readonly oidc: OidcSettings | null;
   readonly newId: () => string;
   /** Runs once for every new account, after it is stored. */
@@ -59,7 +59,7 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
       maxPasswordLength: passwordMaxLength,
       autoSignIn: true,
     },
-    // AUTH-11: never link accounts by e-mail address.
+    // AUTH-11: never link accounts by email address.
     // The latest ID token is kept: the issuer asks for it at sign-out.
     account: { accountLinking: { enabled: false }, updateAccountOnSignIn: true, encryptOAuthTokens: true },
     session: {

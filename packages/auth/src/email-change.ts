@@ -19,7 +19,7 @@ type PendingEmail = { readonly email: string; readonly expiresAt: Date };
 type EmailChanged = { readonly from: string; readonly to: string } | "no_such_link" | "taken";
 
 /**
- * Changes of an account's e-mail address, with which its person signs in. Ours, not better-auth's: its links are signed
+ * Changes of an account's email address, with which its person signs in. Ours, not better-auth's: its links are signed
  * and stored nowhere, so that nobody could cancel one, and it asks for no password.
  */
 export type EmailChange = {
@@ -34,7 +34,7 @@ export type EmailChange = {
   cancel(userId: string): Promise<boolean>;
   /** Uses the link up. The account's other sessions end, and so do links that were sent to the old address. */
   confirm(own: Own, token: string): Promise<EmailChanged>;
-  /** Changes the address at once, without knowing whose it is: for instances that send no e-mail. */
+  /** Changes the address at once, without knowing whose it is: for instances that send no email. */
   change(own: Own, email: string): Promise<EmailChanged>;
   isTaken(email: string): Promise<boolean>;
 };

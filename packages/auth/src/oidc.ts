@@ -27,7 +27,7 @@ export const discoveryUrlOf = (issuer: string): string =>
 export const oidcCallbackPath = "/api/auth/callback/oidc";
 
 /**
- * Uses PKCE, state, nonce and a verified ID token. The identity is the `sub` claim of this issuer, to whom the e-mail
+ * Uses PKCE, state, nonce and a verified ID token. The identity is the `sub` claim of this issuer, to whom the email
  * address belongs: each sign-in takes over what it is now.
  */
 export function oidcPlugin(

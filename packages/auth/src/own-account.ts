@@ -33,7 +33,7 @@ export type OwnAccount = {
   secondFactor(userId: string): Promise<SecondFactorState>;
   /** Only checks it, before a change that isn't made here. */
   checkPassword(call: AccountCall, input: { password: string }): Promise<AccountResult>;
-  /** Ends all other sessions, and a change of the e-mail address that waits: whoever asked for it knew the old password. */
+  /** Ends all other sessions, and a change of the email address that waits: whoever asked for it knew the old password. */
   changePassword(call: AccountCall, input: { current: string; next: string }): Promise<AccountResult>;
   /** A new secret for an authenticator app, as an `otpauth:` URI, with new recovery codes. Not in force yet. */
   beginSecondFactor(

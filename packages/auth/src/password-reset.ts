@@ -21,7 +21,7 @@ type ResetLink = {
 export type PasswordReset = {
   /** A new link; null for an address without an account here. Only a hash of its token is stored. */
   create(email: string): Promise<ResetLink | null>;
-  /** The account's e-mail address, while the link works. */
+  /** The account's email address, while the link works. */
   check(token: string): Promise<string | null>;
   /** Sets the password, ends all sessions of the account, its other links and a change of its address. Null when the link doesn't work. */
   use(token: string, password: string): Promise<{ readonly userId: string; readonly email: string } | null>;

@@ -142,6 +142,6 @@ class RunningCall {
 
 /** The error's own words; for a call that ran too long, the limit. */
 function messageOf(error: McpClientError): string {
-  if (error.code === "aborted") return "The call took longer than 2 minutes and was given up.";
+  if (error.code === "aborted") return "The call took longer than 2 minutes and was stopped.";
   return error.message;
 }

@@ -23,7 +23,7 @@ export const keyPurposes = {
   "signing-keys": "towpath/signing-keys/v1",
   /** What a gateway keeps on disk for an outage. */
   "gateway-state": "towpath/gateway-state/v1",
-  /** E-mail messages that wait to be sent. */
+  /** Email messages that wait to be sent. */
   mail: "towpath/mail/v1",
 } as const;
 export type KeyPurpose = keyof typeof keyPurposes;

@@ -66,7 +66,7 @@ export type LogFilters = {
   target?: string | undefined;
   client?: string | undefined;
   session?: string | undefined;
-  /** An e-mail address, the name of a person or key, or a principal as logged. */
+  /** An email address, the name of a person or key, or a principal as logged. */
   user?: string | undefined;
   /** A deployment's id, or the beginning of its commit. */
   deployment?: string | undefined;

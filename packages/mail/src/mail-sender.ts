@@ -64,4 +64,4 @@ async function requireWithinLimits(
 }
 
 const tooMuchMail = (what: string, wait: string) =>
-  new TowpathError("limit_reached", `Towpath has sent too many e-mails ${what}. Try again in ${wait}.`);
+  new TowpathError("limit_reached", `Towpath has sent too many emails ${what}. Try again in ${wait}.`);

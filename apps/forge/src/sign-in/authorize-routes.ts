@@ -51,7 +51,7 @@ function authorizePage(c: PageContext, viewer: Account, request: AuthorizeReques
         <a class="end small" href="/login?return_to=${here}">Use another account</a></p>
       <p>It will be able to:</p>
       <ul>
-        <li>see your account name, display name and e-mail</li>
+        <li>see your account name, display name and email</li>
         <li>see which repositories you gave it access to</li>
         <li>create a repository for you when you start from a sample</li>
       </ul>

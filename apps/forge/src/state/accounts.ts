@@ -36,7 +36,7 @@ export const newAccountSchema = z.object({
     .nullable()
     .default(null),
   email: z
-    .union([z.literal(""), z.email("This is not an e-mail address.")])
+    .union([z.literal(""), z.email("This is not an email address.")])
     .transform(blankAsNull)
     .nullable()
     .default(null),

@@ -2,7 +2,7 @@ import type { Principal } from "../policy/credentials.ts";
 
 /**
  * Flat list of the headers that tell a server who calls (GW-11); empty where the platform does not know. Role and
- * e-mail address belong to a person: a key of the organization has neither.
+ * email address belong to a person: a key of the organization has neither.
  */
 export function identityHeaders({ id, actor }: Principal, assertion: string | null): string[] {
   if (!actor) return [];

@@ -23,7 +23,7 @@ type Entry = {
   pending: Promise<Lease> | null;
   inFlight: number;
   usedAt: number;
-  /** When the server was last known to be awake while the runner was away. */
+  /** When the server was last known to be awake while the runner was unreachable. */
   awakeAt: number;
   /** Unused in its first half: not renewed until it is used again. */
   isIdle: boolean;

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { download, downloadFormats } from "./download.server.ts";
 
 const exportSchema = auditFilterSchema.extend({ format: z.enum(downloadFormats).default("csv") });
-const columns = ["Time (UTC)", "Who", "E-mail", "What", "Server", "From", "Action", "Details"];
+const columns = ["Time (UTC)", "Who", "Email", "What", "Server", "From", "Action", "Details"];
 
 /**
  * The audit log as CSV or JSON Lines, by `?format=`, with the page's filters (ORG-10), at most 100,000 entries.

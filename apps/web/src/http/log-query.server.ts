@@ -11,7 +11,7 @@ type ProjectKey = { readonly orgSlug: string; readonly projectName: string };
 
 /** What a query names in people's words, besides the fields of VAL-5. */
 export const logNamesSchema = z.object({
-  /** An e-mail address, the name of a person or key, or a principal as logged. */
+  /** An email address, the name of a person or key, or a principal as logged. */
   user: z.string().max(256).optional(),
   /** A deployment's id, or the beginning of its commit. */
   deployment: z.string().max(64).optional(),

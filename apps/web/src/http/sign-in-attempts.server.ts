@@ -7,7 +7,7 @@ import type { SignInAttempt, SignInAttempts } from "@towpath/logs/sign-ins";
 import { readRequestLogs } from "./log-reader.server.ts";
 
 export type SignInAttemptView = Omit<SignInAttempt, "userId" | "keyId"> & {
-  /** E-mail address of the member who signed in; null for nobody, and for people who are not in the team. */
+  /** Email address of the member who signed in; null for nobody, and for people who are not in the team. */
   readonly person: string | null;
   /** Name of the API key. */
   readonly key: string | null;

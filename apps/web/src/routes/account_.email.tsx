@@ -5,7 +5,7 @@ import { PageError } from "~/features/error-screens/page-error.tsx";
 import { requireProfile } from "~/features/session/guards.ts";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
-/** Where the link of an e-mail change leads, in the account that asked for it (ORG-7). */
+/** Where the link of an email change leads, in the account that asked for it (ORG-7). */
 export const Route = createFileRoute("/account_/email")({
   validateSearch: searchParameters({ token: withDefault(text(100), "") }),
   beforeLoad: (call) => requireProfile(call),

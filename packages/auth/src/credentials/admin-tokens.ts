@@ -15,7 +15,7 @@ type AdminToken = {
   readonly isCached: boolean;
 };
 
-/** Since the process started, or since the project's tokens were revoked. `size`: tokens that would be issued again. */
+/** Since the process started, or since the project's tokens were revoked. `size`: tokens ready for reuse. */
 export type AdminTokenStats = { readonly hits: number; readonly misses: number; readonly size: number };
 
 /**

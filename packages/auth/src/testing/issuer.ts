@@ -3,7 +3,7 @@ import { argv } from "node:process";
 import Provider from "oidc-provider";
 
 // A real OpenID Connect issuer for tests, in its own process: `node issuer.ts PORT REDIRECT_URI …`. Signing in as `name`
-// gives the subject `name` and the e-mail address `name@example.com`; as `name~address`, that address. Clients may
+// gives the subject `name` and the email address `name@example.com`; as `name~address`, that address. Clients may
 // register themselves, and an access token for a resource (RFC 8707) is a JWT with that audience and the scope `use`.
 
 const [port = "", ...redirectUris] = argv.slice(2);

@@ -40,7 +40,7 @@ export async function getInvitationOffer(call: { ctx: Context; input: LinkInput 
 
 /**
  * Makes the signed-in user a member (ORG-6). A link works once, and for an account with the invited address only
- * (decision 034). Somebody who is a member already keeps their role.
+ * (decision 034). Somebody who is already a member keeps their role.
  *
  * @throws TowpathError `not_found` as `getInvitationOffer`; `forbidden` for another account; `conflict` when it has
  * expired, was revoked or used
@@ -59,7 +59,7 @@ export async function acceptInvitation(call: {
     if (person?.email.toLowerCase() !== row.email)
       throw new TowpathError(
         "forbidden",
-        "Forbidden: this invitation is for another e-mail address than your account's.",
+        "Forbidden: this invitation is for another email address than your account's.",
       );
     const [found] = await tx.select().from(organization).where(eq(organization.id, row.organizationId));
     if (!found) throw notFound("invitation");
@@ -84,7 +84,7 @@ export async function acceptInvitation(call: {
 
 const refusals = {
   expired: "This invitation has expired. Ask for a new one.",
-  revoked: "This invitation was withdrawn. Ask for a new one.",
+  revoked: "This invitation was revoked. Ask for a new one.",
   used: "This invitation was already used.",
 } as const;
 

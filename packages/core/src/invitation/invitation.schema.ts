@@ -15,9 +15,9 @@ export const inviteSchema = z.object({
         .max(254)
         .pipe(z.email())
         .transform((email) => email.toLowerCase()),
-      { error: "Enter at least one e-mail address" },
+      { error: "Enter at least one email address" },
     )
-    .min(1, "Enter at least one e-mail address")
+    .min(1, "Enter at least one email address")
     .max(maxAddresses, `Invite at most ${maxAddresses} people at a time`)
     .transform((emails) => [...new Set(emails)]),
   role: z.enum(invitableRoles, { error: "Choose a role. Owners are made by an owner, of members" }),
@@ -32,7 +32,7 @@ export function splitAddresses(text: string): readonly string[] {
   return [...new Set(found.map((each) => each.trim().toLowerCase()).filter((each) => each !== ""))];
 }
 
-/** Those that are no e-mail addresses. */
+/** Those that are no email addresses. */
 export const faultyAddresses = (emails: readonly string[]): readonly string[] =>
   emails.filter((email) => !z.email().max(254).safeParse(email).success);
 

@@ -46,7 +46,7 @@ afterAll(() => database.close());
 /** Collects what would be sent; the real sender has tests of its own in packages/mail. */
 const mail = {
   async send(message: Mail) {
-    if (message.to.startsWith("flooded")) throw new TowpathError("limit_reached", "Too many e-mails to this address.");
+    if (message.to.startsWith("flooded")) throw new TowpathError("limit_reached", "Too many emails to this address.");
     mails.push(message);
     return { id: newId() };
   },
@@ -85,7 +85,7 @@ const rolesOf = (userId: string) =>
     .from(member)
     .where(and(eq(member.organizationId, team.id), eq(member.userId, userId)));
 
-test("ORG-6 people are invited by e-mail, get a message with a link, and join with the role", async () => {
+test("ORG-6 people are invited by email, get a message with a link, and join with the role", async () => {
   const [bob, eve] = [address("Bob"), address("eve")];
   const { invited: made, skipped } = await invite(team.owner, [` ${bob} `, eve, bob], "viewer");
   expect([made.map(({ email }) => email), skipped]).toEqual([[bob.toLowerCase(), eve], []]);
@@ -255,10 +255,10 @@ test("ORG-6 a member who accepts keeps their role", async () => {
 
 test("ORG-6 without a mail server, or when a mailbox has had enough, the link is there and it is said why", async () => {
   const [view] = (await invite(team.owner, [address()], "member", { sends: false })).invited;
-  expect(view).toMatchObject({ mail: null, notSent: "This instance sends no e-mail." });
+  expect(view).toMatchObject({ mail: null, notSent: "This instance sends no email." });
   expect(partsOf(view?.link ?? "").token).toHaveLength(43);
   const [flooded] = (await invite(team.owner, [address("flooded")])).invited;
-  expect(flooded?.notSent).toContain("Too many e-mails");
+  expect(flooded?.notSent).toContain("Too many emails");
   expect(mails).toEqual([]);
 });
 

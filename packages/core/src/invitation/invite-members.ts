@@ -29,7 +29,7 @@ export type InviteResult = {
 };
 
 /**
- * Invites people by e-mail, for seven days (ORG-6). Each gets a message, if the instance sends mail; the links are
+ * Invites people by email, for seven days (ORG-6). Each gets a message, if the instance sends mail; the links are
  * returned in any case.
  *
  * @throws TowpathError `forbidden`, `invalid_input`; `limit_reached` when too many invitations are open
@@ -86,7 +86,7 @@ export async function sendInvitation(
   organization: OrganizationAccess["organization"],
   offer: { readonly email: string; readonly role: InvitableRole; readonly expiresAt: Date; readonly link: string },
 ): Promise<{ readonly mailId: string | null; readonly notSent: string | null }> {
-  if (!ctx.mail) return { mailId: null, notSent: "This instance sends no e-mail." };
+  if (!ctx.mail) return { mailId: null, notSent: "This instance sends no email." };
   const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
   const [person] = userId === null ? [] : await tx.select().from(user).where(eq(user.id, userId));
   const { email: to, ...rest } = offer;

@@ -32,7 +32,7 @@ const list = (actor: Actor) => listMembers({ ctx: as(actor), input: { orgSlug: t
 const roleOf = async (actor: Actor) =>
   (await list(operator)).find(({ userId }) => userId === idOf(actor))?.role ?? null;
 
-test("ORG-6 members are listed with name, e-mail, role, when they joined and were last active", async () => {
+test("ORG-6 members are listed with name, email, role, when they joined and were last active", async () => {
   const viewer = await team.join("viewer");
   const seen = new Date("2026-11-20T10:00:00Z");
   const expiresAt = new Date(Date.now() + 60_000);

@@ -18,7 +18,7 @@ async function withKey(organizationId: string, name: string): Promise<string> {
   return `key:${id}`;
 }
 
-test("PRJ-6 principals are members by name and e-mail, keys by name, and nobody else's", async () => {
+test("PRJ-6 principals are members by name and email, keys by name, and nobody else's", async () => {
   const { db } = database;
   const own = await seedOrganization(db);
   const other = await seedOrganization(db);
@@ -51,7 +51,7 @@ test("PRJ-6 principals are members by name and e-mail, keys by name, and nobody 
   expect(await refusalCode(describe())).toBe("forbidden");
 });
 
-test("PRJ-5 PRJ-6 principals are found by e-mail address, by name, and as they are logged; nobody else's", async () => {
+test("PRJ-5 PRJ-6 principals are found by email address, by name, and as they are logged; nobody else's", async () => {
   const { db } = database;
   const own = await seedOrganization(db);
   const ada = await seedUser(db);

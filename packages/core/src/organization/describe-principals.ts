@@ -20,7 +20,7 @@ export type PrincipalView = {
 const maxPrincipals = 1000;
 
 /**
- * Names and e-mail addresses of principals. Only those of current members of the organization and of its own keys: what
+ * Names and email addresses of principals. Only those of current members of the organization and of its own keys: what
  * a former member is called is not this team's business any more.
  *
  * @returns a view for each principal, by its id

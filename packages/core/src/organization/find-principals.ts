@@ -7,7 +7,7 @@ import { TowpathError } from "../errors/index.ts";
 const maxFound = 100;
 
 /**
- * The principals that someone means by a text: members by e-mail address or name, keys by name, whatever their case; or a
+ * The principals that someone means by a text: members by email address or name, keys by name, whatever their case; or a
  * principal as logged, such as `user:<id>` or `anonymous`.
  *
  * @throws TowpathError `invalid_input` when nobody of the organization is called so
@@ -49,6 +49,6 @@ export async function findPrincipals(call: {
   ]);
   const found = [...members.map(({ id }) => `user:${id}`), ...keys.map(({ id }) => `key:${id}`)];
   if (found.length > 0) return found.slice(0, maxFound);
-  const message = `No member and no API key of this team is called “${input.text}”. Use an e-mail address, the name of a person or key, or anonymous.`;
+  const message = `No member and no API key of this team is called “${input.text}”. Use an email address, the name of a person or key, or anonymous.`;
   throw new TowpathError("invalid_input", message, { fields: { user: message } });
 }

@@ -52,7 +52,7 @@ export async function getProfile(call: { ctx: Context; input: { readonly userId:
   };
 }
 
-/** First and last name joined, else the part of the e-mail before `@` (AUTH-10). */
+/** First and last name joined, else the part of the email before `@` (AUTH-10). */
 export function displayNameOf(person: {
   readonly firstName: string | null;
   readonly lastName: string | null;

@@ -42,7 +42,7 @@ export type ProfileView = {
   readonly email: string;
   readonly firstName: string | null;
   readonly lastName: string | null;
-  /** First and last name joined, else the part of the e-mail before `@` (AUTH-10). */
+  /** First and last name joined, else the part of the email before `@` (AUTH-10). */
   readonly displayName: string;
   readonly profilePictureUrl: string | null;
   /** How they read times (ORG-4). */

@@ -11,7 +11,7 @@ export type UserProfileView = {
   readonly id: string;
   readonly firstName: string | null;
   readonly lastName: string | null;
-  /** First and last name joined, else the part of the e-mail before `@` (AUTH-10). */
+  /** First and last name joined, else the part of the email before `@` (AUTH-10). */
   readonly displayName: string;
   readonly email: string;
   readonly profilePictureUrl: string | null;

@@ -72,7 +72,7 @@ export const gitHubNotConfigured = () =>
     "GitHub is not set up on this instance. Ask the operator to connect a GitHub App.",
   );
 
-/** An e-mail message to one person. Texts are plain; the mail has them as text and as simple HTML. */
+/** An email message to one person. Texts are plain; the mail has them as text and as simple HTML. */
 export type Mail = {
   readonly purpose: "invitation" | "password-reset" | "email-change";
   /** One address. */

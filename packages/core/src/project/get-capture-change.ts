@@ -5,7 +5,7 @@ import type { Context } from "../context/index.ts";
 
 /** Who last switched the capture of payloads, to what it is now. */
 export type CaptureChange = {
-  /** Name or e-mail address of the user; null for the operator. */
+  /** Name or email address of the user; null for the operator. */
   readonly by: string | null;
   /** ISO 8601 */
   readonly at: string;

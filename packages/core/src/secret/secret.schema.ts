@@ -78,7 +78,7 @@ export const setSecretsSchema = z.object({
     .array(createSecretSchema)
     .max(maxSecrets, `At most ${maxSecrets} secrets`)
     .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
-      error: "Each variable can be given once",
+      error: "Each name can appear only once",
     }),
 });
 
@@ -87,6 +87,6 @@ export const initialSecretsSchema = z
   .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
   .max(maxSecrets, `At most ${maxSecrets} secrets`)
   .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
-    error: "Each variable can be given once",
+    error: "Each name can appear only once",
   })
   .default([]);

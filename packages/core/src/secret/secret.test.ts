@@ -59,7 +59,7 @@ test("ONB-5 RUN-4 a new project's secrets are stored encrypted, and its server g
   };
   const twice = { ...input, secrets: [...input.secrets, ...input.secrets] };
   expect((await refusal(deployProject({ ctx: as(team.owner), input: twice }))).fields).toEqual({
-    secrets: "Each variable can be given once",
+    secrets: "Each name can appear only once",
   });
   expect(await refusalCode(deployProject({ ctx: as(team.owner, {}), input }))).toBe("not_configured");
   const { project } = await deployProject({ ctx: as(team.owner), input });

@@ -3,7 +3,7 @@ import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** E-mail messages of the instance: those that wait to be sent, and for some days what became of them. */
+/** Email messages of the instance: those that wait to be sent, and for some days what became of them. */
 export const mailMessage = pgTable(
   "mail_message",
   {

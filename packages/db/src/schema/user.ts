@@ -58,7 +58,7 @@ export const account = pgTable(
       .references(() => user.id, { onDelete: "cascade" }),
     /** `credential` for the embedded provider, else derived from the OpenID issuer. */
     providerId: text().notNull(),
-    /** The subject at that provider. The identity is (provider, subject), never an e-mail address (AUTH-11). */
+    /** The subject at that provider. The identity is (provider, subject), never an email address (AUTH-11). */
     accountId: text().notNull(),
     accessToken: text(),
     refreshToken: text(),

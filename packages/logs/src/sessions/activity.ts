@@ -23,7 +23,7 @@ const periods: Readonly<Record<TimeRange, ActivityPeriod>> = {
 
 type Timeseries = z.input<typeof timeseriesSchema>;
 
-/** How many sessions began in each period of the range (LOG-1). */
+/** How many sessions started in each period of the range (LOG-1). */
 export const sessionTimeseries = (pool: Pool, input: Timeseries): Promise<ActivityTimeseries> =>
   timeseries(
     pool,

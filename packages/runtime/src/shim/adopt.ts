@@ -81,7 +81,7 @@ async function adoptServer(
   const gate = floodGate(onOutput, floodLimits);
   const reader = { onLine: gate.line, gate };
   const onDropped = (bytes: number) =>
-    onOutput("stdout", `… ${bytes} bytes of output lost while the runner was away`, new Date());
+    onOutput("stdout", `… ${bytes} bytes of output lost while the runner was unreachable`, new Date());
   const { main, others } = survivor.resume(running.pid, onDropped);
   if (main === null) return null;
   const restored: RunningProcess =

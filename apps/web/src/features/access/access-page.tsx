@@ -62,7 +62,7 @@ function Saved({ isSaved }: { readonly isSaved: boolean }) {
     <div role="status" className="empty:sr-only">
       {isSaved ? (
         <Callout tone="ok" title="Saved. It applies within seconds.">
-          Open connections of callers who are left out end now. Refused calls are in the log, with the reason.
+          Callers you removed lose their open connections now. The log shows refused calls with the reason.
         </Callout>
       ) : null}
     </div>
@@ -74,7 +74,7 @@ function ModeNote({ mode, projectKey }: { mode: AccessView["authMode"]; projectK
   if (mode === "towpath-cloud") return null;
   const { orgSlug, projectName } = projectKey;
   const who =
-    mode === "towpath-public" ? "Anyone with the URL can call this server" : "This server signs callers in itself";
+    mode === "towpath-public" ? "Anyone with the URL can call this server" : "This server has its own sign-in";
   return (
     <Callout tone="warn" title={`${who}, so roles and API keys don't apply.`}>
       The list of tools does. To let in members only, change who can call it in the{" "}

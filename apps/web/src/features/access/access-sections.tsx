@@ -9,7 +9,7 @@ type Role = AccessView["roles"][number];
 
 const roleTexts: readonly { role: Role; label: string; note: string }[] = [
   { role: "owner", label: "Owners", note: "manage the team and delete it" },
-  { role: "admin", label: "Admins", note: "manage members, keys and who may call" },
+  { role: "admin", label: "Admins", note: "manage members, keys and access" },
   { role: "member", label: "Members", note: "deploy servers and change their settings" },
   { role: "viewer", label: "Viewers", note: "see what runs, and change nothing; not allowed by default" },
 ];
@@ -22,10 +22,10 @@ export function RoleSection({ form, disabled }: Section) {
     <Card>
       <CardHeader
         title="Roles"
-        description="People who may call it: by signing in from their client, with a personal API key, and in the inspector."
+        description="Members who can call this server from a client, with a personal API key, or in the inspector."
       />
       <CardBody>
-        <ul aria-label="Roles that may call" className="flex flex-col gap-2.5">
+        <ul aria-label="Roles that can call" className="flex flex-col gap-2.5">
           {roleTexts.map(({ role, label, note }) => (
             <li key={role}>
               <Checkbox
@@ -48,21 +48,19 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
   const { apiKeys } = form.draft;
   return (
     <Card>
-      <CardHeader title="API keys" description="The team's own keys. Personal keys go by their owner's role." />
+      <CardHeader title="API keys" description="Your team's keys. Personal keys follow their owner's role." />
       <CardBody className="flex flex-col gap-4">
         <ScopeChoice
-          label="API keys that may call"
+          label="API keys that can call"
           value={apiKeys === "all" ? "all" : "some"}
           disabled={disabled}
           onChange={(scope) => form.change({ apiKeys: scope === "all" ? "all" : keys.map(({ id }) => id) })}
-          all={{ title: "All keys", note: "Keys that are created later too." }}
-          some={{ title: "Only chosen keys", note: "A later key can't call until you allow it here." }}
+          all={{ title: "All keys", note: "Includes keys created later." }}
+          some={{ title: "Only selected keys", note: "New keys can't call until you allow them here." }}
         />
         {apiKeys === "all" ? null : (
-          <ul aria-label="Chosen API keys" className="flex flex-col gap-2.5">
-            {keys.length === 0 ? (
-              <li className="text-sm text-muted">The team has no API key, so no key may call.</li>
-            ) : null}
+          <ul aria-label="Selected API keys" className="flex flex-col gap-2.5">
+            {keys.length === 0 ? <li className="text-sm text-muted">Your team has no API keys yet.</li> : null}
             {keys.map((key) => (
               <li key={key.id}>
                 <Checkbox
@@ -94,25 +92,25 @@ export function ToolSection({ form, disabled, access }: Section & { readonly acc
       />
       <CardBody className="flex flex-col gap-4">
         <ScopeChoice
-          label="Tools that may be called"
+          label="Tools that callers can use"
           value={tools === "all" ? "all" : "some"}
           disabled={disabled}
           onChange={(scope) =>
             form.change({ tools: scope === "all" ? "all" : access.knownTools.map(({ name }) => name) })
           }
-          all={{ title: "All tools", note: "Tools that a later version adds too." }}
+          all={{ title: "All tools", note: "Includes tools that later versions add." }}
           some={{
-            title: "Only chosen tools",
-            note: "A tool that a later version adds can't be called until you allow it here.",
+            title: "Only selected tools",
+            note: "New tools can't be called until you allow them here.",
           }}
         />
         {tools === "all" ? null : (
-          <ul aria-label="Chosen tools" className="flex flex-col gap-2.5">
+          <ul aria-label="Selected tools" className="flex flex-col gap-2.5">
             {access.knownTools.length === 0 ? (
               <li className="text-sm text-muted">
                 {access.isLive
-                  ? "The live version has no tools, so none may be called."
-                  : "Nothing is live yet. The tools to choose from appear here after the first deployment; until then none may be called."}
+                  ? "The live version has no tools to call."
+                  : "Nothing is live yet. Choose tools here after the first deployment. Until then, no tool can be called."}
               </li>
             ) : null}
             {access.knownTools.map((tool) => (
@@ -134,8 +132,8 @@ export function ToolSection({ form, disabled, access }: Section & { readonly acc
           </ul>
         )}
         <p className="text-xs text-muted">
-          Prompts, resources and templates are not covered: whoever may call the server may read them. A tool that runs
-          other tools by name, such as a search over tools, reaches those as well.
+          This doesn't cover prompts, resources and templates: every caller can read them. A tool that runs other tools
+          by name, such as a tool search, still reaches them.
         </p>
       </CardBody>
     </Card>

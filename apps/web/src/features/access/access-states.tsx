@@ -4,7 +4,7 @@ import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
 export const accessHeader = (
-  <PageHeader title="Access" description="Who may call this server, and which of its tools." />
+  <PageHeader title="Access" description="Who can call this server, and which of its tools." />
 );
 
 /** Skeleton of the access screen. */
@@ -27,7 +27,7 @@ export function AccessPending() {
 /** The screen's own error view. */
 export function AccessError({ error, reset }: { error: unknown; reset: () => void }) {
   return (
-    <LoadFailure title="Access could not be loaded" error={error} reset={reset}>
+    <LoadFailure title="Couldn't load access" error={error} reset={reset}>
       Nothing was changed.
     </LoadFailure>
   );

@@ -32,7 +32,7 @@ export function AccountPage({
     <div className="max-w-4xl">
       <PageHeader
         title="Account"
-        description="Who you are on this instance, and what you may do in your current organization."
+        description="Who you are on this instance, and what you can do in your current organization."
         actions={
           organization ? (
             <Link to="/$orgSlug/settings/profile" params={{ orgSlug: organization.slug }} className={buttonLook()}>

@@ -69,7 +69,7 @@ export const changePassword = createServerFn({ method: "POST" })
   .validator(input(z.object({ current: password, next: newPassword })))
   .handler(({ context, data }) => own.changePassword(context, data, getRequestHeaders()));
 
-/** Asks for another e-mail address (ORG-7); `isChanged`: it is in force, because nobody could be sent a link. */
+/** Asks for another email address (ORG-7); `isChanged`: it is in force, because nobody could be sent a link. */
 export const requestEmailChange = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(z.object({ email: email.transform((typed) => typed.toLowerCase()), password })))
@@ -77,19 +77,19 @@ export const requestEmailChange = createServerFn({ method: "POST" })
 
 const linkInput = z.object({ token: z.string().max(100) });
 
-/** What the link of an e-mail change would change. */
+/** What the link of an email change would change. */
 const getLinkedEmail = createServerFn({ method: "GET" })
   .middleware([selfAccess])
   .validator(input(linkInput))
   .handler(({ context, data }) => emailChange.linkedEmail(context, data.token));
 
-/** Changes the e-mail address with the link's token (ORG-7). */
+/** Changes the email address with the link's token (ORG-7). */
 export const confirmEmailChange = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(linkInput))
   .handler(({ context, data }) => emailChange.confirmEmailChange(context, data.token));
 
-/** Ends a change of the e-mail address that waits for its link. */
+/** Ends a change of the email address that waits for its link. */
 export const cancelEmailChange = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .handler(({ context }) => emailChange.cancelEmailChange(context));

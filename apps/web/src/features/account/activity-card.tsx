@@ -16,9 +16,9 @@ const words: Readonly<Record<AccountAction, string>> = {
   "account.two_factor_off": "Two-factor sign-in turned off",
   "account.recovery_codes": "Recovery codes replaced",
   "account.session_end": "Sessions ended",
-  "account.email_requested": "Change of the email address requested",
-  "account.email_canceled": "Change of the email address canceled",
-  "account.email_change": "Email address changed",
+  "account.email_requested": "Email change requested",
+  "account.email_canceled": "Email change canceled",
+  "account.email_change": "Email changed",
   "account.picture": "Picture changed",
   "account.preferences": "Preferences changed",
 };
@@ -36,7 +36,7 @@ export function ActivityCard() {
         description="Changes to your account. If you don't recognize one, change your password and end other sessions."
       />
       {error ? (
-        <LoadFailure title="The activity could not be loaded" error={error} reset={() => void refetch()}>
+        <LoadFailure title="Couldn't load the activity" error={error} reset={() => void refetch()}>
           Your account is not affected.
         </LoadFailure>
       ) : entries === undefined ? (

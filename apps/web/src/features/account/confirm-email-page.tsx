@@ -6,14 +6,14 @@ import { Callout } from "~/ui/callout.tsx";
 import { OAuthFrame } from "../oauth/consent-states.tsx";
 import { confirmEmailChange, linkedEmailQuery } from "./account.functions.ts";
 
-/** Where the link of an e-mail change leads. Opening it changes nothing: mail programs open links before people do. */
+/** Where the link of an email change leads. Opening it changes nothing: mail programs open links before people do. */
 export function ConfirmEmailPage({ token }: { readonly token: string }) {
   const { data: linked } = useSuspenseQuery(linkedEmailQuery(token));
   const [changed, setChanged] = useState<string | null>(null);
   const { failure, busy, run } = useSubmit();
   if (changed) {
     return (
-      <OAuthFrame title="Your email is changed">
+      <OAuthFrame title="Your email has changed">
         <p className="mt-2 text-base break-words text-muted">
           From now on you sign in with <strong className="font-medium text-ink">{changed}</strong>. Your other sessions
           have ended.

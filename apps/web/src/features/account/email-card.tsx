@@ -21,7 +21,7 @@ export function EmailCard({ email }: { readonly email: string }) {
     <Card>
       <CardHeader
         title="Email"
-        description="You sign in with it, and invitations go to it."
+        description="You sign in and get invitations with this address."
         actions={methods.hasPassword ? <ChangeEmail email={email} sendsMail={sendsMail} /> : null}
       />
       <CardBody className="flex flex-col gap-4">
@@ -38,7 +38,7 @@ function IssuerEmail({ email, issuer }: { readonly email: string; readonly issue
     <Card>
       <CardHeader
         title="Email"
-        description={`Your address comes from ${host}. Change it there; Towpath takes it over when you next sign in.`}
+        description={`Your address comes from ${host}. Change it there; Towpath picks it up the next time you sign in.`}
         actions={
           <a href={issuer} target="_blank" rel="noreferrer" className={buttonLook()}>
             Open {host}
@@ -62,7 +62,7 @@ function Pending({ email, expiresAt }: { readonly email: string; readonly expire
     try {
       await cancelEmailChange();
       await queryClient.invalidateQueries(signInMethodsQuery);
-      toast.success("Your address stays as it is");
+      toast.success("Your email stays the same");
     } catch (error) {
       toast.error(failureText(error));
     } finally {
@@ -72,10 +72,10 @@ function Pending({ email, expiresAt }: { readonly email: string; readonly expire
   return (
     <Callout title={`Confirm ${email}`}>
       <p>
-        Open the link that we sent there, in this browser. It stops working <RelativeTime time={expiresAt} />.
+        Open the link we sent there, in this browser. It expires <RelativeTime time={expiresAt} />.
       </p>
       <Button size="sm" className="mt-2" busy={busy} onClick={() => void cancel()}>
-        Cancel the change
+        Cancel change
       </Button>
     </Callout>
   );
@@ -90,8 +90,8 @@ function ChangeEmail(props: { readonly email: string; readonly sendsMail: boolea
       title="Change your email"
       description={
         props.sendsMail
-          ? "We send a link to the new address and tell the old one. Your address changes when you open the link."
-          : "This instance sends no email, so the address changes at once and nobody checks it. Type it with care: you sign in with it."
+          ? "We'll send a link to the new address and notify the old one. Your email changes when you open the link."
+          : "This instance can't send email, so the change applies at once, unverified. Type carefully: you sign in with this address."
       }
       trigger={<Button>Change email</Button>}
     >

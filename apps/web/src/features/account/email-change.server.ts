@@ -7,7 +7,7 @@ import { accepted, callOf, type Self } from "./own-account.server.ts";
 const takenText = "Another account has this address.";
 
 /**
- * Asks for another e-mail address (ORG-7). With a mail server the new mailbox gets a link, and the old one a notice;
+ * Asks for another email address (ORG-7). With a mail server the new mailbox gets a link, and the old one a notice;
  * without one, the address changes at once.
  *
  * @throws TowpathError `invalid_input` by field, `limit_reached`, `not_configured` where the issuer has the address
@@ -22,7 +22,7 @@ export async function requestEmailChange(
   if (!auth.embedded) throw issuerHasAddress(config.oidc?.issuer);
   // The password first: a stolen session must not help to find out who has an account.
   accepted(await auth.account.checkPassword(callOf(self, headers), input), "password");
-  if (input.email === user.email) throw refused("This is your address already.");
+  if (input.email === user.email) throw refused("This is already your address.");
   if (await auth.emailChange.isTaken(input.email)) throw refused(takenText);
   const { mail } = self.ctx;
   if (!config.sendsMail || !mail) {
@@ -77,11 +77,11 @@ function messages(
       sender: `user:${user.id}`,
       subject: "Confirm your email address for Towpath",
       paragraphs: [
-        `Somebody wants to use this address for their account at ${baseUrl}.`,
+        `Someone wants to use this address for their account at ${baseUrl}.`,
         "If that's you, open the link where you're signed in. It works once, for an hour.",
       ],
       action: { label: "Confirm address", url: `${baseUrl}/account/email?token=${token}` },
-      footnote: "If it isn't you, ignore this message. Nothing changes.",
+      footnote: "If that's not you, ignore this message. Nothing will change.",
     },
     {
       purpose: "email-change",
@@ -89,8 +89,8 @@ function messages(
       sender: null,
       subject: "Your email address for Towpath is about to change",
       paragraphs: [
-        `Somebody who knows your password asked to change the address of your account at ${baseUrl} to ${to}.`,
-        "It changes when the link that we sent to the new address is followed.",
+        `Someone who knows your password asked to change the address of your account at ${baseUrl} to ${to}.`,
+        "It changes when someone opens the link we sent to the new address.",
       ],
       action: { label: "Open your account", url: `${baseUrl}/account` },
       footnote: "If that wasn't you, change your password now. That cancels the change.",

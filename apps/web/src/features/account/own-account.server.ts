@@ -85,12 +85,12 @@ export const callOf = ({ signedIn }: Self, headers: Headers) => ({
 });
 
 const texts: Record<Exclude<AccountProblem["problem"], "too_many_attempts">, string> = {
-  wrong_password: "This is not your password.",
-  wrong_code: "This code is wrong or was used already. Enter the one that your app shows now.",
-  already_on: "Two-factor sign-in is on already. Turn it off first.",
+  wrong_password: "Wrong password. Try again.",
+  wrong_code: "This code is wrong or already used. Enter the one your app shows now.",
+  already_on: "Two-factor sign-in is already on. Turn it off first.",
   not_on: "Two-factor sign-in is not on. Reload this page.",
   no_password: "Your account has no password on this instance.",
-  unavailable: "This could not be changed. Try again.",
+  unavailable: "The change failed. Try again.",
 };
 
 /**

@@ -11,7 +11,7 @@ export function PreferencesPage({ preferences }: { readonly preferences: Prefere
     <AccountFrame title="Preferences" description="How Towpath looks to you.">
       <TimeForm preferences={preferences} />
       <Card>
-        <CardHeader title="Theme" description="Kept in this browser. System follows the setting of your device." />
+        <CardHeader title="Theme" description="Saved in this browser. System follows your device." />
         <CardBody>
           <ThemeChoice />
         </CardBody>

@@ -51,7 +51,7 @@ function PictureCard({ profile }: { readonly profile: ProfileView }) {
   const reload = useReloadedProfile();
   return (
     <Card>
-      <CardHeader title="Picture" description="Shown to members of your organizations beside your name." />
+      <CardHeader title="Picture" description="Members of your organizations see it next to your name." />
       <CardBody>
         <PictureField
           name={profile.displayName}

@@ -121,7 +121,7 @@ function EndOthers({ count }: { readonly count: number }) {
       onOpenChange={setOpen}
       trigger={<Button variant="danger-quiet">End all others</Button>}
       title={count === 1 ? "End the other session?" : `End ${count} other sessions?`}
-      description="You stay signed in here. Everywhere else you have to sign in again, and open logs close."
+      description="You stay signed in here. Your other devices have to sign in again, and their open logs close."
       footer={
         <>
           <Button onClick={() => setOpen(false)}>Cancel</Button>

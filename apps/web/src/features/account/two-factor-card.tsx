@@ -26,7 +26,7 @@ export function TwoFactorCard({ state }: { readonly state: SecondFactorState }) 
             Two-factor sign-in <Badge tone={isOn ? "ok" : "neutral"}>{isOn ? "On" : "Off"}</Badge>
           </span>
         }
-        description="A code from an authenticator app, besides your password."
+        description="A code from an authenticator app, in addition to your password."
         actions={isOn ? <TurnOff /> : <TwoFactorSetup />}
       />
       {isOn ? (
@@ -89,7 +89,7 @@ function NewCodes() {
       onOpenChange={show}
       trigger={<Button size="sm">New codes</Button>}
       title={codes ? "Save your new recovery codes" : "Make new recovery codes?"}
-      description={codes ? "You won't see them again. Each works once." : "The codes that you have stop working."}
+      description={codes ? "You won't see them again. Each works once." : "Your current codes stop working."}
     >
       {codes ? (
         <RecoveryCodes codes={codes} onDone={() => show(false)} />

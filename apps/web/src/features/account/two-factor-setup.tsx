@@ -19,7 +19,7 @@ type Step =
 
 const texts: Record<Step["kind"], { readonly title: string; readonly description: string }> = {
   password: { title: "Turn on two-factor sign-in", description: "First, enter your password." },
-  app: { title: "Scan with your authenticator app", description: "Then enter the code that the app shows." },
+  app: { title: "Scan with your authenticator app", description: "Then enter the code it shows." },
   codes: {
     title: "Save your recovery codes",
     description: "Two-factor sign-in is on. If you lose your device, each of these signs you in once.",

@@ -65,7 +65,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
   const clear = async () => {
     const work = clearAdminJwts({ data: projectKey });
     await toast
-      .promise(work, { loading: "Revoking", success: "All admin JWTs of this project are revoked" })
+      .promise(work, { loading: "Revoking", success: "All admin JWTs for this project are revoked" })
       .then(() => setIssued(null))
       // The toast shows the error.
       .catch(() => {});
@@ -78,7 +78,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
         <Callout tone="info" title="This server doesn't ask for it">
           {project.authMode === "passthrough"
             ? "It authenticates callers itself and gets your token like any other."
-            : "It is open to everybody."}{" "}
+            : "It's open to everyone."}{" "}
           Admin JWTs work only on servers for members.
         </Callout>
       )}
@@ -90,7 +90,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
       <Card>
         <CardHeader
           title="Token"
-          description="It acts as you, for this project only, and ends after 15 minutes or with your membership."
+          description="It acts as you, for this project only. It expires after 15 minutes, or when you leave the team."
         />
         <CardBody className="flex flex-col gap-4">
           {issued ? (
@@ -118,15 +118,15 @@ function Cache({ projectKey, onClear }: { projectKey: ProjectKey; onClear: () =>
   const { data: stats } = useSuspenseQuery(adminJwtStatsQuery(projectKey));
   const [open, setOpen] = useState(false);
   const figures = [
-    ["Hits", stats.hits, "requests that got a token issued before"],
-    ["Misses", stats.misses, "requests for which a token was signed"],
-    ["Size", stats.size, "tokens that would be issued again"],
+    ["Hits", stats.hits, "requests answered with an existing token"],
+    ["Misses", stats.misses, "requests that signed a new token"],
+    ["Size", stats.size, "tokens ready for reuse"],
   ] as const;
   return (
     <Card>
       <CardHeader
         title="Cache"
-        description="The same token is issued again until it has less than five minutes left. Counted since this web process started, or since the cache was cleared."
+        description="Towpath reuses a token until five minutes before it expires. Counts start when this web process starts or you clear the cache."
       />
       <CardBody className="flex flex-col gap-4">
         <dl className="grid gap-3 sm:grid-cols-3">
@@ -142,7 +142,7 @@ function Cache({ projectKey, onClear }: { projectKey: ProjectKey; onClear: () =>
           open={open}
           onOpenChange={setOpen}
           title="Clear the cache?"
-          description="This revokes every admin JWT of this project, including other admins'. Gateways refuse them within seconds. Connections that are open end when their token expires. You can't undo this."
+          description="This revokes every admin JWT of this project, including other admins'. Gateways refuse them within seconds. Open connections end when their token expires. You can't undo this."
           trigger={
             <Button variant="danger-quiet" className="self-start" icon={<ShieldOff aria-hidden />}>
               Clear cache and revoke tokens

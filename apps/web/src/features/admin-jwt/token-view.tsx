@@ -44,7 +44,7 @@ export function TokenView(view: {
           <CopyButton text={token} label="Copy token" />
         </div>
         <p className="mt-1.5 text-sm text-muted">
-          Expires in {leftAs(secondsLeft)}. {isCached ? "Issued before, from the cache." : "Newly issued."}
+          Expires in {leftAs(secondsLeft)}. {isCached ? "Reused from the cache." : "Newly issued."}
         </p>
       </div>
       <Decoded token={token} />

@@ -26,7 +26,7 @@ export function ActivityError({ title, error, reset }: { title: string; error: u
   return (
     <>
       <PageHeader title={title} />
-      <LoadFailure title={`${title} could not be loaded`} error={error} reset={reset}>
+      <LoadFailure title={`Couldn't load ${title.toLowerCase()}`} error={error} reset={reset}>
         Calls are still recorded.
       </LoadFailure>
     </>

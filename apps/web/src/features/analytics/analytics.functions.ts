@@ -45,7 +45,7 @@ const getSessions = createServerFn({ method: "GET" })
     return { ...page, data: await namePrincipals(context.ctx, context.organization.slug, page.data) };
   });
 
-/** How many sessions began over time (PRJ-6). */
+/** How many sessions started over time (PRJ-6). */
 const getSessionTimeseries = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(ofProject(timeseriesShape))

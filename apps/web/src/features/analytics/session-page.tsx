@@ -50,7 +50,7 @@ export function SessionPage({ projectKey, sessionId }: { projectKey: ProjectKey;
             className={buttonLook()}
           >
             <ScrollText aria-hidden />
-            {session.session ? "Its calls in the log" : "This user's calls in the log"}
+            {session.session ? "Calls in the log" : "This user's calls in the log"}
           </Link>
         }
       />
@@ -69,7 +69,9 @@ export function SessionPage({ projectKey, sessionId }: { projectKey: ProjectKey;
         {usage.data.length > 0 ? (
           <UsageTable rows={usage.data} />
         ) : (
-          <EmptyState title="Its calls are no longer in the log">Rows are removed before the session is.</EmptyState>
+          <EmptyState title="This session's calls are no longer in the log">
+            The log deletes calls before it deletes their session.
+          </EmptyState>
         )}
       </Card>
     </>
@@ -94,11 +96,11 @@ function SessionFields({ projectKey, session }: { projectKey: ProjectKey; sessio
         {session.session ? (
           <code className="text-xs break-all">{session.session}</code>
         ) : (
-          "Formed from calls without a session id"
+          "Grouped from calls without a session id"
         )}
       </Field>
       <Field name="Calls">
-        {formatCount(session.calls)}, {formatCount(session.errors)} errors
+        {formatCount(session.calls)}, {session.errors === 1 ? "1 error" : `${formatCount(session.errors)} errors`}
       </Field>
       <Field name="From first to last call">
         {formatDuration(lengthOf(session))}

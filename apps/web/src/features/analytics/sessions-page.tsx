@@ -28,14 +28,14 @@ export function SessionsPage({
   return (
     <ActivityPage
       title="Sessions"
-      description="A client's session, by its id. Calls of clients without one form a session until they pause for 30 minutes."
+      description="Each client's session. Calls without a session id count as one session until a 30-minute pause."
       timeRange={timeRange}
       onTimeRange={onTimeRange}
       panel={
         activity.isError
           ? null
           : {
-              noun: "sessions began",
+              noun: "sessions started",
               series: activity.data?.series,
               figures: [
                 { name: "Sessions", value: stats && formatCount(stats.sessions) },
@@ -51,7 +51,7 @@ export function SessionsPage({
       empty={{
         icon: <MessagesSquare aria-hidden />,
         title: `No sessions in the ${timeRangeLabels[timeRange].toLowerCase()}`,
-        text: "A session appears here a few seconds after a client's first call. Calls that the gateway refuses begin none.",
+        text: "A session appears here a few seconds after a client's first call. Refused calls don't start one.",
       }}
       list={list}
     />

@@ -94,7 +94,7 @@ export function UserPage({
         )}
       </Card>
       <Card>
-        <CardHeader title="Usage" description={`The latest calls, ${usage.counted} of them, in the ${range}.`} />
+        <CardHeader title="Usage" description={`The latest ${usage.counted} calls in the ${range}.`} />
         {usage.data.length > 0 ? (
           <UsageTable rows={usage.data} />
         ) : (

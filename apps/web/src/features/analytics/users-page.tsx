@@ -29,7 +29,7 @@ export function UsersPage({
   return (
     <ActivityPage
       title="Users"
-      description="Members, API keys and others that called this server. Everyone who calls without credentials is one anonymous user."
+      description="Members, API keys and anyone else who called this server. All callers without credentials count as one anonymous user."
       timeRange={timeRange}
       onTimeRange={onTimeRange}
       panel={
@@ -48,7 +48,7 @@ export function UsersPage({
       empty={{
         icon: <Users aria-hidden />,
         title: `Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`,
-        text: "A user appears here a few seconds after the first call that the gateway lets through.",
+        text: "A user appears here a few seconds after their first accepted call.",
       }}
       list={list}
     />

@@ -90,14 +90,14 @@ const endings = {
     button: "Revoke key",
     loading: "Revoking",
     done: "revoked",
-    note: "Clients that use it are refused, and their open connections end, within seconds. You can't undo this. The key stays in the list.",
+    note: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The key stays in the list.",
   },
   delete: {
     call: deleteKey,
     button: "Delete key",
     loading: "Deleting",
     done: "deleted",
-    note: "Clients that use it are refused, and their open connections end, within seconds. You can't undo this. The audit log keeps the key's name.",
+    note: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The audit log keeps the key's name.",
   },
 } as const;
 

@@ -45,11 +45,11 @@ function OwnKeys({ orgSlug }: { readonly orgSlug: string }) {
   return (
     <KeySection
       title="Your keys"
-      description="They act as you: servers see your name, and the keys end when you leave this team."
+      description="They act as you: servers see your name, and the keys stop working when you leave this team."
     >
       {keys.length === 0 ? (
         <EmptyState icon={<KeyRound aria-hidden />} title="You have no keys yet">
-          Create one for each client, so that you can revoke one without affecting the others.
+          Create one per client, so you can revoke one without affecting the others.
         </EmptyState>
       ) : (
         <ApiKeyTable label="Your keys" keys={keys} orgSlug={orgSlug} mayEnd={() => true} />

@@ -28,13 +28,13 @@ const kinds = [
 ] as const;
 
 const kindHints: Record<ApiKeyKind, string> = {
-  personal: "Servers see you as the caller. The key ends when you leave this team.",
+  personal: "Servers see you as the caller. The key stops working when you leave this team.",
   organization: "Servers see the key as the caller. It stays valid when members leave.",
 };
 
 const scopes = [
   { value: "all", label: "All servers" },
-  { value: "some", label: "Chosen servers" },
+  { value: "some", label: "Selected servers" },
 ] as const;
 
 const empty = {
@@ -116,7 +116,7 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
         void create();
       }}
     >
-      <Field label="Name" hint="Where you will use it." error={problems.name} count={name.length} max={64}>
+      <Field label="Name" hint="Where you'll use it." error={problems.name} count={name.length} max={64}>
         {(control) => (
           <Input
             {...control}
@@ -173,7 +173,7 @@ function ServerChoice({
   if (servers.length === 0) return <p className="text-sm text-muted">This team has no servers yet.</p>;
   return (
     <fieldset className="scroll-thin max-h-48 overflow-y-auto rounded-md border p-2.5">
-      <legend className="sr-only">Servers that the key may call</legend>
+      <legend className="sr-only">Servers that the key can call</legend>
       {servers.map(({ id, name }) => (
         <Checkbox
           key={id}

@@ -40,9 +40,7 @@ export function NewApiKey({
       {servers.length > 0 ? (
         <HowToUse apiKey={created.key} servers={servers} />
       ) : (
-        <p className="mt-3 text-sm text-muted">
-          Once you have deployed a server, its page shows how to connect clients to it.
-        </p>
+        <p className="mt-3 text-sm text-muted">Deploy a server, and its page shows how to connect clients.</p>
       )}
     </section>
   );

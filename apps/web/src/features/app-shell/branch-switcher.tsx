@@ -43,7 +43,7 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
       label="Switch branch"
       placeholder="Find a branch"
       groups={[{ label: "Branches", items: choices }]}
-      empty={branches ? "No branch of this server has that name." : "Loading branches…"}
+      empty={branches ? "No branch has that name." : "Loading branches…"}
       className={className ?? ""}
       icon={<GitBranch className="size-3.5 text-faint" aria-hidden />}
       onOpen={() => setWanted(true)}

@@ -110,7 +110,7 @@ export function organizationScreens(organization: {
           label: "Profile",
           icon: <CircleUserRound aria-hidden />,
           link: { to: "/$orgSlug/settings/profile", params },
-          keywords: ["name", "e-mail"],
+          keywords: ["name", "email"],
         },
         {
           label: "Security",

@@ -64,7 +64,7 @@ export function OrganizationSwitcher({
         { label: "Organizations", items: choices },
         { label: "Actions", items: [create] },
       ]}
-      empty="No organization of yours has that name."
+      empty="No organization has that name."
       className={className ?? ""}
       {...(shown.pictureUrl && { icon: <Picture of={shown} /> })}
     >

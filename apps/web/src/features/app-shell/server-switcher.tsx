@@ -59,7 +59,7 @@ export function ServerSwitcher({
       label="Switch server"
       placeholder="Find a server or portal"
       groups={groups}
-      empty="No server or portal of this organization has that name."
+      empty="No server or portal has that name."
       className={className ?? ""}
       icon={<StatusDot tone={!project?.isLive ? "neutral" : project.liveWarnings > 0 ? "warn" : "ok"} />}
     >

@@ -38,12 +38,12 @@ export function AuditLogPage({ orgSlug, search, onSearch }: PageProps) {
               </Button>
             }
           >
-            Nobody made such a change in that time.
+            Try other filters or a longer time.
           </EmptyState>
         ) : null}
         {entries.length === 0 && !isFiltered ? (
-          <EmptyState icon={<ScrollText aria-hidden />} title="Nothing has been changed yet">
-            Every change to servers, members, keys and settings will be listed here.
+          <EmptyState icon={<ScrollText aria-hidden />} title="No changes yet">
+            Changes to servers, members, keys and settings appear here.
           </EmptyState>
         ) : null}
       </div>
@@ -146,7 +146,7 @@ export function AuditLogPending() {
 export function AuditLogError({ error, reset }: ErrorComponentProps) {
   return (
     <Page>
-      <LoadFailure title="The audit log could not be loaded" error={error} reset={reset}>
+      <LoadFailure title="Couldn't load the audit log" error={error} reset={reset}>
         Changes are still recorded.
       </LoadFailure>
     </Page>

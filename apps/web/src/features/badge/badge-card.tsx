@@ -16,7 +16,7 @@ export function BadgeCard({
   const markdown = `[![${name} on Towpath](${project.siteUrl}${image})](${project.siteUrl}/app/${name})`;
   return (
     <Card id="badge" className="scroll-mt-24">
-      <CardHeader title="README badge" description="Shows whether the server is live, and leads to its public page." />
+      <CardHeader title="README badge" description="Shows whether the server is live, and links to its public page." />
       <CardBody className="flex flex-col gap-3">
         {project.isPublic ? (
           <>

@@ -42,7 +42,7 @@ export function AuthModeButton({ project, warning }: { project: ProjectKey; warn
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       toast.success(cure?.done ?? "Saved.");
     },
-    onError: (error) => toast.error("Who can call it was not changed.", { description: failureText(error) }),
+    onError: (error) => toast.error("Access wasn't changed.", { description: failureText(error) }),
   });
   if (!cure || !mayChange) return null;
   return (

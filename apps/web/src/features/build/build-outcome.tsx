@@ -34,7 +34,7 @@ export function BuildOutcome({
         title="This build was canceled"
         actions={<RedeployButton project={project} buildId={build.id} label="Rebuild" />}
       >
-        A newer commit replaced it, or someone canceled it: the end of its log says which. {liveNote}
+        A newer commit replaced it, or someone canceled it. The end of its log says which. {liveNote}
       </Callout>
     );
   }
@@ -77,7 +77,7 @@ export function CancelButton({ project, buildId }: { project: ProjectKey; buildI
   const { mutate, isPending } = useMutation({
     mutationFn: () => cancel({ data: { buildId } }),
     onSuccess: () => toast.success("Build canceled"),
-    onError: (error) => toast.error("The build could not be canceled.", { description: failureText(error) }),
+    onError: (error) => toast.error("Couldn't cancel the build.", { description: failureText(error) }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: projectQueryKey(project) }),
   });
   if (!useMay("build.start")) return null;

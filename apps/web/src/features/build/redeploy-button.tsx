@@ -59,6 +59,6 @@ function useNewBuild(project: ProjectKey, start: (buildId: string) => Promise<{ 
       void queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId: id } });
     },
-    onError: (error) => toast.error("The build could not be started.", { description: failureText(error) }),
+    onError: (error) => toast.error("Couldn't start the build.", { description: failureText(error) }),
   });
 }

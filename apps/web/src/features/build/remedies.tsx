@@ -70,7 +70,7 @@ function useFixAndRebuild(project: ProjectKey, build: BuildView, change: () => P
       void queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId: id } });
     },
-    onError: (error) => toast.error("The build could not be started.", { description: failureText(error) }),
+    onError: (error) => toast.error("Couldn't start the build.", { description: failureText(error) }),
   });
 }
 

@@ -55,7 +55,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             <p className="text-sm text-ink/85">
               {deployment?.isLive
                 ? `Calls to this URL reach commit ${build.commitSha.slice(0, 7)}.`
-                : "Another version is live under this URL."}
+                : "Another version is live at this URL."}
               {build.pythonVersion && ` Python ${build.pythonVersion}.`}
             </p>
           </div>

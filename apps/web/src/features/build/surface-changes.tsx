@@ -56,7 +56,7 @@ export function SurfaceChanges({
       {breaking > 0 && (
         <p className="flex items-center gap-1.5 text-xs text-warn">
           <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
-          {breaking === 1 ? "One of them can break calls that work now." : `${breaking} can break calls that work now.`}
+          {breaking === 1 ? "One of them can break existing calls." : `${breaking} can break existing calls.`}
         </p>
       )}
     </section>

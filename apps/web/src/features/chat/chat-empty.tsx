@@ -81,13 +81,13 @@ function NotConfigured() {
       {mayManage ? (
         <div className="flex flex-col gap-2">
           <p>
-            Set <code>TOWPATH_CHAT_MODELS</code> for the web process and restart it. Any provider that speaks OpenAI's
-            or Anthropic's API will do:
+            Set <code>TOWPATH_CHAT_MODELS</code> for the web process and restart it. Any provider with an OpenAI or
+            Anthropic API works:
           </p>
           <CodeBlock code={example} label="example" className="max-h-48" />
         </div>
       ) : (
-        <p>Ask an owner or admin of your team, or whoever runs this Towpath, to configure one.</p>
+        <p>Ask the operator of this instance to configure one.</p>
       )}
     </Callout>
   );

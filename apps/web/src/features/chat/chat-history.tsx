@@ -40,7 +40,7 @@ export function ChatHistory({
       {chats.isError && <p className="text-sm text-bad">{failureText(chats.error)}</p>}
       {chats.data?.length === 0 && (
         <EmptyState icon={<History aria-hidden />} title="No chats yet">
-          What you ask is kept here for 90 days. Only you see it.
+          Chats are kept for 90 days. Only you can see them.
         </EmptyState>
       )}
       <ul className="flex flex-col gap-0.5">
@@ -184,7 +184,7 @@ function DeleteDialog({
       open
       onOpenChange={(open) => !open && onClose()}
       title="Delete this chat?"
-      description="You can't undo this. The request log keeps the calls of its tools."
+      description="You can't undo this. The request log keeps its tool calls."
     >
       <p className="mb-4 text-sm break-words">{chat.title}</p>
       <Buttons onClose={onClose}>

@@ -76,8 +76,8 @@ function WithManifest({
     const why = found.warnings.find((warning) => warning.code === "lists_not_read");
     if (why) return <BuildWarnings warnings={[why]} />;
     return (
-      <EmptyState title="This server's tools are not known">
-        The live build has no manifest that this version of Towpath can read. Redeploy it.
+      <EmptyState title="This server's tools are unknown">
+        This version of Towpath can't read the live build's manifest. Redeploy the server.
       </EmptyState>
     );
   }
@@ -103,14 +103,13 @@ function NothingToAsk({ why, projectKey }: { why: "nothing live" | "unknown"; pr
   if (why === "unknown") {
     return (
       <Callout tone="warn" title="This version is not live" actions={toDeployments}>
-        The link leads to a branch or deployment that isn't live any more. Choose a branch in the bar above, or deploy
-        it again.
+        The link is to a branch or deployment that's no longer live. Choose a branch in the bar above, or redeploy it.
       </Callout>
     );
   }
   return (
     <EmptyState icon={<MessagesSquare aria-hidden />} title="Nothing is live yet" actions={toDeployments}>
-      You can chat with the server as soon as a build has succeeded.
+      You can chat with the server once a build succeeds.
     </EmptyState>
   );
 }

@@ -146,7 +146,7 @@ async function attached(
     return { text: question, attached: texts.map((each) => redactor.text(each)) };
   } catch (error) {
     if (!(error instanceof McpClientError)) throw error;
-    const message = `What you attached can't be read: ${redactor.text(error.message)}`;
+    const message = `Couldn't read your attachment: ${redactor.text(error.message)}`;
     return { problem: { code: "server_unreachable", message } };
   }
 }

@@ -44,10 +44,13 @@ export async function chatTarget(call: {
     );
   }
   const { manifest } = await getBuildByDeployment({ ctx, input });
-  if (!manifest) throw new TowpathError("conflict", "The server's tools are not known. Redeploy it.");
+  if (!manifest) throw new TowpathError("conflict", "The server's tools are unknown. Redeploy it.");
   const redactor = await createBoundedRedactor(await readValuesToRedact({ ctx, input }), maxRedactorBytes);
   if (!redactor) {
-    throw new TowpathError("conflict", "The server's environment variables are too large to be kept out of the chat.");
+    throw new TowpathError(
+      "conflict",
+      "The server's environment variables are too large for Towpath to hide their values in chats.",
+    );
   }
   const userId = requireUser(ctx);
   const authorization = async () => {

@@ -76,7 +76,7 @@ export function Composer({
         ref={field}
         rows={1}
         aria-label="Your question"
-        placeholder={disabled ?? "Ask about this server, or let it do something"}
+        placeholder={disabled ?? "Ask about this server, or give it a task"}
         disabled={disabled !== null}
         value={draft.text}
         onChange={({ target }) => onChange({ ...draft, text: target.value })}

@@ -99,8 +99,8 @@ export function Conversation({
   return (
     <div ref={end.ref} className="mx-auto flex w-full max-w-3xl flex-1 flex-col">
       {chat.isMissing && (
-        <Callout tone="warn" title="There is no such chat" className="mb-4">
-          It may have been deleted, or is somebody else's.
+        <Callout tone="warn" title="Chat not found" className="mb-4">
+          It was deleted, or belongs to someone else.
         </Callout>
       )}
       {chat.turns.length === 0 && chatId === null ? (

@@ -25,7 +25,7 @@ const icons: Record<ChatToolPart["status"], ReactNode> = {
 };
 
 const words: Record<ChatToolPart["status"], string> = {
-  asked: "Waits for your approval",
+  asked: "Waiting for your approval",
   running: "Running",
   done: "Done",
   failed: "Failed",

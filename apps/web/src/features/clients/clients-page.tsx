@@ -21,7 +21,7 @@ export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey })
   const maySeeClients = useMay("client.read");
   return (
     <>
-      <PageHeader title="Clients" description="Connect an app to this server, and see which are connected." />
+      <PageHeader title="Clients" description="Connect an app to this server, and see what's connected." />
       <div className="flex max-w-4xl flex-col gap-5">
         <ConnectCard project={project} projectKey={projectKey} />
         <BadgeCard projectKey={projectKey} project={project} />
@@ -84,9 +84,9 @@ function HowItGetsIn(props: {
   readonly projectKey: ProjectKey;
 }) {
   const { project, way, projectKey } = props;
-  if (project.authMode === "towpath-public") return "This server is public: the URL is all that a client needs.";
+  if (project.authMode === "towpath-public") return "This server is public: clients need only the URL.";
   if (project.authMode === "passthrough") {
-    return "The server asks callers for credentials itself. Your client will say what it needs.";
+    return "The server authenticates callers itself. Your client will ask for any credentials it needs.";
   }
   if (way === "key") {
     return (
@@ -95,7 +95,7 @@ function HowItGetsIn(props: {
         <Link to="/$orgSlug/settings/api-keys" params={{ orgSlug: projectKey.orgSlug }} className={linkLook}>
           API keys
         </Link>{" "}
-        and put it where <code>{placeholderKey}</code> stands. Best for scripts and for machines without a browser.
+        and put it where <code>{placeholderKey}</code> stands. Best for scripts and machines without a browser.
       </>
     );
   }

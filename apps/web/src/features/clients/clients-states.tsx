@@ -9,7 +9,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 export function ClientsPending() {
   return (
     <>
-      <PageHeader title="Clients" description="Connect an app to this server, and see which are connected." />
+      <PageHeader title="Clients" description="Connect an app to this server, and see what's connected." />
       <Card className="max-w-4xl">
         <SkeletonRows rows={8} label="Loading clients" />
       </Card>
@@ -22,8 +22,8 @@ export function ClientsError({ error, reset }: { error: unknown; reset: () => vo
   return (
     <>
       <PageHeader title="Clients" />
-      <LoadFailure title="The clients could not be loaded" error={error} reset={reset}>
-        Clients that are connected are not affected.
+      <LoadFailure title="Couldn't load the clients" error={error} reset={reset}>
+        Connected clients aren't affected.
       </LoadFailure>
     </>
   );
@@ -35,7 +35,7 @@ export function ClientsNotFound() {
     <>
       <PageHeader title="Clients" />
       <EmptyState icon={<SearchX aria-hidden />} title="This server is gone">
-        It was deleted or renamed while this page was open. Clients that were connected to it can't reach it any more.
+        It was deleted or renamed while this page was open. Its clients can no longer reach it.
       </EmptyState>
     </>
   );

@@ -47,7 +47,7 @@ function Palette({
     <>
       <SearchList
         label="Search servers, portals, pages and actions"
-        placeholder="Where to? What to do?"
+        placeholder="Search or run a command"
         groups={groups}
         empty="No matches. Try a server, portal, page or action."
         onDone={() => onOpenChange(null)}
@@ -76,7 +76,7 @@ function ShortcutsDialog({ open, onOpenChange }: { open: boolean; onOpenChange: 
     { keys: [commandKey, "K"], does: "Search servers, portals, pages and actions", isSingle: false },
     { keys: ["/"], does: "Search on this page", isSingle: true },
     { keys: ["?"], does: "Show these shortcuts", isSingle: true },
-    { keys: ["Esc"], does: "Close what is open", isSingle: false },
+    { keys: ["Esc"], does: "Close a dialog or menu", isSingle: false },
   ];
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts">

@@ -192,7 +192,7 @@ function creating(organization: OrganizationAccessView | null, actions: PaletteA
 const themes = [
   { theme: "light", label: "Light theme", icon: <Sun aria-hidden /> },
   { theme: "dark", label: "Dark theme", icon: <Moon aria-hidden /> },
-  { theme: "system", label: "Theme of the system", icon: <Monitor aria-hidden /> },
+  { theme: "system", label: "System theme", icon: <Monitor aria-hidden /> },
 ] as const;
 
 function personal(actions: PaletteActions): SearchAction[] {

@@ -36,7 +36,7 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
         <Card>
           <CardHeader
             title="Builds"
-            description="Each build is of one commit. A failed build never changes what is live."
+            description="Each build deploys one commit. A failed build never changes what's live."
             actions={<BranchFilter projectKey={projectKey} branches={branches} chosen={branch} />}
           />
           {rows.length === 0 ? (

@@ -32,7 +32,7 @@ export function DeploymentsError({ error, reset }: { error: unknown; reset: () =
   return (
     <>
       <PageHeader title="Deployments" />
-      <LoadFailure title="The deployments could not be loaded" error={error} reset={reset}>
+      <LoadFailure title="Couldn't load the deployments" error={error} reset={reset}>
         Live deployments are not affected.
       </LoadFailure>
     </>
@@ -54,7 +54,7 @@ export function DeploymentsNotFound({ projectKey, branch }: { projectKey: Projec
             </Link>
           }
         >
-          Nothing was ever built of it here, or it was deleted with its builds.
+          It was never built here, or was deleted along with its builds.
         </EmptyState>
       </>
     );

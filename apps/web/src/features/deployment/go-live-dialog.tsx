@@ -115,7 +115,7 @@ export function GoLiveDialog({
       )}
       <p className="mt-3 text-sm text-muted">{explanations[way](version.branch.name)}</p>
       {error && (
-        <Callout tone="bad" title="The version could not be made live" className="mt-3">
+        <Callout tone="bad" title="Couldn't make this version live" className="mt-3">
           {failureText(error)}
         </Callout>
       )}
@@ -126,14 +126,14 @@ export function GoLiveDialog({
 const explanations: Readonly<Record<GoLive, (branch: string) => ReactNode>> = {
   "make-live": (branch) => (
     <>
-      New calls reach it as soon as its server answers, with the variables it was built with. Calls under way finish
-      where they are. The next push to <code>{branch}</code> goes live as usual.
+      New calls reach it as soon as its server answers. It keeps the variables it was built with. Calls in progress
+      finish on the current version. The next push to <code>{branch}</code> goes live as usual.
     </>
   ),
   promote: () => (
     <>
-      Nothing is built again: production gets the same files with its own variables, and goes live once the server
-      answers. The preview stays. The next push to production's branch replaces this version.
+      Nothing is rebuilt: production gets the same files with its own variables, and goes live once the server answers.
+      The preview stays. The next push to the production branch replaces this version.
     </>
   ),
 };

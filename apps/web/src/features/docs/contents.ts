@@ -39,15 +39,15 @@ export const contents: readonly Group[] = [
     pages: [
       ofRepository("sign-in", "Who can call a server", "Members only, open to anyone, or the server's own sign-in."),
       own("api-keys", "API keys", "Let scripts and clients without a browser call a server."),
-      ofRepository("roles", "Roles and permissions", "What each role may do, and which tools callers may use."),
+      ofRepository("roles", "Roles and permissions", "What each role can do, and which tools callers may use."),
       ofRepository("identity", "Who is calling", "How a server learns which person or key sent a request."),
     ],
   },
   {
     title: "Run a server",
     pages: [
-      own("variables", "Environment variables", "Set secrets and settings of a server, for production and previews."),
-      own("previews", "Previews and rollbacks", "A URL for every branch, and earlier deployments made live again."),
+      own("variables", "Environment variables", "Set a server's secrets and settings, for production and previews."),
+      own("previews", "Previews and rollbacks", "A URL for every branch, and how to return to an earlier deployment."),
       own("logs", "Logs", "Find a call, see why it failed, and read what the server printed."),
       ofRepository(
         "observability",
@@ -75,8 +75,12 @@ export const contents: readonly Group[] = [
         "Configuration",
         "Every setting of an instance, and how to put it on the internet.",
       ),
-      ofRepository("operating", "Operating", "Back up, upgrade, replace keys, and what goes on without what."),
-      ofRepository("retention", "Retention", "What is kept how long, and what happens when the disk fills up."),
+      ofRepository(
+        "operating",
+        "Operating",
+        "Back up, upgrade, replace keys, and what keeps working when a part is down.",
+      ),
+      ofRepository("retention", "Retention", "How long Towpath keeps data, and what happens when the disk fills up."),
     ],
   },
 ];

@@ -12,7 +12,7 @@ export function SearchPage({ query, found }: { readonly query: string; readonly 
       </h1>
       {query !== "" && found.length === 0 ? (
         <EmptyState icon={<SearchX aria-hidden />} title="No results">
-          Try fewer or other words, such as the first words of an error message.
+          Try fewer or different words, such as the start of an error message.
         </EmptyState>
       ) : (
         <ol className="mt-6 divide-y border-y empty:hidden">

@@ -65,7 +65,7 @@ export function CredentialFields({
         ) : null}
         {kind === "none" ? (
           <p className="text-xs text-muted sm:mt-7.5">
-            For servers that let anyone in, or that only your network reaches.
+            For servers that are open to anyone, or reachable only from your network.
           </p>
         ) : (
           <Field

@@ -21,7 +21,7 @@ export function ExternalSettings({ projectKey }: { readonly projectKey: ProjectK
     <Card id="server" className="scroll-mt-24">
       <CardHeader
         title="Address"
-        description="The server runs elsewhere. Towpath asks it every ten minutes what it offers."
+        description="The server runs elsewhere. Towpath reads its tools, resources and prompts every ten minutes."
         actions={<CheckButton projectKey={projectKey} />}
       />
       <CardBody className="flex flex-col gap-5">

@@ -82,9 +82,9 @@ function StateBadge({ state }: { readonly state: Connection["gitHub"]["state"] }
 function StateNote({ connection: { gitHub, accountLogin } }: { readonly connection: Connection }) {
   if (gitHub.state === "connected") return null;
   const text = {
-    suspended: `The owner of ${accountLogin} has suspended Towpath. Pushes start no builds until they resume it on GitHub. Live servers keep running.`,
-    revoked: `Towpath was removed from ${accountLogin} on GitHub. Pushes start no builds. Connect the account again, or disconnect it here.`,
-    unknown: "GitHub can't be reached right now, so Towpath doesn't know how this connection is.",
+    suspended: `The owner of ${accountLogin} has suspended Towpath. Pushes won't start builds until they resume it on GitHub. Live servers keep running.`,
+    revoked: `Towpath was removed from ${accountLogin} on GitHub. Pushes won't start builds. Connect the account again, or disconnect it here.`,
+    unknown: "GitHub can't be reached right now, so Towpath can't check this connection.",
   }[gitHub.state];
   return (
     <Callout tone={gitHub.state === "unknown" ? "info" : "warn"} className="mx-4 mb-4">
@@ -111,10 +111,10 @@ function Disconnect({ orgSlug, connection }: { readonly orgSlug: string; readonl
     >
       <p>
         {projectCount === 0
-          ? "No server of this team is built from this account."
+          ? "No server in this team builds from this account."
           : projectCount === 1
-            ? "1 server is built from this account. It keeps running, but pushes start no builds."
-            : `${projectCount} servers are built from this account. They keep running, but pushes start no builds.`}
+            ? "1 server builds from this account. It keeps running, but pushes won't start builds."
+            : `${projectCount} servers build from this account. They keep running, but pushes won't start builds.`}
       </p>
       <p className="mt-2">Repositories and the installed App stay on GitHub.</p>
     </ConfirmDeletion>
@@ -141,7 +141,7 @@ function Repositories({
         className="flex w-full items-center gap-2 px-4 py-2.5 text-left text-sm hover:bg-hover"
       >
         <span className="min-w-0 flex-1">
-          {selection === "all" ? "All repositories, also later ones" : "Selected repositories"}
+          {selection === "all" ? "All repositories, including future ones" : "Selected repositories"}
         </span>
         <span className="text-xs text-muted">{open ? "Hide" : "Show"}</span>
         <ChevronDown className={open ? "size-4 rotate-180 text-faint" : "size-4 text-faint"} aria-hidden />
@@ -163,7 +163,7 @@ function RepositoryNames({ orgSlug, installationId }: { readonly orgSlug: string
   }
   if (query.error) {
     return (
-      <Callout tone="bad" className="m-3" title="The repositories could not be loaded">
+      <Callout tone="bad" className="m-3" title="Couldn't load the repositories">
         {failureText(query.error)}
       </Callout>
     );

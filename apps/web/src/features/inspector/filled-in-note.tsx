@@ -15,8 +15,8 @@ export function ReplayNote({ replay, items }: { replay: Replay; items: readonly 
   return (
     <Callout tone={replay.isRedacted ? "warn" : "info"} title={`Filled in from a call of ${replay.name}`}>
       {replay.isRedacted
-        ? "The log has replaced secrets by names in brackets: enter them again before you call."
-        : "Nothing has been called yet. It will be called as you."}
+        ? "The log replaced secrets with names in brackets. Enter them again before you call."
+        : "Nothing has been called yet. The call will run as you."}
     </Callout>
   );
 }
@@ -24,7 +24,7 @@ export function ReplayNote({ replay, items }: { replay: Replay; items: readonly 
 export function SharedNote() {
   return (
     <Callout tone="info" title="Filled in from a link">
-      Nothing has been called yet. Check the arguments: it will be called as you.
+      Nothing has been called yet. Check the arguments: the call will run as you.
     </Callout>
   );
 }

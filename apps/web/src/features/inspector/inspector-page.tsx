@@ -116,8 +116,8 @@ function NothingLive({
   );
   if (named === "unknown") {
     return (
-      <Callout tone="warn" title="There is no such branch" actions={toDeployments}>
-        The link leads to a branch that was deleted, or is of another server. Choose a branch in the bar above.
+      <Callout tone="warn" title="Branch not found" actions={toDeployments}>
+        The branch was deleted, or belongs to another server. Choose a branch in the bar above.
       </Callout>
     );
   }
@@ -146,7 +146,7 @@ function NothingLive({
   if (named) return say(`${named.name} isn't live`, "Deploy it to call its tools here.", toDeployments);
   return say(
     "Nothing is live yet",
-    "As soon as a build has succeeded, its tools, resources and prompts can be called here.",
+    "Once a build succeeds, you can call its tools, resources and prompts here.",
     toDeployments,
   );
 }

@@ -17,8 +17,8 @@ export function InspectorWorkbench(props: Omit<PanesProps, "project" | "manifest
   return (
     <EmptyState title="This server's tools, resources and prompts can't be listed">
       {project.kind === "hosted"
-        ? "The live build has no manifest that this version of Towpath can read. Redeploy it."
-        : "The last check has not read them. Check the server again in its settings."}
+        ? "This version of Towpath can't read the live build's manifest. Redeploy the server."
+        : "The last check couldn't read them. Check the server again in its settings."}
     </EmptyState>
   );
 }

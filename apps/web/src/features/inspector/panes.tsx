@@ -150,7 +150,7 @@ function useSnippetPlace(
 function Nothing({ name, isHosted }: { name: string; isHosted: boolean }) {
   return (
     <EmptyState title={`This server has no ${name}`} className="flex-1">
-      {isHosted ? "Each build reads this list from the server." : "It is read again every ten minutes."}
+      {isHosted ? "Each build reads this list from the server." : "Towpath reads it again every ten minutes."}
     </EmptyState>
   );
 }

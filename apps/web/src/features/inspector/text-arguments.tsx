@@ -184,7 +184,7 @@ export function TemplateForm({
   const fields = templateVariables(template).map((variable) => ({
     name: variable.name,
     required: !variable.optional,
-    hint: variable.wildcard ? "May hold several segments: a/b/c" : null,
+    hint: variable.wildcard ? "Can have several segments: a/b/c" : null,
   }));
   return (
     <TextArguments

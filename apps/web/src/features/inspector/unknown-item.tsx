@@ -18,8 +18,7 @@ export function UnknownItem({ tab, name }: { tab: InspectorTab; name: string }) 
         </>
       }
     >
-      This version of the server doesn't have it. It may be on another branch, or have been renamed. Choose one from the
-      list.
+      This version of the server doesn't have it. It may be on another branch, or renamed. Choose one from the list.
     </EmptyState>
   );
 }

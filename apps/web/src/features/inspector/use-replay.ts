@@ -26,6 +26,6 @@ export function useReplay(projectKey: ProjectKey, { request }: Pick<InspectorSea
   if (request === undefined || (!data && !error)) return none;
   if (!data) return { ...none, problem: failureText(error) };
   const replay = replayOf(data);
-  const problem = replay ? null : "The log has not kept all of its arguments.";
+  const problem = replay ? null : "The log didn't keep all of its arguments.";
   return { replay, deploymentId: data.deploymentId, problem };
 }

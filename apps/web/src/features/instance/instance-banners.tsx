@@ -18,7 +18,7 @@ export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
       title={
         warning.refused
           ? "This instance can't isolate servers, so it doesn't run them"
-          : "Servers of this instance are not fully isolated"
+          : "Servers on this instance aren't fully isolated"
       }
     >
       They lack {missing}.{" "}
@@ -40,7 +40,7 @@ export function DiskBanner({ orgSlug }: { readonly orgSlug: string }) {
   if (!warning?.refused) return null;
   return (
     <Callout tone="warn" className="mb-4" title="This instance's disk is almost full, so no new builds start">
-      Servers keep running. Pushes wait and are built once there is space.{" "}
+      Servers keep running. Pushes wait until there's space to build.{" "}
       {mayManage ? (
         <Link to="/$orgSlug/settings/instance" params={{ orgSlug }} className="font-medium underline">
           See what uses the space

@@ -18,7 +18,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
     <div className="max-w-4xl">
       <PageHeader
         title="Instance"
-        description="How servers and builds are isolated on the host that runs them, and how full its disk is. Towpath tests each protection from the inside when it starts."
+        description="How the host isolates servers and builds, and how full its disk is. Towpath tests each protection from inside a sandbox when it starts."
       />
       {data.reportedAt === null ? (
         <Card>
@@ -99,7 +99,7 @@ function ProtectionRow({ protection, known }: { readonly protection: Protection;
 function Exceptions({ exceptions }: Pick<HostIsolationView, "exceptions">) {
   return (
     <Card>
-      <CardHeader title="Exceptions" description="Settings that allow what Towpath refuses by default." />
+      <CardHeader title="Exceptions" description="Settings that loosen Towpath's defaults." />
       <ul aria-label="Exceptions" className="border-t">
         {exceptions.map(({ setting, meaning }) => (
           <li key={setting} className="border-b px-4 py-2.5 text-sm last:border-b-0">
@@ -119,7 +119,7 @@ function InstanceStorage({ orgSlug }: { readonly orgSlug: string }) {
     <Card key={host.host} aria-label={`Disk of ${host.host}`} className="mt-4">
       <CardHeader
         title={hosts.length > 1 ? `Disk of ${host.host}` : "Disk"}
-        description={`${gigabytes(host.availableBytes)} left for Towpath; below ${gigabytes(host.reserveBytes)} no build starts.`}
+        description={`${gigabytes(host.availableBytes)} left for Towpath. Below ${gigabytes(host.reserveBytes)}, builds don't start.`}
         actions={host.low ? <Badge tone="bad">Almost full</Badge> : <Badge tone="ok">Room for builds</Badge>}
       />
       <Directories host={host} />
@@ -144,10 +144,10 @@ function Directories({ host }: { readonly host: HostStorageView }) {
 /** By directory name in the data directory. */
 const labels: Readonly<Record<string, string>> = {
   artifacts: "Layers of deployments",
-  builds: "Builds that run now",
+  builds: "Running builds",
   cache: "Caches",
   forge: "Repositories of the local forge",
-  gateway: "Log rows that wait for the database",
+  gateway: "Log rows waiting for the database",
   logs: "Logs of Towpath's processes",
   postgres: "Database",
   run: "Sockets and control files",

@@ -11,7 +11,7 @@ type Words = {
 export const protectionWords: Readonly<Record<ProtectionName, Words>> = {
   filesystem: {
     title: "Files",
-    promise: "A server sees its own code and nothing else of this host.",
+    promise: "A server sees its own code and nothing else on this host.",
     short: "file isolation",
   },
   users: {
@@ -34,7 +34,7 @@ export const protectionWords: Readonly<Record<ProtectionName, Words>> = {
   disk: { title: "Disk", promise: "Its temporary files have a limit.", short: "a disk limit" },
   "system-calls": {
     title: "System calls",
-    promise: "Calls that attacks on the kernel rely on are refused.",
+    promise: "Calls used in kernel attacks are blocked.",
     short: "a system call filter",
   },
 };

@@ -49,7 +49,9 @@ function Row({ label, value }: { readonly label: string; readonly value: string 
 function SignIn({ email, returnTo }: { readonly email: string; readonly returnTo: string }) {
   return (
     <>
-      <p className="mt-5 text-sm text-muted">Use an account with the address {email}. You come back here afterwards.</p>
+      <p className="mt-5 text-sm text-muted">
+        Use an account with the address {email}. You'll come back here afterward.
+      </p>
       <div className="mt-3 flex flex-wrap gap-2">
         <a href={`/signup?returnTo=${returnTo}`} className={buttonLook({ variant: "primary", size: "lg" })}>
           Create account

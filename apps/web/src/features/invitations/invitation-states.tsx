@@ -5,16 +5,16 @@ import { OAuthProblem } from "../oauth/consent-states.tsx";
 const problems = {
   expired: {
     title: "This invitation has expired",
-    text: (name: string) => `Invitations work for seven days. Ask somebody of ${name} to send it again.`,
+    text: (name: string) => `Invitations work for seven days. Ask someone at ${name} to send it again.`,
   },
   revoked: {
-    title: "This invitation was withdrawn",
-    text: (name: string) => `Ask somebody of ${name} whether they meant to, or to invite you again.`,
+    title: "This invitation was revoked",
+    text: (name: string) => `Ask someone at ${name} to invite you again.`,
   },
   used: {
     title: "This invitation was already used",
     text: (name: string) =>
-      `Each works once. If it was you, sign in to open ${name}. If not, tell somebody of that team.`,
+      `Each link works once. If you used it, sign in to open ${name}. If not, tell someone on that team.`,
   },
 } as const;
 
@@ -30,7 +30,7 @@ export function InvitationError({ error }: ErrorComponentProps) {
     return (
       <OAuthProblem
         title="This invitation link doesn't work"
-        text="It may be incomplete, or a newer one was sent. Use the link of the latest message, or ask for another."
+        text="It may be incomplete, or a newer one was sent. Use the link in the latest message, or ask for a new one."
       />
     );
   }

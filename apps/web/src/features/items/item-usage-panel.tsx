@@ -68,7 +68,7 @@ export function ItemUsagePanel({
       {query.isError ? (
         <EmptyState
           icon={<CloudOff aria-hidden />}
-          title="Its usage could not be loaded"
+          title="Couldn't load its usage"
           actions={<Button onClick={() => void query.refetch()}>Try again</Button>}
         >
           {failureText(query.error)}
@@ -141,7 +141,7 @@ function Callers({ callers }: { callers: ItemStats["callers"] }) {
   if (callers.data.length === 0) {
     return (
       <Card>
-        <EmptyState title="Nobody used it in this time">
+        <EmptyState title="Nobody used it in this period">
           Choose a longer time range, or call it in the inspector.
         </EmptyState>
       </Card>
@@ -149,7 +149,7 @@ function Callers({ callers }: { callers: ItemStats["callers"] }) {
   }
   return (
     <Card>
-      <CardHeader title="Who used it" description={`In the latest calls, ${callers.looked} of them.`} />
+      <CardHeader title="Who used it" description={`In the latest ${callers.looked} calls.`} />
       <Table label="Who used it">
         <TableHead>
           <Th className="w-2/5">User</Th>

@@ -40,7 +40,7 @@ export function ItemsPage({
     <>
       <PageHeader
         title={title}
-        description={`The ${nouns} of the live server, and who uses them.`}
+        description={`The live server's ${nouns}, and who uses them.`}
         actions={<RangeSelect value={timeRange} onChange={onTimeRange} />}
       />
       {list.data.length === 0 ? (
@@ -124,7 +124,7 @@ function NoItems({ kind, isBuilt, projectKey }: { kind: ItemKind; isBuilt: boole
 function Unknown({ kind, name }: { kind: ItemKind; name: string | undefined }) {
   return (
     <EmptyState icon={<SearchX aria-hidden />} title={`No ${kindTexts[kind].noun} of this name`}>
-      The server's latest build has no <code className="break-all">{name}</code>. It may have been renamed or removed.
+      The latest build has no <code className="break-all">{name}</code>. It may have been renamed or removed.
     </EmptyState>
   );
 }

@@ -42,7 +42,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
           {...section}
           subject="caller"
           title="Each caller"
-          description="A person with all of their clients and personal keys, an API key, or, where nobody signs in, a network address."
+          description="A person with all their clients and personal keys, an API key or, without sign-in, a network address."
           allowed={limits.instance.caller}
         />
         <LimitSection
@@ -53,8 +53,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
           allowed={limits.instance.server}
         />
         <p className="text-xs text-muted">
-          Calls that are refused count for nobody. {organizationNote(limits)} Clients get HTTP 429 and a message that
-          says how long to wait.
+          Refused calls don't count. {organizationNote(limits)} Clients get HTTP 429 with the time to wait.
         </p>
       </SaveForm>
     </>
@@ -76,7 +75,7 @@ const rateText = ({ perMinute, burst }: Rate) =>
   `${formatCount(perMinute)} calls a minute, at most ${formatCount(burst)} at once`;
 
 function organizationNote({ instance: { organization } }: CallLimitView): string {
-  return organization === null ? "" : `All servers of this team together take ${rateText(organization)}.`;
+  return organization === null ? "" : `All servers of this team together accept ${rateText(organization)}.`;
 }
 
 function LimitSection({
@@ -142,13 +141,13 @@ const refetchMs = 10_000;
 function RefusedLately({ projectKey }: { projectKey: ProjectKey }) {
   const everything = { status: "all", methodType: "all", timeRange: "1h" } as const;
   const { data: stats, isError } = useQuery(logStatsQuery(projectKey, everything, true, refetchMs));
-  if (isError) return <Callout tone="warn">How many calls were refused lately could not be read.</Callout>;
-  if (!stats) return <Callout>Counting the calls that were refused lately…</Callout>;
-  if (stats.limited === 0) return <Callout>No call was refused by a limit in the last hour.</Callout>;
+  if (isError) return <Callout tone="warn">Couldn't count the calls refused lately.</Callout>;
+  if (!stats) return <Callout>Counting the calls refused lately…</Callout>;
+  if (stats.limited === 0) return <Callout>Limits refused no calls in the last hour.</Callout>;
   const calls = stats.limited === 1 ? "1 call was" : `${formatCount(stats.limited)} calls were`;
   return (
     <Callout tone="warn" title={`${calls} refused by limits in the last hour.`}>
-      Of a flood, only some are in the log and counted here.{" "}
+      In a flood, only some are logged and counted here.{" "}
       <Link
         to="/$orgSlug/$projectName/logs"
         params={projectKey}

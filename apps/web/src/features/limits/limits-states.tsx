@@ -4,7 +4,7 @@ import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
 export const limitsHeader = (
-  <PageHeader title="Limits" description="How many calls this server takes, and from whom." />
+  <PageHeader title="Limits" description="How many calls this server accepts, and from whom." />
 );
 
 /** Skeleton of the limits screen. */
@@ -27,7 +27,7 @@ export function LimitsPending() {
 /** The screen's own error view, which keeps the navigation. */
 export function LimitsError({ error, reset }: { error: unknown; reset: () => void }) {
   return (
-    <LoadFailure title="The limits could not be loaded" error={error} reset={reset}>
+    <LoadFailure title="Couldn't load the limits" error={error} reset={reset}>
       Nothing was changed.
     </LoadFailure>
   );

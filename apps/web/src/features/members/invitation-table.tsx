@@ -25,7 +25,7 @@ export function InvitationTable({ invitations, orgSlug, onSent }: TableProps) {
   return (
     <>
       <Table label="Invitations">
-        <TableHead columns={["E-mail", "Role", "Message", "Expires"]} hasActions />
+        <TableHead columns={["Email", "Role", "Message", "Expires"]} hasActions />
         <TableBody>
           {invitations.map((invitation) => (
             <Tr key={invitation.id}>
@@ -129,7 +129,7 @@ function InvitationActions(props: {
         onClick={() =>
           ask({
             title: `Revoke the invitation of ${email}?`,
-            description: "All links of it stop working now. You can invite them again.",
+            description: "Its links stop working now. You can invite them again.",
             ...{ action: "Revoke invitation", danger: true, run: revoke },
           })
         }

@@ -29,8 +29,8 @@ export function InviteForm(props: {
   const emails = splitAddresses(text);
   const submit = async () => {
     const faulty = faultyAddresses(emails);
-    if (emails.length === 0) return setProblem("Enter at least one e-mail address");
-    if (faulty.length > 0) return setProblem(`${faulty.join(", ")}: not an e-mail address`);
+    if (emails.length === 0) return setProblem("Enter at least one email address");
+    if (faulty.length > 0) return setProblem(`${faulty.join(", ")}: not an email address`);
     setBusy(true);
     setProblem(null);
     try {
@@ -51,7 +51,7 @@ export function InviteForm(props: {
         void submit();
       }}
     >
-      <Field label="E-mail addresses" hint="One or several, separated by commas or lines. At most 20." error={problem}>
+      <Field label="Email addresses" hint="Up to 20, separated by commas or new lines." error={problem}>
         {(control) => (
           <Textarea
             {...control}

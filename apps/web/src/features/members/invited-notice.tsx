@@ -8,7 +8,7 @@ export type Invited = Pick<InviteResult, "skipped"> & {
   readonly invited: readonly { readonly email: string; readonly link: string; readonly notSent: string | null }[];
 };
 
-const reasons = { member: "is a member already", invited: "is invited already" } as const;
+const reasons = { member: "is already a member", invited: "is already invited" } as const;
 
 /** Says who got a message, and shows the links of those who didn't: they can't be shown again. */
 export function InvitedNotice({ invited, onDismiss }: { readonly invited: Invited; readonly onDismiss: () => void }) {
@@ -28,8 +28,8 @@ export function InvitedNotice({ invited, onDismiss }: { readonly invited: Invite
       {links.length > 0 ? (
         <>
           <p>
-            {[...new Set(links.map(({ notSent }) => notSent))].filter(Boolean).join(" ")} Hand each person their link:
-            it works once, for an account with that address.
+            {[...new Set(links.map(({ notSent }) => notSent))].filter(Boolean).join(" ")} Send each person their link.
+            It works once, for an account with that address.
           </p>
           <ul className="mt-2 flex flex-col gap-2">
             {links.map(({ email, link }) => (

@@ -127,7 +127,7 @@ function useRoleChange(organization: Organization, userId: string, ask: (questio
       return ask({ title: `Change your own role to ${role}?`, description, action: "Change my role", run });
     }
     if (role === "owner") {
-      const description = "Owners may do everything, including removing you and deleting the team.";
+      const description = "Owners can do everything, including removing you and deleting the team.";
       return ask({ title: `Make ${member.name} an owner?`, description, action: "Make owner", run });
     }
     void run().catch((error: unknown) => toast.error(failureText(error)));
@@ -172,7 +172,7 @@ function MemberActions(props: {
           onClick={() =>
             ask({
               ...{ title: `Leave ${name}?`, action: "Leave team", danger: true, run: leave },
-              description: `Your access ends now. ${ends} To come back, somebody has to invite you.`,
+              description: `Your access ends now. ${ends} To come back, you need a new invitation.`,
             })
           }
         >

@@ -44,7 +44,7 @@ export function MembersPage({
         {members.length === 1 && mayManage ? <NobodyElse orgSlug={orgSlug} /> : null}
       </Section>
       {mayManage ? <Invitations orgSlug={orgSlug} onSent={onInvited} /> : null}
-      <Section title="What each role may do" description="A person has one role in each team.">
+      <Section title="What each role can do" description="A person has one role in each team.">
         <RoleMatrix />
       </Section>
     </Page>
@@ -57,7 +57,7 @@ function NobodyElse({ orgSlug }: { readonly orgSlug: string }) {
   if (invitations.length > 0) return null;
   return (
     <EmptyState drawing={<NoMembersDrawing />} heading="h3" className="border-t py-8" title="It's just you so far">
-      Invite the people you work with. They see the same servers, and each role may do what you see below.
+      Invite the people you work with. They see the same servers. The table below shows what each role can do.
     </EmptyState>
   );
 }
@@ -67,7 +67,7 @@ function Invitations({ orgSlug, onSent }: { readonly orgSlug: string; readonly o
   return (
     <Section
       title="Invitations"
-      description="Each link works once, within seven days, for an account with that e-mail address."
+      description="Each link works once, within seven days, for an account with that email address."
     >
       {invitations.length === 0 ? (
         <p className="px-4 py-5 text-sm text-muted">No open invitations.</p>
@@ -111,7 +111,7 @@ export function MembersPending() {
 export function MembersError({ error, reset }: ErrorComponentProps) {
   return (
     <Page>
-      <LoadFailure title="The members could not be loaded" error={error} reset={reset}>
+      <LoadFailure title="Couldn't load the members" error={error} reset={reset}>
         Their access is not affected.
       </LoadFailure>
     </Page>

@@ -20,7 +20,7 @@ export function RoleMatrix() {
           All permissions
         </summary>
         <div className="border-t" />
-        <Table label="What each role may do">
+        <Table label="What each role can do">
           <TableHead>
             <Th>May</Th>
             {roleNames.map((role) => (

@@ -15,16 +15,16 @@ export function ChooseServerPage({ parameters }: { readonly parameters: URLSearc
   if (data.servers.length === 0) {
     return (
       <OAuthProblem
-        title="There is no server to connect"
-        text="Your account may not call any server that members sign in to. Ask somebody of the server's team to invite you, or sign out and use another account."
+        title="No server to connect"
+        text="Your account can't call any server that members sign in to. Ask someone on the server's team to invite you, or sign out and use another account."
       />
     );
   }
   return (
-    <OAuthFrame title={`Which server did you give to ${app}?`}>
+    <OAuthFrame title={`Which server did you add to ${app}?`}>
       <p className="mt-2 text-base text-muted">
-        The app speaks an older version of the protocol and does not say it. Choose the server whose address you entered
-        there: it will not work with another one. Then you are asked whether you allow it.
+        This app uses an older protocol version that doesn't name the server. Choose the server whose address you
+        entered in the app. Next, we'll ask you to allow it.
       </p>
       <ul className="mt-5 divide-y overflow-hidden rounded-lg border bg-surface" aria-label="Your servers">
         {data.servers.map((server) => (

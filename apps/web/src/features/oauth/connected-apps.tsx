@@ -23,7 +23,7 @@ export function ConnectedApps() {
         <Callout
           tone="bad"
           className="mx-4 mb-4"
-          title="The connected apps could not be loaded"
+          title="Couldn't load the connected apps"
           actions={
             <Button size="sm" onClick={() => void refetch()}>
               Try again
@@ -50,7 +50,7 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   const ask = (grant: GrantView) =>
     setQuestion({
       title: `Disconnect ${grant.client.name}?`,
-      description: `It can't call ${grant.server.name} in your name any more, and has to ask you again.`,
+      description: `It can't call ${grant.server.name} in your name anymore. To reconnect, it has to ask you.`,
       action: "Disconnect",
       danger: true,
       run: async () => {

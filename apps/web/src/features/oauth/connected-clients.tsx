@@ -20,13 +20,10 @@ export function ConnectedClients({ projectKey }: { readonly projectKey: ProjectK
   const { data: clients } = useSuspenseQuery(connectedClientsQuery(projectKey));
   return (
     <Card className="overflow-hidden">
-      <CardHeader
-        title="Connected by signing in"
-        description="Callers with an API key and of public servers are not listed."
-      />
+      <CardHeader title="Connected by signing in" description="API keys and callers of public servers aren't listed." />
       {clients.length === 0 ? (
         <EmptyState icon={<Plug aria-hidden />} title="Nobody has connected a client yet">
-          An app appears here when somebody of the team pastes the server's address into it and signs in. If that fails,{" "}
+          An app appears here when someone on the team adds the server's address to it and signs in. If that fails,{" "}
           <Link
             to="/$orgSlug/$projectName/sign-ins"
             params={projectKey}
@@ -110,7 +107,7 @@ function DisconnectDialog(props: {
       }
     >
       <p className="text-sm text-muted">
-        It stops working for everybody who connected it to this server. They can connect it again.
+        It stops working for everyone who connected it to this server. They can connect it again.
       </p>
       <div className="mt-4 flex justify-end gap-2">
         <Button onClick={() => setOpen(false)}>Cancel</Button>

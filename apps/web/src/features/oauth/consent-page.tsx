@@ -11,7 +11,7 @@ const scopeTexts: Readonly<Record<string, string>> = {
   mcp: "Call this server's tools, and read its resources and prompts, in your name",
 };
 const portalScopeTexts: Readonly<Record<string, string>> = {
-  mcp: "Call tools of these servers, and read their resources and prompts, in your name: what the portal offers of them and you may use yourself",
+  mcp: "Call the portal's tools, and read its resources and prompts, in your name, limited to those you can use yourself",
 };
 
 /** Asks whether an app may call a server in the user's name (GW-5). What the app says of itself is untrusted text. */
@@ -85,8 +85,8 @@ function Question({ consent }: { readonly consent: ConsentView }) {
     <>
       <p className="mt-2 text-base text-muted">
         {reached
-          ? "An app asks to use a portal of yours: one address for tools of several servers."
-          : "An app asks to use a server of yours."}
+          ? "An app wants to use one of your portals: one address for tools from several servers."
+          : "An app wants to use one of your servers."}
       </p>
       <dl className="mt-5 divide-y rounded-lg border bg-surface">
         {rows.map(([label, value]) => (
@@ -134,7 +134,7 @@ function Refusal({ consent }: { readonly consent: ConsentView }) {
       <p className="mt-2 text-base break-words text-muted">
         {consent.refusal === "role"
           ? "Your role in this server's team doesn't allow calling its tools. Ask an owner or admin to make you a member."
-          : "Your account is not a member of the team that this server belongs to. Ask somebody of the team to invite you, or sign out and use another account."}
+          : "You're not a member of this server's team. Ask someone on the team to invite you, or sign out and use another account."}
       </p>
       <p className="mt-3 text-sm break-all text-muted">{consent.resource}</p>
     </>

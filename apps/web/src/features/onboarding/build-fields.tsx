@@ -94,7 +94,7 @@ export function BuildFields({
       <PathField
         label="Root directory"
         optional
-        hint="In a monorepo, the server's directory. Towpath looks for the files above there."
+        hint="In a monorepo, the server's directory. The files above are relative to it."
         error={problem("rootDirectory")}
         value={values.rootDirectory}
         onChange={(rootDirectory) => change({ rootDirectory })}

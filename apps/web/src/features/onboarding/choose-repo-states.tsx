@@ -44,7 +44,7 @@ export function ChooseRepoError({ error, reset }: ErrorComponentProps) {
     <OnboardingFrame step="Server" wide title="Choose a repository">
       <div role="alert" className="rounded-lg border bg-surface">
         <EmptyState
-          title="The repositories could not be loaded"
+          title="Couldn't load the repositories"
           actions={
             <>
               <Button variant="primary" onClick={reset}>

@@ -21,7 +21,7 @@ export function ConnectGitHubPage({
     <OnboardingFrame
       step="GitHub"
       title="Connect GitHub"
-      description="Towpath reads the repositories that you choose, builds each push, and never changes them."
+      description="Towpath reads the repositories you choose and builds each push. It never changes them."
     >
       <ConnectionProblem problem={problem} account={account} />
       {app ? (

@@ -51,7 +51,7 @@ export function RepositoryList({
         <Callout
           tone="bad"
           className="m-3"
-          title="The repositories could not be loaded"
+          title="Couldn't load the repositories"
           actions={
             <Button size="sm" onClick={() => void query.refetch()}>
               Try again

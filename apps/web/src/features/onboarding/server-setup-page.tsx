@@ -104,7 +104,7 @@ function RepositoryLink({ orgSlug, deploy }: { readonly orgSlug: string; readonl
           {address ? `Deploy ${address.owner}/${address.repo}` : "Choose a repository"}
         </span>
         <span className="block text-sm text-muted">
-          {address ? "Continue with the repository of this link." : "Deploy a Python MCP server that you already have."}
+          {address ? "Continue with the repository from this link." : "Deploy a Python MCP server you already have."}
         </span>
       </span>
       <ArrowRight className="size-4 shrink-0 text-faint" aria-hidden />
@@ -159,7 +159,7 @@ function GrantCallout({
         </>
       }
     >
-      The App can only read selected repositories of your account. Add this one.
+      The App can only read selected repositories in your account. Add this one.
     </Callout>
   );
 }

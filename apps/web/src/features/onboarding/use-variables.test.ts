@@ -21,7 +21,7 @@ test("VAL-4 each row shows its own error; blank rows show none", () => {
     { keyName: "Key name must start with a letter or underscore and use only A-Z, 0-9, _", secretValue: null },
     { keyName: "Key name cannot start with TOWPATH_CLOUD_ (reserved)", secretValue: null },
     { keyName: null, secretValue: "Secret value is required" },
-    { keyName: "Each variable can be given once", secretValue: null },
+    { keyName: "Each name can appear only once", secretValue: null },
     { keyName: null, secretValue: null },
     { keyName: null, secretValue: null },
   ]);

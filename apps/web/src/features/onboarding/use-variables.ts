@@ -64,7 +64,7 @@ export function problemsOf(rows: readonly Variable[]): readonly RowProblem[] {
     const isRepeated = rows.slice(0, index).some((other) => other.keyName === row.keyName);
     const invalid = secretKeyNameSchema.safeParse(row.keyName).error?.issues[0]?.message;
     return {
-      keyName: invalid ?? (isRepeated ? "Each variable can be given once" : null),
+      keyName: invalid ?? (isRepeated ? "Each name can appear only once" : null),
       secretValue: secretValueSchema.safeParse(row.secretValue).error?.issues[0]?.message ?? null,
     };
   });

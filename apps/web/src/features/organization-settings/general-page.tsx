@@ -59,7 +59,7 @@ function PictureCard({
   };
   return (
     <Card>
-      <CardHeader title="Picture" description="Shown to the members of this team beside its name." />
+      <CardHeader title="Picture" description="Members see it next to the team's name." />
       <CardBody>
         <PictureField name={name} picture={picture} shape="organization" onSave={save} />
       </CardBody>
@@ -77,7 +77,7 @@ function DeleteOrganization({ slug }: { readonly slug: string }) {
     <Card>
       <CardHeader
         title="Delete organization"
-        description="Stops all its servers and deletes everything that Towpath stores for it."
+        description="Stops all its servers and deletes everything Towpath stores for it."
       />
       <CardBody>
         <ConfirmDeletion label="Delete organization" name={slug} onConfirm={remove}>

@@ -70,7 +70,7 @@ export function NotDeployed({
           drawing={
             <WaterLevel level={latestBuild.status === "queued" ? 0.15 : 0.6} tone="accent" className="mb-3 size-12" />
           }
-          title={latestBuild.status === "queued" ? "The first build waits for its turn" : "The first build is running"}
+          title={latestBuild.status === "queued" ? "The first build is queued" : "The first build is running"}
           actions={toBuild}
         >
           {commitTitle(latestBuild.commitMessage)}. Once it succeeds, the server is live.

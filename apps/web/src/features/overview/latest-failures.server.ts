@@ -48,6 +48,6 @@ async function failureOf(pool: Pool, projectId: string, row: RequestLogEntry, co
   const detail = isInPayload ? await readRequestLog(pool, { projectId, id: row.id, time: new Date(row.time) }) : null;
   const failure = explainFailure(row, detail ?? undefined);
   const text = failure?.isTextMissing ? null : failure?.text;
-  const message = text || failure?.title || "It failed without a message";
+  const message = text || failure?.title || "Failed without a message";
   return { id: row.id, time: row.time, what: whatOf(row), message, count };
 }

@@ -97,7 +97,7 @@ function Usage({
 }) {
   if (error && !data) {
     return (
-      <Callout tone="bad" title="The numbers could not be read" actions={<Button onClick={retry}>Try again</Button>}>
+      <Callout tone="bad" title="Couldn't load the numbers" actions={<Button onClick={retry}>Try again</Button>}>
         {failureText(error)} Calls are still answered and recorded.
       </Callout>
     );

@@ -92,9 +92,9 @@ const duration = (ms: number | null) => (ms === null ? "–" : formatDuration(ms
 
 const rateOf = ({ calls, errors }: { calls: number; errors: number }) => (calls === 0 ? null : errors / calls);
 
-/** "0 %", "0.4 %", "12 %" */
+/** "0%", "0.4%", "12%" */
 function percent(share: number): string {
   const value = share * 100;
-  if (value === 0 || value >= 10) return `${Math.round(value)} %`;
-  return value < 0.1 ? "< 0.1 %" : `${value.toFixed(1)} %`;
+  if (value === 0 || value >= 10) return `${Math.round(value)}%`;
+  return value < 0.1 ? "< 0.1%" : `${value.toFixed(1)}%`;
 }

@@ -44,8 +44,8 @@ export function ItemChoice({
           disabled={disabled}
           onChange={(next) => onChange(next === "all" ? null : next === "none" ? [] : all)}
           options={[
-            { value: "all", label: `All ${all.length}, and later ones` },
-            { value: "some", label: "Only chosen" },
+            { value: "all", label: `All ${all.length}, and new ones` },
+            { value: "some", label: "Only selected" },
             { value: "none", label: "None" },
           ]}
           className="w-56"
@@ -53,7 +53,7 @@ export function ItemChoice({
       </div>
       {rows.length > 0 ? (
         <ul
-          aria-label={`Chosen ${kind} of ${server}`}
+          aria-label={`Selected ${kind} of ${server}`}
           className="scroll-thin flex max-h-80 flex-col gap-2 overflow-y-auto sm:pl-23"
         >
           {rows.map(({ own, description }) => (

@@ -74,9 +74,9 @@ function AddMember({
       error={problem}
       hint={
         free.length > choices.length
-          ? "Servers that sign in their callers themselves can't be in a portal."
+          ? "Servers with their own sign-in can't be in a portal."
           : data && choices.length === 0
-            ? "Every server of the team is in this portal."
+            ? "All of the team's servers are in this portal."
             : undefined
       }
     >
@@ -149,14 +149,14 @@ function MemberCard({
       <CardBody className="flex flex-col gap-3">
         {problems.server ? <Callout tone="bad" title={problems.server} /> : null}
         {member.authMode === "passthrough" ? (
-          <Callout tone="warn" title="Nobody reaches this server through the portal">
-            It signs in its callers itself, and would need credentials that were made for the portal.
+          <Callout tone="warn" title="Nobody can reach this server through the portal">
+            It has its own sign-in, and would need credentials made for the portal.
           </Callout>
         ) : null}
         {offered === undefined ? <Skeleton className="h-8" /> : null}
         {offered === null ? (
           <p className="text-sm text-muted">
-            <Badge tone="warn">Not live</Badge> What it offers is known once it has been deployed.
+            <Badge tone="warn">Not live</Badge> Its tools appear here once it's deployed.
           </p>
         ) : null}
         {offered ? (
@@ -186,7 +186,7 @@ function MemberCard({
             ) : null}
           </>
         ) : null}
-        <Field label={`Prefix of ${name}`} error={problems.prefix} hint="Put before names that another server has too.">
+        <Field label={`Prefix of ${name}`} error={problems.prefix} hint="Added to names that another server also uses.">
           {(control) => (
             <Input
               {...control}

@@ -29,7 +29,7 @@ export function NewPortalPage({ orgSlug, proposal }: { readonly orgSlug: string;
       parent={{ to: "/$orgSlug/portals", label: "Portals" }}
       crumb="New portal"
       title="New portal"
-      description="One endpoint with chosen tools of several servers. Callers reach only servers that they may call directly, and each call is in the log of its server too."
+      description="One endpoint with tools from several servers. Callers reach only servers they can call directly, and each call also appears in its server's log."
       action={{ label: "Create portal", busy: "Creating the portal" }}
       busy={busy}
       failure={{ title: "The portal was not created", text: failure }}

@@ -17,7 +17,7 @@ export function PortalCard({ projectKey }: { readonly projectKey: ProjectKey }) 
     <Card className="overflow-hidden">
       <CardHeader
         title="Servers"
-        description="Callers reach only servers that they may call directly."
+        description="Callers reach only servers they can call directly."
         actions={
           <Link to="/$orgSlug/$projectName/servers" params={projectKey} className={buttonLook()}>
             {mayChange ? "Choose servers and tools" : "Servers and tools"}
@@ -48,7 +48,7 @@ export function PortalCard({ projectKey }: { readonly projectKey: ProjectKey }) 
   );
 }
 
-const problems = { not_live: "Not live", own_sign_in: "Not reachable: signs in its callers itself" } as const;
+const problems = { not_live: "Not live", own_sign_in: "Not reachable: it has its own sign-in" } as const;
 
 function offerOf({ tools, resources, prompts }: PortalView["servers"][number]): string {
   const count = (items: typeof tools) => items.filter(({ exposed }) => exposed !== null).length;

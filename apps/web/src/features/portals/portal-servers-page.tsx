@@ -27,7 +27,7 @@ export function PortalServersPage({
     <div className="max-w-3xl">
       <PageHeader
         title="Servers and tools"
-        description="What this portal offers, and from where. Changes apply at once, and connected clients are told."
+        description="What this portal offers, and from which servers. Changes apply at once, and connected clients are notified."
       />
       <ServersForm key={portal.revision} {...{ projectKey, portal, mayChange }} />
     </div>

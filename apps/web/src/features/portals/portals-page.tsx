@@ -18,7 +18,7 @@ import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { portalsQuery } from "./portals.functions.ts";
 
-const purpose = "One endpoint with chosen tools of several servers.";
+const purpose = "One endpoint with tools from several servers.";
 
 /** The organization's portals (ORG-3). */
 export function PortalsPage({ orgSlug }: { readonly orgSlug: string }) {
@@ -32,7 +32,7 @@ export function PortalsPage({ orgSlug }: { readonly orgSlug: string }) {
         actions={isEmpty ? null : <NewPortalLink orgSlug={orgSlug} />}
       />
       {error && !data ? (
-        <Callout tone="bad" title="The list could not be loaded" className="mb-3">
+        <Callout tone="bad" title="Couldn't load the list" className="mb-3">
           {error.message}
         </Callout>
       ) : null}
@@ -44,7 +44,7 @@ export function PortalsPage({ orgSlug }: { readonly orgSlug: string }) {
             title="No portals yet"
             actions={<NewPortalLink orgSlug={orgSlug} />}
           >
-            {purpose} People add one URL to their client, and reach what they may call.
+            {purpose} People add one URL to their client and get every tool they can call.
           </EmptyState>
         ) : null}
         {data && data.length > 0 ? <PortalTable portals={data} orgSlug={orgSlug} /> : null}

@@ -62,7 +62,7 @@ export function ConnectPanel({ project, preview }: { project: ProjectDetailView;
       )}
       <GuideTabs guides={clientGuides({ name: target.name, url }, accessOf(authMode))} wrap />
       <p className="text-sm text-muted">
-        With an API key, a README badge, and who is connected:{" "}
+        API keys, a README badge and connected clients:{" "}
         <Link
           to="/$orgSlug/$projectName/clients"
           params={{ orgSlug: project.orgSlug, projectName: project.pathName }}

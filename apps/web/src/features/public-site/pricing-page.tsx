@@ -15,12 +15,12 @@ const questions = [
   {
     question: "What will my machine cost?",
     answer:
-      "It depends on how many servers are busy at the same time. Idle ones are frozen and use no CPU; those that nobody calls for longer are stopped and use no memory either.",
+      "It depends on how many servers are busy at the same time. Idle ones are frozen and use no CPU; after a longer pause they stop and use no memory either.",
   },
   {
     question: "Is there a limit on calls?",
     answer:
-      "Only the limits that you set, per caller, server and organization, so that one busy client can't crowd out the others.",
+      "Only the limits you set, per caller, server and organization, so that one busy client can't crowd out the others.",
   },
   {
     question: "Do you see my data?",
@@ -29,7 +29,7 @@ const questions = [
   },
   {
     question: "Can I pay for a hosted version?",
-    answer: "Not today. Towpath comes as software that you run.",
+    answer: "Not today. Towpath is software you run yourself.",
   },
 ] as const;
 

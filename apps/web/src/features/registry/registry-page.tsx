@@ -32,7 +32,7 @@ export function RegistryPage({ entry }: { readonly entry: RegistryData }) {
           ) : (
             <EmptyState icon={<Clock aria-hidden />} title={entry.liveAt ? "Sign in to see its tools" : "Not live yet"}>
               {entry.liveAt
-                ? "This server shows its tools only to callers who have signed in."
+                ? "This server shows its tools only to callers who sign in."
                 : "Its tools appear here after the first successful build."}
             </EmptyState>
           )}

@@ -66,7 +66,7 @@ export function explainFailure(
   if (row.outcome === "http_error") {
     return failure(
       `The server answered with HTTP ${row.httpStatus}`,
-      "It sent no error message of the protocol. Its log may say more.",
+      "It sent no protocol error message. Its log may say more.",
     );
   }
   if (row.outcome !== "tool_error") return null;

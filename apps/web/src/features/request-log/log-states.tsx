@@ -50,15 +50,15 @@ export function LogFailure({
           </>
         }
       >
-        It was stopped so that it doesn't slow down others. Choose a shorter time, name a tool: or a client:, or search
-        for a longer text.
+        Towpath stopped it to keep the log fast for others. Choose a shorter time range, filter by tool: or client:, or
+        search for a longer text.
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<CloudOff aria-hidden />}
-      title="The log could not be read"
+      title="Couldn't load the log"
       actions={<Button onClick={onRetry}>Try again</Button>}
     >
       {failureText(error)} Calls are still recorded.
@@ -90,7 +90,7 @@ export function NoRows({
           </>
         }
       >
-        Nothing of this kind in {periodText(search)}.
+        Nothing matches in {periodText(search)}.
       </EmptyState>
     );
   }
@@ -101,7 +101,7 @@ export function NoRows({
         title="Nobody called a tool yet"
         actions={<Button onClick={onShowProtocol}>Show protocol messages</Button>}
       >
-        {hidden === 1 ? "One message" : `${hidden} messages`} of the protocol, such as handshakes and lists,{" "}
+        {hidden === 1 ? "1 protocol message" : `${hidden} protocol messages`}, such as handshakes and lists,{" "}
         {hidden === 1 ? "is" : "are"} hidden in {periodText(search)}.
       </EmptyState>
     );

@@ -77,7 +77,7 @@ export function ProtocolSwitch({
     // biome-ignore lint/a11y/noLabelWithoutControl: Base UI renders the input inside this label
     <label
       className="flex min-h-6 items-center gap-2 text-xs text-muted"
-      title="Handshakes, pings, lists and notifications. Those that failed are always shown."
+      title="Handshakes, pings, lists and notifications. Failed ones are always shown."
     >
       <Switch checked={shown || disabled} onChange={onChange} disabled={disabled} />
       Show protocol messages

@@ -61,7 +61,7 @@ export function LogsPage({
     <>
       <PageHeader
         title="Logs"
-        description="One row for every message that passes the gateway."
+        description="One row for every message through the gateway."
         actions={<ExportMenu projectKey={projectKey} search={search} showsProtocol={showsProtocol} />}
       />
       <div className="mb-3 flex flex-wrap items-start gap-2">

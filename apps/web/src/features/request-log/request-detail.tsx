@@ -76,7 +76,7 @@ function Unknown({ error }: { error: Error | null }) {
   if (!error) return <SkeletonRows rows={6} label="Loading the request" />;
   return (
     <EmptyState icon={<SearchX aria-hidden />} title="This request is not in the log">
-      {failureText(error)} It may be older than the log keeps, or of another server. New requests appear within two
+      {failureText(error)} It may be too old for the log, or belong to another server. New requests appear within two
       seconds.
     </EmptyState>
   );

@@ -42,7 +42,7 @@ export function RequestLines({
 
 function Lines({ explained, error }: { explained: RequestExplanation | undefined; error: Error | null }) {
   if (!explained) {
-    const text = error ? `The lines could not be read. ${failureText(error)}` : "Loading the lines…";
+    const text = error ? `Couldn't load the lines. ${failureText(error)}` : "Loading the lines…";
     return <p className={error ? "text-bad" : "text-muted"}>{text}</p>;
   }
   if (explained.lines.length === 0) {
@@ -74,7 +74,7 @@ function Lines({ explained, error }: { explained: RequestExplanation | undefined
         ))}
       </ol>
       {explained.hasMoreLines && (
-        <p className="border-t px-2 py-1 text-xs text-muted">There are more: the server log has all of them.</p>
+        <p className="border-t px-2 py-1 text-xs text-muted">There are more. The server log has all of them.</p>
       )}
     </div>
   );

@@ -15,16 +15,16 @@ test("PRJ-20 the time of a request is told apart: held, in the server, in the ga
 test("PRJ-20 a request says what it waited for, or why its server could not be started", () => {
   const started = { outcome: "started", placeMs: 40, startMs: 510, wakeMs: null, reason: null } as const;
   expect(waitsOf({ startAttempt: started })).toEqual([
-    { what: "A place on the host", ms: 40 },
+    { what: "A free slot on the host", ms: 40 },
     { what: "The server's start", ms: 510 },
   ]);
   const woken = { outcome: "woken", placeMs: null, startMs: null, wakeMs: 4, reason: null } as const;
   expect(waitsOf({ startAttempt: woken })).toEqual([{ what: "The server's waking", ms: 4 }]);
   const failed = { outcome: "failed", placeMs: null, startMs: null, wakeMs: null } as const;
-  expect(waitsOf({ startAttempt: { ...failed, reason: "capacity" } })[0]?.what).toContain("no place was free");
+  expect(waitsOf({ startAttempt: { ...failed, reason: "capacity" } })[0]?.what).toContain("the host was full");
   expect(waitsOf({ startAttempt: { ...failed, reason: "of_a_later_version" } })[0]?.what).toContain(
     "of_a_later_version",
   );
-  expect(waitsOf({ startAttempt: { ...failed, outcome: "asleep", reason: null } })[0]?.what).toContain("slept on");
+  expect(waitsOf({ startAttempt: { ...failed, outcome: "asleep", reason: null } })[0]?.what).toContain("stayed asleep");
   expect(waitsOf({ startAttempt: null })).toEqual([]);
 });

@@ -15,13 +15,13 @@ export function timesOf({ durationMs, heldMs, serverMs }: Timed) {
 
 const reasons: Readonly<Record<string, string>> = {
   start_failed: "it did not start",
-  ended: "it ended again at once",
+  ended: "it exited at once",
   no_answer: "it did not answer",
   crash_backoff: "it keeps crashing",
-  capacity: "no place was free",
+  capacity: "the host was full",
   stopping: "the runner was stopping",
   isolation_unavailable: "the host has no sandbox",
-  unreachable: "the runner was away",
+  unreachable: "the runner was unreachable",
   timeout: "it took too long",
 };
 
@@ -32,12 +32,12 @@ export function waitsOf({ startAttempt }: Pick<RequestLogEntry, "startAttempt">)
   if (startAttempt === null) return [];
   const { outcome, placeMs, startMs, wakeMs, reason } = startAttempt;
   if (outcome === "failed") {
-    return [{ what: `The server could not be started: ${reasons[reason ?? ""] ?? reason ?? "unknown"}`, ms: null }];
+    return [{ what: `The server couldn't start: ${reasons[reason ?? ""] ?? reason ?? "unknown"}`, ms: null }];
   }
   if (outcome === "asleep")
-    return [{ what: "Nothing: answered from the build's record, the server slept on", ms: null }];
+    return [{ what: "Nothing: the build's recorded lists answered, and the server stayed asleep", ms: null }];
   const waits: Wait[] = [];
-  if (placeMs !== null && placeMs >= 1) waits.push({ what: "A place on the host", ms: placeMs });
+  if (placeMs !== null && placeMs >= 1) waits.push({ what: "A free slot on the host", ms: placeMs });
   if (outcome === "started") waits.push({ what: "The server's start", ms: startMs });
   if (outcome === "woken") waits.push({ what: "The server's waking", ms: wakeMs });
   if (outcome === "ready") waits.push({ what: "The runner's answer: the server was ready", ms: null });

@@ -9,7 +9,7 @@ import { RequestChart } from "./request-chart.tsx";
 function share(errors: number, total: number): string {
   if (total === 0 || errors === 0) return "";
   const percent = (errors / total) * 100;
-  return percent < 0.1 ? "under 0.1 %" : `${percent.toFixed(1)} %`;
+  return percent < 0.1 ? "under 0.1%" : `${percent.toFixed(1)}%`;
 }
 
 /** Requests, errors and durations in the selected range, with a chart. */

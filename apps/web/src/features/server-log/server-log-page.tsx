@@ -53,7 +53,7 @@ export function ServerLogPage({
       <BuildHeader project={projectKey} build={build} screen="server" />
       {deploymentId === null ? (
         <EmptyState icon={<ScrollText aria-hidden />} title="This build has no server">
-          Only successful builds are started. The build log says what happened.
+          Only successful builds run. The build log says what happened.
         </EmptyState>
       ) : (
         <div className="flex flex-col gap-4">

@@ -48,7 +48,7 @@ export function ServersPage({
     <>
       <PageHeader
         title="Servers"
-        description={nothingYet ? undefined : "What runs, and how it was used in the last 24 hours."}
+        description={nothingYet ? undefined : "Your servers and their calls in the last 24 hours."}
         actions={nothingYet ? null : <NewServerLinks orgSlug={orgSlug} />}
       />
       <IsolationBanner orgSlug={orgSlug} />
@@ -60,8 +60,7 @@ export function ServersPage({
             title="No servers yet"
             actions={<NewServerLinks orgSlug={orgSlug} />}
           >
-            Deploy a repository of your own, or the echo server to see how it works. Or add a server that runs
-            elsewhere. The{" "}
+            Deploy your own repository, try the echo server, or add a server that runs elsewhere. The{" "}
             <Link
               to="/docs/$slug"
               params={{ slug: "deploy" }}
@@ -69,14 +68,14 @@ export function ServersPage({
             >
               documentation
             </Link>{" "}
-            says what can be deployed.
+            says what you can deploy.
           </EmptyState>
         </div>
       ) : (
         <>
           <Filters search={search} onSearch={onSearch} />
           {error ? (
-            <Callout tone="bad" title="The list could not be loaded" className="mb-3">
+            <Callout tone="bad" title="Couldn't load the list" className="mb-3">
               {error.message}
             </Callout>
           ) : null}
@@ -88,7 +87,7 @@ export function ServersPage({
                 title="No matching servers"
                 actions={<Button onClick={() => onSearch({ type: "all", text: "" })}>Clear the filters</Button>}
               >
-                No server of this organization has that name, repository or access.
+                No server has that name, repository or access.
               </EmptyState>
             ) : null}
             {data && data.length > 0 ? <Servers servers={data} orgSlug={orgSlug} selected={search.selected} /> : null}

@@ -46,7 +46,7 @@ export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; 
       <EnvironmentVariables
         variables={variables}
         legend="Add variables"
-        note="An existing name gets the new value and what you choose below."
+        note="If a name already exists, it gets the new value and these settings."
       />
       {variables.filled.length > 1 ? null : <VariableDescription value={description} onChange={setDescription} />}
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />

@@ -29,7 +29,7 @@ export function BuildSettings({
     <SettingsForm
       id="build"
       title="Build"
-      description="Files take effect with the next build, watch paths with the next push; access changes apply at once."
+      description="Build files apply to the next build, watch paths to the next push. Access changes apply at once."
       form={form}
       isChanged={isChanged}
       onSubmit={submit}
@@ -42,8 +42,8 @@ export function BuildSettings({
         hint={
           <>
             One per line, from the repository's root, such as <code>servers/weather</code>,{" "}
-            <code>{"shared/**/*.py"}</code> or <code>{"!**/*.md"}</code>. A push that changes none of them builds
-            nothing.
+            <code>{"shared/**/*.py"}</code> or <code>{"!**/*.md"}</code>. A push that changes none of them doesn't start
+            a build.
           </>
         }
         error={watch.problem}

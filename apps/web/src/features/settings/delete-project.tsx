@@ -13,15 +13,15 @@ type Deleted = { readonly projectKey: ProjectKey; readonly name: string; readonl
 
 const texts = {
   hosted: {
-    does: "Stops the server and deletes everything that Towpath stores for it.",
+    does: "Stops the server and deletes everything Towpath stores for it.",
     unchanged: "The GitHub repository is not changed.",
   },
   external: {
-    does: "Closes its address here and deletes everything that Towpath stores for it.",
+    does: "Closes its address here and deletes everything Towpath stores for it.",
     unchanged: "The server itself is not changed.",
   },
   portal: {
-    does: "Closes its address and deletes everything that Towpath stores for it.",
+    does: "Closes its address and deletes everything Towpath stores for it.",
     unchanged: "Its servers are not changed.",
   },
 } as const satisfies Record<ProjectKind, { does: string; unchanged: string }>;
@@ -49,13 +49,13 @@ export function DeleteProject({ projectKey, name, kind }: Deleted) {
           <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
             {kind === "hosted" ? (
               <>
-                <li>the server's address and those of its previews; open connections end</li>
+                <li>the addresses of the server and its previews; open connections end</li>
                 <li>all builds, deployments and environment variables</li>
                 <li>the request log, server logs and build logs</li>
               </>
             ) : (
               <>
-                <li>its address at Towpath; open connections end</li>
+                <li>its address on Towpath; open connections end</li>
                 <li>{kind === "portal" ? "its" : "its credential,"} access rules and limits</li>
                 <li>the request log</li>
               </>
@@ -105,7 +105,7 @@ function LostToCallers({ projectKey }: { readonly projectKey: ProjectKey }) {
       {clients.length === 0
         ? null
         : `, and ${clients.length === 1 ? "1 connected app has" : `${clients.length} connected apps have`} to connect elsewhere`}
-      . Those who may call the servers can still call them directly.
+      . Anyone with access to the servers can still call them directly.
     </p>
   );
 }

@@ -25,7 +25,7 @@ export function EditVariable(edited: Edited) {
       open={open}
       onOpenChange={setOpen}
       title={`Edit ${keyName}`}
-      description="The live server keeps what it has until the next deployment."
+      description="The live server keeps the old value until the next deployment."
       trigger={
         <Button size="sm" aria-label={`Edit ${keyName}`}>
           Edit
@@ -74,7 +74,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
     >
       <div className="flex flex-col gap-1.5">
         <span className="text-sm font-medium">
-          New value <span className="ml-0.5 font-normal text-faint">empty: the stored one stays</span>
+          New value <span className="ml-0.5 font-normal text-faint">leave empty to keep the current value</span>
         </span>
         <WithError problem={invalid ?? null}>
           {(control) => <ValueControl control={control} called={keyName} value={secretValue} onChange={setValue} />}

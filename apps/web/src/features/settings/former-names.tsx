@@ -15,7 +15,7 @@ export function FormerNames({ projectKey }: { readonly projectKey: ProjectKey })
   if (isError) {
     return (
       <p className="text-sm text-muted">
-        The former names could not be loaded.{" "}
+        Couldn't load the former names.{" "}
         <Button variant="link" size="inline" onClick={() => void refetch()}>
           Try again
         </Button>

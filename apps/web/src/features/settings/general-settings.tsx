@@ -42,7 +42,7 @@ export function GeneralSettings({
         error={general.nameRefusal ?? (isRenamed ? choice.problem : null)}
         hint={
           isRenamed
-            ? `Pages and endpoint move to the new name. The old address keeps working for ${formerNameDays} days.`
+            ? `Its pages and endpoint move to the new name. The old address keeps working for ${formerNameDays} days.`
             : "Part of its address."
         }
         count={choice.name.length}

@@ -54,7 +54,7 @@ export function SavedNote({
         >
           {saved === "variables" ? "The live server keeps its old variables until you redeploy. " : null}
           {saved === "name" && isBuilt && newest
-            ? "The live server learns it, for sign-in pages of its own, when you redeploy. "
+            ? "If the server has its own sign-in pages, redeploy so they use the new address. "
             : null}
           {isBuilt && saved !== "name" && !newest
             ? "Nothing has been pushed yet. The first push starts a build."

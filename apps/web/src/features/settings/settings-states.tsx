@@ -33,7 +33,7 @@ export function SettingsPending() {
 /** The settings screen's own error view. */
 export function SettingsError({ error, reset }: { error: unknown; reset: () => void }) {
   return (
-    <LoadFailure title="The settings could not be loaded" error={error} reset={reset}>
+    <LoadFailure title="Couldn't load the settings" error={error} reset={reset}>
       Nothing was changed.
     </LoadFailure>
   );

@@ -11,16 +11,16 @@ import { recordedListsQuery, updateProject } from "./settings.functions.ts";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
 const choices: readonly { readonly value: SleepingLists; readonly label: string; readonly note: string }[] = [
-  { value: "off", label: "Wake the server", note: "Each client that connects waits until the server runs." },
+  { value: "off", label: "Wake the server", note: "Clients wait until the server is running." },
   {
     value: "stable",
-    label: "Answer if all callers see the same",
-    note: "Clients get the lists that the build recorded, if it got the same ones for two different callers.",
+    label: "Answer if all callers see the same lists",
+    note: "Clients get the lists recorded by the build, if two different callers got the same ones.",
   },
   {
     value: "always",
     label: "Always answer",
-    note: "Even if the lists differ: everyone gets what a caller without identity or a key of their own would see.",
+    note: "Even if the lists differ: everyone gets what an anonymous caller would see.",
   },
 ];
 
@@ -34,7 +34,7 @@ export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
     <SettingCard
       id="sleep"
       title="While the server is asleep"
-      description="Unused servers sleep. Clients that connect ask for tools, resources and prompts first, and often call none."
+      description="Unused servers sleep. When clients connect, they list tools, resources and prompts, and often call none."
       failure={failure}
       status={
         project.sleepingLists === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."
@@ -61,8 +61,8 @@ export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
         ))}
       </RadioGroup>
       <p className="text-sm text-pretty text-muted">
-        Don't choose to answer if tools, resources or prompts change while the same version is live, such as by the time
-        of day or with a database. The first call wakes the server, and a server that runs always answers by itself.
+        Keep waking the server if its lists change while the same version is live, for example with the time of day or a
+        database. The first call always wakes the server, and a running server always answers for itself.
       </p>
       <Recorded projectKey={projectKey} choice={project.sleepingLists} authMode={project.authMode} />
     </SettingCard>
@@ -76,7 +76,7 @@ function Recorded({ projectKey, choice, authMode }: RecordedProps): ReactNode {
   const { data: recorded } = useQuery(recordedListsQuery(projectKey));
   if (choice === "off" || !recorded) return null;
   if (authMode === "passthrough") {
-    return <Callout tone="info">This server decides itself who may call it, so it is always woken to answer.</Callout>;
+    return <Callout tone="info">This server decides who can call it, so every client wakes it.</Callout>;
   }
   switch (recorded.state) {
     case "not_live":
@@ -84,7 +84,7 @@ function Recorded({ projectKey, choice, authMode }: RecordedProps): ReactNode {
     case "none":
       return (
         <Callout tone="warn" title="The live version has no recorded lists">
-          It was built by an earlier version of Towpath, or its server did not disclose them. Redeploy to record them;
+          It was built by an earlier version of Towpath, or its server didn't disclose them. Redeploy to record them;
           until then clients wake the server.
         </Callout>
       );

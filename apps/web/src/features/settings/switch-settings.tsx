@@ -34,8 +34,8 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
     notes: [
       "Stores what clients send and what the server returns, up to 64 KiB each.",
       "Everyone in this team can read them in the log, viewers included.",
-      "Of larger ones the beginning is kept, and the log says so.",
-      "Values of environment variables of six or more characters are replaced by their names, and fields whose names look like secrets (password, token, API key, authorization) are blanked. Other secrets are kept.",
+      "Larger payloads are cut off, and the log says so.",
+      "Environment variable values of six or more characters are replaced with their names. Fields that look like secrets (password, token, API key, authorization) are blanked. Other secrets are kept.",
       "Payloads are kept as long as their log rows. Turning this off affects new calls only and deletes nothing.",
     ],
     states: ["Payloads are kept.", "Payloads are not kept."],
@@ -43,11 +43,11 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
   identityAssertion: {
     id: "identity",
     title: "Caller identity",
-    description: "What the server is told of who calls it.",
+    description: "What the server learns about its callers.",
     label: "Sign the caller's identity",
     notes: [
       <>
-        Each request has <code>towpath-actor</code> headers with the caller's id, type, role and e-mail address; clients
+        Each request has <code>towpath-actor</code> headers with the caller's id, type, role and email address; clients
         can't forge them.
       </>,
       <>

@@ -29,13 +29,13 @@ export function VariableSettings({
     <Card id="variables" className="scroll-mt-24">
       <CardHeader
         title="Environment variables"
-        description="Values are stored encrypted; sensitive ones are not shown again. A server keeps its old variables until the next deployment. In logs, values of six characters or more are replaced by their names."
+        description="Values are stored encrypted; sensitive ones are not shown again. A server keeps its old variables until the next deployment. In logs, values of six characters or more are replaced with their names."
       />
       <CardBody className="flex flex-col gap-5">
         <ChangedVariables projectKey={projectKey} />
         {variables.length === 0 ? (
           <p className="rounded-md border border-dashed px-4 py-5 text-center text-sm text-muted">
-            No variables yet. Add those that your code reads from its environment.
+            No variables yet. Add the ones your code reads from its environment.
           </p>
         ) : (
           <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} />

@@ -20,7 +20,7 @@ const perMinute = { address: 10, account: 3 };
 export async function requestPasswordReset(request: Request): Promise<Answer> {
   const { database, config, log } = services();
   return withForm(request, async (typed) => {
-    if (!config.sendsMail) throw new TowpathError("not_configured", "This instance sends no e-mail.");
+    if (!config.sendsMail) throw new TowpathError("not_configured", "This instance sends no email.");
     const { email } = parseInput(resetRequestSchema, typed);
     const address = request.headers.get(clientAddressHeader) ?? "";
     const waits = await Promise.all([
@@ -43,7 +43,7 @@ async function sendLink(email: string, ipAddress: string): Promise<void> {
     sender: null,
     subject: "Set a new password for Towpath",
     paragraphs: [
-      `Somebody asked for a new password for your account at ${services().config.baseUrl}.`,
+      `Someone asked for a new password for your account at ${services().config.baseUrl}.`,
       "The link works once, for an hour.",
     ],
     action: { label: "Set a new password", url: resetUrl(made.token) },

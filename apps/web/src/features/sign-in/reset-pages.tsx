@@ -16,7 +16,7 @@ export function ForgotPasswordPage({
     return (
       <SignInFrame
         title="Forgot your password?"
-        description="This instance sends no e-mail. Ask its operator for a link that sets a new password:"
+        description="This instance can't send email. Ask its operator for a link to set a new password:"
       >
         <code className="mt-4 block rounded-md border bg-sunken px-3 py-2 text-xs break-all">
           ./towpath reset-password you@example.com
@@ -29,7 +29,7 @@ export function ForgotPasswordPage({
     return (
       <SignInFrame
         title="Check your inbox"
-        description="If there is an account with this address, we've sent it a link that sets a new password. It works for an hour."
+        description="If there is an account with this address, we've sent a link to set a new password. It works for an hour."
       >
         <BackToSignIn />
       </SignInFrame>
@@ -38,7 +38,7 @@ export function ForgotPasswordPage({
   return (
     <SignInFrame
       title="Forgot your password?"
-      description="Enter your e-mail address and we'll send you a link that sets a new one."
+      description="Enter your email address and we'll send you a link to set a new one."
       problem={refused?.message}
     >
       <form method="post" className="mt-6 flex flex-col gap-4" noValidate>
@@ -65,7 +65,7 @@ export function ResetPasswordPage({
   if (isDone) {
     return (
       <SignInFrame
-        title="Your password is changed"
+        title="Your password has changed"
         description="You've been signed out everywhere. Sign in with your new password."
       >
         <a href="/provider/sign-in" className={buttonLook({ variant: "primary", size: "lg", className: "mt-6" })}>

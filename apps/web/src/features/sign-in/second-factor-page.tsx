@@ -23,7 +23,7 @@ export function SecondFactorPage({
       title={recovery ? "Use a recovery code" : "Enter your code"}
       description={
         recovery
-          ? "One of the codes that you saved when you turned on two-factor sign-in. Each works once."
+          ? "One of the codes you saved when you turned on two-factor sign-in. Each works once."
           : "Open your authenticator app and enter the code for Towpath."
       }
       problem={refused?.message}
@@ -51,7 +51,7 @@ export function SecondFactorPage({
       </p>
       <p className="mt-2 text-sm text-muted">
         <a className={linkLook} href="/provider/sign-in">
-          Sign in as somebody else
+          Sign in as someone else
         </a>
       </p>
     </SignInFrame>

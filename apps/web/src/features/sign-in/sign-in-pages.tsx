@@ -51,7 +51,7 @@ export function CredentialsPage({
         </a>
       )}
       <p className={signUp ? "mt-6 text-sm text-muted" : "mt-2 text-sm text-muted"}>
-        {signUp ? "Have an account already? " : "No account yet? "}
+        {signUp ? "Already have an account? " : "No account yet? "}
         <a className={linkLook} href={`/provider/${signUp ? "sign-in" : "sign-up"}${query}`}>
           {signUp ? "Sign in" : "Sign up"}
         </a>
@@ -63,7 +63,7 @@ export function CredentialsPage({
 /** By error code of better-auth and OpenID Connect. A message from the URL is never shown, since anyone can forge one. */
 const texts: Readonly<Record<string, string>> = {
   account_not_linked:
-    "Another account on this instance already uses your email address. Sign in the way you did before, or ask the operator. Accounts are never joined by email address alone.",
+    "Another account on this instance already uses your email address. Sign in the way you did before, or ask the operator. Towpath never merges accounts by email address alone.",
   email_not_found: "Your sign-in provider did not share an email address. Allow it there and try again.",
   access_denied: "Sign-in was canceled at the provider.",
   provider_unreachable: "The sign-in provider can't be reached right now. Try again in a moment.",
@@ -72,7 +72,7 @@ const texts: Readonly<Record<string, string>> = {
   too_many_attempts: "Too many sign-ins were started from your network address. Wait a minute and try again.",
   repeated_cookie:
     "Your browser sent two sign-in cookies for this site, and one of them was not set by Towpath. Neither was accepted. Try again; if you come back here, clear the cookies of this site in your browser's settings first.",
-  signup_disabled: "New accounts are not accepted on this instance.",
+  signup_disabled: "This instance doesn't accept new accounts.",
 };
 
 /** The page after a failed sign-in at the provider. */

@@ -26,7 +26,7 @@ const messages = {
   already_exists: "An account with this email already exists. Sign in instead.",
   invalid: "Some of what you entered is invalid. Check it and try again.",
   unavailable: "Sign-in is not available right now. Try again in a moment.",
-  wrong_code: "This code is wrong or was used already.",
+  wrong_code: "This code is wrong or already used.",
   start_again: "This sign-in took too long or had too many wrong codes. Sign in again.",
 } as const;
 

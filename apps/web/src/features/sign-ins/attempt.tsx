@@ -12,7 +12,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 const states: Readonly<Record<AttemptState, { readonly label: string; readonly tone: Tone }>> = {
   connected: { label: "Connected", tone: "ok" },
   failed: { label: "Failed", tone: "bad" },
-  waiting: { label: "Going on", tone: "info" },
+  waiting: { label: "In progress", tone: "info" },
   unfinished: { label: "Not finished", tone: "warn" },
 };
 

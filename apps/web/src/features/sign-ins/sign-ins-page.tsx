@@ -80,7 +80,7 @@ function ClientCard({
             {name}
           </span>
         }
-        description={host ?? (latest.clientId === null ? "Known by its User-Agent only" : "Registered itself")}
+        description={host ?? (latest.clientId === null ? "Known only by its User-Agent" : "Registered itself")}
         actions={<Badge tone="outline">{attempts.length === 1 ? "1 attempt" : `${attempts.length} attempts`}</Badge>}
       />
       <ul className="border-t">
@@ -95,10 +95,10 @@ function ClientCard({
 function ModeNote({ mode }: { readonly mode: AuthMode }) {
   if (mode === "towpath-cloud") return null;
   return (
-    <Callout tone="info" title="This server doesn't use sign-in by Towpath">
+    <Callout tone="info" title="This server doesn't use Towpath sign-in">
       {mode === "towpath-public"
         ? "Anyone with its URL can call it. If a client can't connect, look at the logs."
-        : "It signs callers in itself. If a client can't connect, look at the logs and at the server's own log."}
+        : "It has its own sign-in. If a client can't connect, look at the logs and at the server's own log."}
     </Callout>
   );
 }
@@ -115,7 +115,7 @@ function HowToTry({ project }: { readonly project: Project }) {
       </p>
       {command && <CodeBlock code={command.code} label="command" wrap className="mt-3 text-left text-ink" />}
       <p className="mt-3">
-        Calls with an API key appear only when the key is refused. Keys are on the page{" "}
+        Calls with an API key appear only when the key is refused. Manage keys under{" "}
         <Link
           to="/$orgSlug/settings/api-keys"
           params={{ orgSlug: project.orgSlug }}

@@ -56,10 +56,7 @@ export function countStream({ ctx }: StreamReader): () => void {
   const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
   const own = userId === null ? 0 : (openByUser.get(userId) ?? 0);
   if (own >= maxStreamsPerUser) {
-    throw new TowpathError(
-      "limit_reached",
-      `You have ${own} logs open, which is the limit. Close a page that shows one, then try again.`,
-    );
+    throw new TowpathError("limit_reached", `You have ${own} logs open, which is the limit. Close one and try again.`);
   }
   openStreams += 1;
   if (userId !== null) openByUser.set(userId, own + 1);

@@ -19,13 +19,13 @@ function GitHubInstallSuccess() {
           GitHub is connected
         </span>
       }
-      description="Towpath can read the repositories that you chose, and hears of every push to them. Next: your first server."
+      description="Towpath can read the repositories you chose, and sees every push to them. Next: your first server."
     >
       <a href="/" className={buttonLook({ variant: "primary", size: "lg" })}>
         Continue
       </a>
       <p className="mt-5 text-sm text-pretty text-muted">
-        You can change or remove this access in GitHub's settings at any time. Installed it for somebody else? You can
+        You can change or remove this access in GitHub's settings at any time. Installed it for someone else? You can
         close this page.
       </p>
     </OnboardingFrame>

@@ -208,7 +208,7 @@ export class ServerConnection {
       ({ ok: false, code, rpcCode, message }) as const;
     if (canceled.aborted) return failed(canceledCode, "You canceled the call.");
     if (running?.deadline.signal.aborted)
-      return failed("timeout", "The call took longer than 5 minutes and was given up.");
+      return failed("timeout", "The call took longer than 5 minutes and was stopped.");
     const said = running?.failure ?? null;
     if (said?.isOurs) return failed("refused", said.message);
     if (this.#library && error instanceof this.#library.McpClientError)

@@ -50,7 +50,7 @@ export function ItemPane({
           <Callout tone="info" className="mt-4" title="Your role can't call this server">
             <span id={noteId}>
               You can see what this server offers, but not call it. Ask an owner or admin of this team to allow your
-              role on the Access page, or to change it.
+              role on the Access page, or to change your role.
             </span>
           </Callout>
         )}

@@ -21,7 +21,7 @@ export function Activity({
   return (
     <>
       {outcome === null && progress === null && logs.length === 0 && asked.length === 0 && (
-        <p className="text-sm text-muted">Waiting for the server. If it was asleep, it wakes now.</p>
+        <p className="text-sm text-muted">Waiting for the server. If it was asleep, it's waking up.</p>
       )}
       {progress && <ProgressBar progress={progress} isRunning={outcome === null} />}
       {asked.map((each) => {

@@ -31,7 +31,7 @@ export function AnswerView({
   if (record.isResultDropped) {
     return (
       <p className="text-sm text-muted">
-        This result was too large, or held a secret, and wasn't kept over the reload. Call again to see it.
+        This result was too large or contained a secret, so it wasn't kept. Call again to see it.
       </p>
     );
   }

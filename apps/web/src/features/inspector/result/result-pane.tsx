@@ -112,7 +112,7 @@ function Failure({ outcome }: { outcome: Extract<CallResult, { ok: false }> }) {
           The server answered with JSON-RPC error <code>{outcome.rpcCode}</code>.
         </p>
       )}
-      {outcome.code === "unauthorized" && <p>Enter the server's own credentials beside the form and call again.</p>}
+      {outcome.code === "unauthorized" && <p>Enter the server's own credentials next to the form and call again.</p>}
       {(outcome.code === "unreachable" || outcome.code === "timeout") && (
         <p>The server log shows whether it started and what it printed.</p>
       )}
