@@ -127,7 +127,7 @@ const turns = async () =>
 test("CHAT-1 PRJ-9 a question is answered with the server's tools, shown with arguments, result and log; it is there after a reload", async () => {
   await openChat();
   await ask("Please add 2 and 3");
-  await page.getByText("five").waitFor();
+  await page.getByText("five", { exact: true }).waitFor();
   await ended();
   const call = page.getByRole("region", { name: "Call of add" });
   await call.getByText("a: 2, b: 3").waitFor();
@@ -144,7 +144,7 @@ test("CHAT-1 PRJ-9 a question is answered with the server's tools, shown with ar
   await expectAccessible(page);
   await expect.poll(() => new URL(page.url()).searchParams.get("chat")).toMatch(/^[0-9a-f-]{36}$/);
   await page.reload();
-  await page.getByText("five").waitFor();
+  await page.getByText("five", { exact: true }).waitFor();
   await expect.poll(() => turns()).toMatchObject([{ question: "Please add 2 and 3", status: "done" }]);
   const [used] = await site.db.select().from(chatUsage).where(eq(chatUsage.projectId, own.id));
   expect(used).toMatchObject({ model: "Tester" });
@@ -353,7 +353,7 @@ test("CHAT-1 a server that is public or signs callers in itself gets no token of
     await openChat();
     if (authMode === "passthrough") await page.getByLabel("Authorization header for the server").fill("Bearer my-own");
     await ask("Please add 2 and 3");
-    await page.getByText("five").waitFor();
+    await page.getByText("five", { exact: true }).waitFor();
     await ended();
     const { authorization } = tools.seen.findLast(({ method }) => method === "tools/call") ?? {};
     expect(authorization).toBe(authMode === "passthrough" ? "Bearer my-own" : null);

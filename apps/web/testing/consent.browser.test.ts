@@ -114,7 +114,7 @@ test("GW-5 an app that can't say which server it wants: the person chooses, and 
   await page.getByLabel("Email").fill(rows[0].email);
   await page.getByLabel("Password").fill(samplePassword);
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Which server did you give to Older app?" }).waitFor();
+  await page.getByRole("heading", { name: "Which server did you add to Older app?" }).waitFor();
   const servers = page.getByRole("list", { name: "Your servers" });
   await expect.poll(() => servers.textContent()).toContain(server.resource);
   await expect.poll(() => servers.textContent()).not.toContain(name);

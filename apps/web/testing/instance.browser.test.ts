@@ -125,7 +125,7 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
   await page.getByText("disk is almost full, so no new builds start").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "See what uses the space" }).click();
-  await page.getByText("1.0 GB left for Towpath; below 2.0 GB no build starts.").waitFor();
+  await page.getByText("1.0 GB left for Towpath. Below 2.0 GB, builds don't start.").waitFor();
   const directories = await page.getByRole("list", { name: "Directories" }).getByRole("listitem").allInnerTexts();
   expect(directories.map((text) => text.replace(/\s*\n\s*/g, ": "))).toEqual([
     "Layers of deployments: 60.0 GB",

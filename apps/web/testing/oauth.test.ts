@@ -141,7 +141,7 @@ test("GW-5 who isn't a member gets a page and no code; who was removed gets no n
   const stranger = await seededMember(site.url, site.db);
   const path = await consentPath(stranger.visitor, clientId);
   const page = await (await stranger.visitor.get(path)).text();
-  expect(page).toContain("not a member of this server's team");
+  expect(page).toContain("not a member of this server");
   expect(page).not.toContain(owner.organization.slug);
   const answer = await callServerFunction(stranger.visitor, "oauth.approveConsent", "POST", {
     request: requestOf(path),

@@ -193,7 +193,7 @@ test("ORG-6 a revoked invitation says so, and can't be sent, copied or revoked a
   await revokeInvitation(call);
   const joiner = await account(link.email);
   expect((await offer(joiner, link)).state).toBe("revoked");
-  expect((await refusal(accept(joiner, link))).message).toContain("withdrawn");
+  expect((await refusal(accept(joiner, link))).message).toContain("was revoked");
   for (const verb of [revokeInvitation, resendInvitation, createInvitationLink])
     expect(await refusalCode(verb(call))).toBe("not_found");
 });
