@@ -12,6 +12,7 @@ import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import {
   foldRequestLogs,
+  indexFinishedDays,
   itemUsage,
   latestCallers,
   listSessions,
@@ -60,6 +61,8 @@ try {
     await pool.query("CHECKPOINT");
     await writeFile(filledFile, "");
   }
+  // As the worker does when a day has ended.
+  await indexFinishedDays(pool);
   await measureQueries();
   await measureWrites();
 } finally {

@@ -4,7 +4,7 @@ import { checkDueExternalServers } from "@towpath/core/external-server";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitHub } from "@towpath/github";
-import { backfillRollups, foldRequestLogs } from "@towpath/logs";
+import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { openWorkerQueue } from "@towpath/queue";
@@ -24,6 +24,8 @@ import { sweep } from "./sweep.ts";
 const sweepEveryMs = 15_000;
 /** Statistics add what is not folded yet: a longer pause makes them slower, not wrong. */
 const foldEveryMs = 2000;
+/** How often the worker looks for a day of the request log that has ended. */
+const indexEveryMs = 600_000;
 /** How often the worker looks for external servers whose inspection is due; each is inspected about every ten minutes. */
 const checkEveryMs = 20_000;
 const checksAtOnce = 8;
@@ -110,6 +112,11 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     },
     logError("summing up request logs failed"),
   );
+  const stopIndexing = startRounds(
+    indexEveryMs,
+    (signal) => indexFinishedDays(database.pool, signal),
+    logError("indexing a finished day of the request log failed"),
+  );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, disk },
     `${config.runDirectory}/worker.sock`,
@@ -121,6 +128,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         stopSweeping(),
         stopChecking(),
         stopFolding(),
+        stopIndexing(),
         stopRetention(),
         workers.stop(jobsEndWithinMs),
       ]);

@@ -10,7 +10,7 @@ import { hostWithoutBubblewrap } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type BuildResult, defaultBuildLimits } from "./index.ts";
 import { plainServer } from "./testing/plain-server.ts";
-import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
+import { openWorkshop, requestOf, type Tried, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -101,6 +101,40 @@ test("PRJ-14 layers of an earlier build are taken over without the commit, and m
   const again = await workshop.tryBuild(files, { layers: gone });
   expect(success(again).layers).toEqual(first.layers);
   expect(again.text).toContain("its commit is built again");
+});
+
+test("PRJ-14 a promotion's server is inspected where it runs: with its variables, unless that tells too little", async () => {
+  const source = plainServer.replace('instructions = ""', "import os\n\ninstructions = os.environ.get('GREETING', '')");
+  const signInFirst = source.replace("status = 200 if", 'status = 401 if "CLOSED" in os.environ else 200 if');
+  const { layers, manifest } = success(await workshop.tryBuild({ "server.py": signInFirst }));
+  expect(manifest.instructions).toBe("");
+  const inspect = async (environment: Record<string, string>, asked = layers) => {
+    const { request, text } = requestOf({ layers: asked, environment });
+    const server = {
+      ...{ layers: asked, pythonVersion: asked.pythonVersion, entrypoint: "server.py", environment },
+      ...{ limits: defaultBuildLimits.server, network: "none" as const },
+    };
+    let starts = 0;
+    const inspected = await workshop.builder.inspect(request, async () => {
+      starts += 1;
+      const spec = { instanceId: randomUUID(), server, startTimeoutMs: 60_000 };
+      const started = await workshop.driver.start(spec, () => {});
+      return started.ok ? started.handle.endpoint : null;
+    });
+    return { inspected, starts, text: text() };
+  };
+  const { inspected, text } = await inspect({ GREETING: "Welcome." });
+  expect(inspected).toMatchObject({ ok: true, layers, manifest: { ...manifest, instructions: "Welcome." } });
+  expect(text).toContain("install result Reused from the preview");
+  expect(text).toContain("inspect result 1 tool");
+  // Its own sign-in, a server that doesn't start, and layers that are gone; those aren't even started.
+  expect(await inspect({ CLOSED: "yes" })).toEqual({ inspected: null, starts: 1, text: "" });
+  expect(await inspect({ PYTHONHOME: "/nowhere" })).toEqual({ inspected: null, starts: 1, text: "" });
+  const gone = { ...layers, code: "0".repeat(64) };
+  expect(await inspect({}, gone)).toEqual({ inspected: null, starts: 0, text: "" });
+  expect((await workshop.builder.inspect(requestOf({}).request, async () => null)) ?? "no promotion").toBe(
+    "no promotion",
+  );
 });
 
 test("BLD-3 an organization never reuses another one's dependency layer, so it cannot poison it", async () => {

@@ -7,13 +7,20 @@ import {
   type Layers,
   signInWarning,
 } from "@towpath/core/build/contract";
-import { type BuildWorkspace, type RuntimeDriver, SandboxError } from "@towpath/runtime";
+import { McpClientError } from "@towpath/mcp/client";
+import { type BuildWorkspace, type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildRequest, BuildResult } from "./contract.ts";
 import { BuildFailure, countOf, notFetched, notIsolated, rootMissing, tooLong } from "./failure.ts";
 import { extractSource } from "./fetch/extract.ts";
 import { type SourceTree, subtree } from "./fetch/source-tree.ts";
-import { type InspectedServer, inspectServer } from "./inspect/inspect.ts";
+import {
+  type InspectedServer,
+  type Inspection,
+  inspectRunning,
+  inspectServer,
+  logManifest,
+} from "./inspect/inspect.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { installLayers } from "./install/install.ts";
 import { findPython } from "./plan/find-python.ts";
@@ -26,6 +33,13 @@ export type Builder = {
    * @throws the reason of `request.signal` when it is aborted, and errors of the platform
    */
   build(request: BuildRequest): Promise<BuildResult>;
+  /**
+   * Inspects the server of the request's layers where `start` starts it, with the request's environment. Null when that
+   * tells too little: a layer is no longer stored, `start` resolves to null, the server doesn't answer as it should or
+   * does its own sign-in. Then `build` finds out why.
+   * @throws the reason of `request.signal` when it is aborted, and what `start` throws
+   */
+  inspect(request: BuildRequest, start: () => Promise<Endpoint | null>): Promise<BuildResult | null>;
   /** Removes the directories that killed builders left; call it when a process starts. Resolves to their number. */
   cleanScratch(): Promise<number>;
 };
@@ -42,12 +56,18 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
   const limits = { ...defaultBuildLimits, ...config.limits };
   return {
     build: (request) => new Build(request, config, limits, parts).run(),
+    inspect: (request, start) => new Build(request, config, limits, parts).inspectRunning(start),
     cleanScratch: () => parts.driver.removeLostBuilds(),
   };
 }
 
 /** Layers, and what an inspection must know of the server in them. */
 type Built = { readonly layers: Layers; readonly server: InspectedServer };
+
+/** What is known of a server whose layers are taken over. */
+const takenOver = (entrypoint: string): InspectedServer => ({
+  ...{ entrypoint, entryFile: entrypoint.split(":")[0] ?? entrypoint, dependencies: null },
+});
 
 /** One build: the phases in order, each timed, all under one deadline. */
 class Build {
@@ -94,14 +114,44 @@ class Build {
   async #knownLayers(): Promise<Built | null> {
     const { layers, entrypoint, log } = this.#request;
     if (layers === null) return null;
-    const stored = await Promise.all([layers.dependencies, layers.code].map((digest) => this.#isStored(digest)));
-    if (stored.includes(false)) {
+    if (!(await this.#areStored(layers))) {
       log("fetch", "warning", "The preview's files are no longer stored, so its commit is built again.");
       return null;
     }
-    log("install", "step", `Layers: those of the preview, byte for byte, with Python ${layers.pythonVersion}.`);
+    this.#logTakenOver(layers);
+    return { layers, server: takenOver(entrypoint) };
+  }
+
+  async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
+    const { layers, entrypoint, log, signal } = this.#request;
+    if (layers === null || !(await this.#areStored(layers))) return null;
+    const server = takenOver(entrypoint);
+    const common = { request: this.#request, server, limits: this.#limits, signal: this.#signal };
+    try {
+      const inspection = await this.#timed("inspect", async () => {
+        const endpoint = await start();
+        return endpoint && inspectRunning(common, endpoint);
+      });
+      if (inspection === null) return null;
+      this.#logTakenOver(layers);
+      if (inspection.manifest !== null) logManifest(log, inspection.manifest);
+      return this.#succeed(layers, inspection);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof McpClientError) return null;
+      throw error;
+    }
+  }
+
+  async #areStored({ dependencies, code }: Layers): Promise<boolean> {
+    const stored = await Promise.all([dependencies, code].map((digest) => this.#isStored(digest)));
+    return !stored.includes(false);
+  }
+
+  #logTakenOver({ pythonVersion }: Layers): void {
+    const { log } = this.#request;
+    log("install", "step", `Layers: those of the preview, byte for byte, with Python ${pythonVersion}.`);
     log("install", "result", "Reused from the preview");
-    return { layers, server: { entrypoint, entryFile: entrypoint.split(":")[0] ?? entrypoint, dependencies: null } };
   }
 
   async #makeLayers(): Promise<Built> {
@@ -120,7 +170,7 @@ class Build {
   }
 
   async #inspect({ layers, server }: Built): Promise<BuildResult> {
-    const { manifest, recording, warnings, ownSignIn } = await this.#timed("inspect", () =>
+    const inspection = await this.#timed("inspect", () =>
       inspectServer({
         request: this.#request,
         server,
@@ -130,6 +180,10 @@ class Build {
         signal: this.#signal,
       }),
     );
+    return this.#succeed(layers, inspection);
+  }
+
+  #succeed(layers: Layers, { manifest, recording, warnings, ownSignIn }: Inspection): BuildResult {
     for (const warning of warnings) this.#warn("inspect", warning);
     // Only logged: what is shown elsewhere follows the auth mode as it is then.
     const signIn = signInWarning(ownSignIn, this.#request.authMode);

@@ -32,7 +32,7 @@ export const asksForCallers = (query: LogQuery): boolean =>
   query.clientName !== undefined || query.session !== undefined || query.principals !== undefined;
 
 /** Whether roll-ups by name say where a query's rows are. That most of the protocol is left out doesn't. */
-const asksForSeries = (query: LogQuery): boolean =>
+export const asksForSeries = (query: LogQuery): boolean =>
   [query.deploymentIds?.length, query.deploymentId, query.httpMethod, query.jsonrpcMethod].some(Boolean) ||
   [query.methodPrefix, query.toolName, query.target, query.uriTemplate, query.isError, query.isRefused].some(
     (value) => value !== undefined,

@@ -1,6 +1,7 @@
 export { backfillRollups } from "./backfill-rollups.ts";
 export { BatchWriter } from "./batching/batch-writer.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
+export { indexFinishedDays } from "./finished-days.ts";
 export { foldRequestLogs } from "./fold-request-logs.ts";
 export { itemUsage } from "./items/item-usage.ts";
 export { latestCallers } from "./items/latest-callers.ts";

@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import { asksForCallers, callerWindows } from "./caller-windows.ts";
 import { intersectionOf, type Period } from "./found-windows.ts";
+import { type KeyedRows, keyCondition, keyedRows } from "./keyed-rows.ts";
 import { locateRows, type Window } from "./locate-rows.ts";
 import { Conditions, isErrorRow, isRefusedRow, periodOf, rowCondition } from "./log-filter.ts";
 import {
@@ -28,6 +29,8 @@ const columns = `
 
 /** So many periods with calls of one caller are read whole, whatever is searched for in them. */
 const maxWindowsRead = 500;
+/** A search with fewer matches than so many pages finds the periods of all of them, for any caller. */
+const maxPagesSearched = 20;
 /** Up to this offset, an unfiltered page skips rows in the index instead of locating them. */
 const maxOffsetRead = 1000;
 
@@ -40,8 +43,8 @@ export async function queryRequestLogs(pool: Pool, input: LogQueryInput): Promis
   const query = logQuerySchema.parse(input);
   const now = Date.now();
   const period = { ...periodOf(query, now), now };
-  const found = query.search || asksForCallers(query) ? await pageOfFound(pool, query, period) : null;
-  const rows = found ?? (await page(pool, query, period));
+  const keyed = asksForCallers(query) ? await keyedRows(pool, query, period) : null;
+  const rows = (keyed && (await pageOfKeyed(pool, query, period, keyed))) ?? (await pageByWindows(pool, query, period));
   return {
     data: rows.slice(0, query.limit).map(toEntry),
     limit: query.limit,
@@ -72,6 +75,79 @@ export async function readRequestLog(
   return { ...toEntry(found), requestPayload, responsePayload, requestTruncated, responseTruncated };
 }
 
+/**
+ * Reads rows of finished days by an index of these days, after what is newer; null for a search whose few periods hold
+ * fewer rows.
+ */
+async function pageOfKeyed(pool: Pool, query: LogQuery, period: Period, keyed: KeyedRows): Promise<Row[] | null> {
+  const need = query.limit + 1;
+  const wanted = (query.offset + need) * maxPagesSearched;
+  const searched = query.search ? await searchWindows(pool, query, period, wanted) : null;
+  if (searched?.since === null) return null;
+  const isOld = period.to !== null && period.to < keyed.until;
+  const whole = { ...query, offset: 0, limit: query.offset + query.limit };
+  const newest = { ...period, from: Math.max(period.from, keyed.until) };
+  const newer = isOld ? [] : await pageByWindows(pool, whole, newest, wanted);
+  const rows = newer.slice(query.offset);
+  if (rows.length >= need) return rows;
+  const end = isOld && period.to !== null ? period.to + 1 : keyed.until;
+  const skip = Math.max(0, query.offset - newer.length);
+  return [
+    ...rows,
+    ...(await readKeyed(
+      pool,
+      query,
+      { ...period, to: end },
+      {
+        ...{ ...keyed, columns: searched?.columns, skip, need: need - rows.length },
+      },
+    )),
+  ];
+}
+
+/** Each text by itself: only for one hash does the index have the rows in the order of time. */
+async function readKeyed(
+  pool: Pool,
+  query: LogQuery,
+  { from, to }: Window,
+  {
+    index,
+    texts,
+    columns: searched,
+    skip,
+    need,
+  }: KeyedRows & {
+    columns: readonly string[] | undefined;
+    skip: number;
+    need: number;
+  },
+): Promise<Row[]> {
+  const conditions = new Conditions();
+  const project = conditions.value(query.projectId);
+  const bounds = `time >= ${conditions.value(new Date(from))} AND time < ${conditions.value(new Date(to ?? from))}`;
+  const condition = rowCondition(query, conditions, searched);
+  const order = "ORDER BY time DESC, id DESC";
+  const parts = texts.map(
+    (text) => `(SELECT ${columns} FROM request_log WHERE project_id = ${project} AND ${bounds}
+      AND ${keyCondition(index, `hashtextextended(${conditions.value(text)}, 0)`)} AND ${condition}
+      ${order} LIMIT ${need + skip})`,
+  );
+  const { rows } = await pool.query<Row>(
+    `SELECT * FROM (${parts.join(" UNION ALL ")}) AS rows ${order} LIMIT ${need} OFFSET ${skip}`,
+    conditions.values,
+  );
+  return rows;
+}
+
+/**
+ * Reads the periods that contain the rows, as far as roll-ups, callers and messages tell. `searched`: for so many matches
+ * of a search they are looked for at first, in a short period whose callers match few.
+ */
+async function pageByWindows(pool: Pool, query: LogQuery, period: Period, searched?: number): Promise<Row[]> {
+  const found = query.search || asksForCallers(query) ? await pageOfFound(pool, query, period, searched) : null;
+  return found ?? (await page(pool, query, period));
+}
+
 async function page(pool: Pool, query: LogQuery, period: Period): Promise<Row[]> {
   const need = query.limit + 1;
   if (!isFiltered(query) && query.offset <= maxOffsetRead) return readRows(pool, query, [period], query.offset, need);
@@ -88,21 +164,22 @@ async function page(pool: Pool, query: LogQuery, period: Period): Promise<Row[]>
 }
 
 /** A page of a search or of some callers' calls; null when `page` finds it faster. */
-async function pageOfFound(pool: Pool, query: LogQuery, period: Period): Promise<Row[] | null> {
+async function pageOfFound(pool: Pool, query: LogQuery, period: Period, searched?: number): Promise<Row[] | null> {
   const need = query.limit + 1;
-  for (let wanted = query.offset + need; ; wanted *= 8) {
-    const [searched, called] = await Promise.all([
+  const first = query.search && searched ? searched : query.offset + need;
+  for (let wanted = first; ; wanted *= 8) {
+    const [texts, called] = await Promise.all([
       query.search ? searchWindows(pool, query, period, wanted) : null,
       asksForCallers(query) ? callerWindows(pool, query, period, wanted) : null,
     ]);
     // Few calls are faster read than searched for.
     const areFew = called !== null && called.since === null && called.windows.length <= maxWindowsRead;
-    const parts = areFew ? [called] : [searched, called].filter((part) => part !== null);
+    const parts = areFew ? [called] : [texts, called].filter((part) => part !== null);
     if (parts.length === 0) return null;
     const since = Math.max(...parts.map((part) => part.since ?? Number.NEGATIVE_INFINITY));
     const windows = parts.map((part) => part.windows).reduce(intersectionOf);
     const complete = intersectionOf(windows, [{ from: since, to: null }]);
-    const rows = await readRows(pool, query, complete, query.offset, need, areFew ? undefined : searched?.columns);
+    const rows = await readRows(pool, query, complete, query.offset, need, areFew ? undefined : texts?.columns);
     if (rows.length >= need || parts.every((part) => part.since === null)) return rows;
   }
 }

@@ -1,4 +1,4 @@
-import type { BuildLogSink, BuildResult } from "@towpath/builder";
+import type { BuildLogSink, BuildRequest, BuildResult } from "@towpath/builder";
 import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
@@ -8,6 +8,7 @@ import { cloudEnvironment } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import { waitingForRoom } from "../retention/disk.ts";
+import { inspectPromoted } from "../rollout/inspect-promoted.ts";
 import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
@@ -116,7 +117,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
   const secrets = await pinEnvironment({ ctx, input: { ...fence, projectId: project.id, environment } });
   if (secrets === null) throw new BuildLost();
   const { text: redact } = createRedactor(secrets);
-  const result = await services.builder.build({
+  const request: BuildRequest = {
     buildId: taken.buildId,
     organizationId: taken.organizationId,
     entrypoint: taken.entrypoint,
@@ -136,7 +137,9 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
     openTarball: (abort) => openTarball(services.github, source, { operatorLog, signal: abort }),
     log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,
-  });
+  };
+  const { builder, runner } = services;
+  const result = (await inspectPromoted({ ctx, taken, request, builder, runner })) ?? (await builder.build(request));
   return result.ok
     ? { ...result, warnings: result.warnings.map((warning) => redactWarning(warning, redact)) }
     : { ...result, diagnosis: redactDiagnosis(result.diagnosis, redact) };

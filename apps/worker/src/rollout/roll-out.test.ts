@@ -70,15 +70,28 @@ test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and p
   await db.update(build).set({ layers }).where(eq(build.id, preview));
   const { deployment } = await builds.show(preview);
   const requests: BuildRequest[] = [];
+  const startedAt: string[] = [];
+  bench.inspect = async (request, start) => {
+    requests.push(request);
+    expect(await start()).toMatchObject({ kind: "unix" });
+    startedAt.push(...bench.runner.ensured.slice(-1));
+    return { ...goodBuild, layers, ownSignIn: true };
+  };
   bench.build = async (request) => {
     requests.push(request);
-    return { ...goodBuild, layers: request.layers ?? goodBuild.layers };
+    return goodBuild;
   };
   const ctx = testContext(db, team.owner, { queue: bench.services.queue });
   const { id } = await promoteDeployment({ ctx, input: { deploymentId: deployment?.id ?? "" } });
   await builds.ended(id);
   expect(await builds.show(id)).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });
   expect(await liveCommit(db, project.branchId)).toBe(shaOf("a"));
+  // The server that was inspected is the one that is live, and nothing was built.
+  const promoted = (await builds.show(id)).deployment?.id;
+  expect(startedAt).toEqual([promoted]);
+  expect(bench.runner.ensured.slice(-2)).toEqual([promoted, promoted]);
+  const [stored] = await db.select().from(build).where(eq(build.id, id));
+  expect(stored).toMatchObject({ manifest: goodBuild.manifest, ownSignIn: true, layers });
   expect(requests).toMatchObject([
     { layers, environment: { API_KEY: "very secret", TOWPATH_CLOUD_ENVIRONMENT: "production" } },
   ]);
@@ -93,6 +106,47 @@ test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and p
   await builds.ended(await builds.start(project, "b"));
   expect(requests[1]?.layers).toBeNull();
   expect((await builds.show(preview)).deployment).toMatchObject({ isLive: true, isProd: false });
+});
+
+test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected as a build is, which says why", async () => {
+  const { db } = bench.database;
+  const project = await seedProject(db, team);
+  await bench.work();
+  await builds.ended(await builds.start(project, "live"));
+  const preview = await builds.start(project, "a", "feature");
+  await builds.ended(preview);
+  const ctx = testContext(db, team.owner, { queue: bench.services.queue });
+  const promote = async () => {
+    const { id } = await promoteDeployment({
+      ctx,
+      input: { deploymentId: (await builds.show(preview)).deployment?.id ?? "" },
+    });
+    await builds.ended(id);
+    return builds.show(id);
+  };
+  // Where it runs it doesn't start.
+  const { lookUp } = bench.runner;
+  bench.runner.lookUp = async (deploymentId) => {
+    const server = await lookUp(deploymentId);
+    return server && { ...server, failure: { code: "start_failed", message: "It ended with status 3." } };
+  };
+  const endpoints: unknown[] = [];
+  bench.inspect = async (_request, start) => {
+    endpoints.push(await start());
+    return null;
+  };
+  const diagnosis = { code: "module_missing", phase: "inspect", title: "A variable is missing", detail: "d" } as const;
+  bench.build = async () => ({
+    ...{ ok: false, timings: {} },
+    diagnosis: { ...diagnosis, remedy: "r", file: null, line: null, excerpt: null },
+  });
+  expect(await promote()).toMatchObject({ status: "failed", diagnosis: { title: "A variable is missing" } });
+  expect(endpoints).toEqual([null]);
+  expect(await liveCommit(db, project.branchId)).toBe(shaOf("live"));
+  // With its own sign-in it starts there, and is built to be read from inside.
+  bench.runner.lookUp = lookUp;
+  bench.build = async () => ({ ...goodBuild, ownSignIn: true });
+  expect(await promote()).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });
 });
 
 test("BLD-13 a build that a person cancels stops at its worker, and nothing goes live", async () => {

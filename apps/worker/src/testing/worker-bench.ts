@@ -41,6 +41,8 @@ export type Bench = {
   readonly services: Services;
   /** What the builder does with a request; good by default. */
   build: (request: BuildRequest) => Promise<BuildResult>;
+  /** What the builder finds out about a server that was started for it; nothing by default. */
+  inspect: Builder["inspect"];
   /** Starts every deployment's server, unless a test replaces its `lookUp`. */
   readonly runner: RunnerStandIn;
   /** Where each branch stands at GitHub. */
@@ -66,6 +68,7 @@ export async function openBench(): Promise<Bench> {
     database,
     services: servicesOf(() => bench, database, workers, client),
     build: async () => goodBuild,
+    inspect: async () => null,
     runner,
     heads: new Map(),
     statuses: [],
@@ -93,7 +96,11 @@ const diskWith = (low: boolean) => ({
 });
 
 function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runner: RunnerClient): Services {
-  const builder: Builder = { build: (request) => bench().build(request), cleanScratch: async () => 0 };
+  const builder: Builder = {
+    build: (request) => bench().build(request),
+    inspect: (request, start) => bench().inspect(request, start),
+    cleanScratch: async () => 0,
+  };
   return {
     database,
     queue: workers.queue,

@@ -97,17 +97,42 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
 }
 
 /**
+ * Inspects a server that runs already, from layers that were inspected before with other variables. Null when it refuses
+ * a caller without credentials: reading its lists inside its process takes one that was started for it.
+ * @throws McpClientError
+ */
+export async function inspectRunning(
+  input: Omit<InspectInput, "driver" | "layers">,
+  endpoint: Endpoint,
+): Promise<Inspection | null> {
+  const options = { timeoutMs: input.limits.handshakeMs, signal: input.signal };
+  try {
+    return await inspectFromOutside(input, endpoint, options);
+  } catch (error) {
+    if (error instanceof McpClientError && refusals.has(error.code)) return null;
+    throw error;
+  }
+}
+
+async function inspectFromOutside(
+  input: Pick<InspectInput, "request" | "server">,
+  endpoint: Endpoint,
+  options: ReadManifestOptions,
+): Promise<Inspection> {
+  const inspected = inspectionOf(await readManifest(target(endpoint), options), input.server);
+  return { ...inspected, recording: await record(input, endpoint, options), ownSignIn: false };
+}
+
+/**
  * Reads the server's manifest. A server that answers 401 or 403 works and does its own sign-in; its lists are then read
  * inside its process, bypassing the sign-in.
  */
 async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadManifestOptions): Promise<Inspection> {
-  const { request, server } = input;
   try {
-    const inspected = inspectionOf(await readManifest(target(endpoint), options), server);
-    return { ...inspected, recording: await record(input, endpoint, options), ownSignIn: false };
+    return await inspectFromOutside(input, endpoint, options);
   } catch (error) {
     if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
-    request.log(
+    input.request.log(
       "inspect",
       "step",
       `${error.message} The server does its own sign-in, so its lists are read inside its process.`,
@@ -128,7 +153,7 @@ const inventedCaller = {
 
 /** Records what gateways may answer while the server is asleep (GW-12). A failure is no failure of the build. */
 async function record(
-  { request }: InspectInput,
+  { request }: Pick<InspectInput, "request">,
   endpoint: Endpoint,
   { timeoutMs, signal }: ReadManifestOptions,
 ): Promise<Recording | null> {
@@ -216,7 +241,7 @@ function startFailure(
   return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: server.entrypoint }, limits));
 }
 
-function logManifest(log: BuildLogSink, manifest: Manifest): void {
+export function logManifest(log: BuildLogSink, manifest: Manifest): void {
   const { server, protocolVersion, tools, resources, templates, prompts } = manifest;
   const counts: readonly (readonly [number, string])[] = [
     [tools.length, "tool"],

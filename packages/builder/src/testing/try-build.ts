@@ -91,8 +91,15 @@ async function tryBuild(
   files: Readonly<Record<string, string>>,
   more: Partial<BuildRequest> = {},
 ): Promise<Tried> {
+  const { request, text, log } = requestOf({ openTarball: () => repository(files), ...more });
+  const result = await builder.build(request);
+  return { result, log, text: text() };
+}
+
+/** A request, and what is logged for it. */
+export function requestOf(more: Partial<BuildRequest>) {
   const log: LoggedLine[] = [];
-  const result = await builder.build({
+  const request: BuildRequest = {
     buildId: randomUUID(),
     organizationId: "org-1",
     entrypoint: "server.py",
@@ -101,10 +108,10 @@ async function tryBuild(
     rootDirectory: null,
     authMode: "passthrough",
     environment: {},
-    openTarball: () => repository(files),
+    openTarball: () => Promise.reject(new Error("this build needs no commit")),
     log: (phase, kind, text) => void log.push({ phase, kind, text }),
     signal: new AbortController().signal,
     ...more,
-  });
-  return { result, log, text: log.map((line) => `${line.phase} ${line.kind} ${line.text}`).join("\n") };
+  };
+  return { request, log, text: () => log.map((line) => `${line.phase} ${line.kind} ${line.text}`).join("\n") };
 }
