@@ -136,7 +136,7 @@ test("GW-15 nobody at all is refused with what to do, and a change by somebody e
   };
   expect((await callServerFunction(owner.visitor, "access.saveAccess", "POST", data)).status).toBe(200);
   await page.getByRole("button", { name: "Save access" }).click();
-  await page.getByRole("alert").getByText("Somebody else has changed").waitFor();
+  await page.getByRole("alert").getByText("Someone else just changed").waitFor();
   await expect.poll(() => stored()).toMatchObject({ roles: ["owner"], apiKeyIds: null, tools: null });
 });
 

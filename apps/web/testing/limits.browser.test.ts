@@ -77,7 +77,7 @@ test("GW-8 more than the instance allows is refused at its field, and another's 
   expect((await callServerFunction(owner.visitor, "limits.saveLimits", "POST", data)).status).toBe(200);
   await page.getByLabel("Calls a minute").fill("300");
   await save();
-  await page.getByRole("alert").getByText("Somebody else has changed these limits meanwhile").waitFor();
+  await page.getByRole("alert").getByText("Someone else just changed these limits").waitFor();
   await expect.poll(() => stored()).toMatchObject({ serverPerMinute: null });
 });
 

@@ -100,7 +100,7 @@ test("GW-5 the empty page says how to try, and an attempt appears on it while it
   const clientId = await register("Moved app");
   await authorize(owner.visitor, clientId, { redirect_uri: "https://elsewhere.example/callback" });
   const card = cardOf(page, "Moved app");
-  await card.getByText("Failed: The client asked to return to an address that it did not register").waitFor();
+  await card.getByText("Failed: The client asked to return to an address it did not register").waitFor();
   const steps = card.getByRole("list", { name: "Steps" }).getByRole("listitem");
   const stateOf = (text: string) => /, (done|failed|next|not reached)/.exec(text)?.[1];
   await expect
@@ -125,7 +125,7 @@ test("GW-5 declined, a stranger, a wrong verifier and a used code each have thei
   await page.goto(address());
   for (const [name, reason, remedy] of [
     ["Declined app", "The person declined", "choose Allow"],
-    ["Stranger's app", "Somebody signed in who is not in this team", "Invite the person"],
+    ["Stranger's app", "Someone outside this team signed in", "Invite the person"],
     ["Mixed app", "The client's PKCE verifier does not match", "Connect again"],
     ["Twice app", "The client sent the same code twice", "A code works once"],
   ] as const) {

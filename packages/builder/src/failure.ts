@@ -32,7 +32,7 @@ export const notFetched = (error: unknown) =>
   diagnosis({
     code: "source_unavailable",
     phase: "fetch",
-    title: "The commit cannot be fetched",
+    title: "The commit can't be fetched",
     detail: error instanceof Error ? error.message : "GitHub gave no reason.",
     remedy: "Check that the repository still exists and that the GitHub App can read it, then start the build again.",
   });

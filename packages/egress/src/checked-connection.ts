@@ -85,7 +85,7 @@ export function connectFailure(error: unknown, host: string): EgressError | null
   }
   const { code = "", syscall } = error as NodeJS.ErrnoException;
   if (code === "UND_ERR_CONNECT_TIMEOUT" || (code === "ETIMEDOUT" && syscall === "connect"))
-    return new EgressError("timeout", `${host} does not take connections in time.`, error);
+    return new EgressError("timeout", `${host} did not accept the connection in time.`, error);
   if (tlsCode.test(code)) return tlsFailure(code, host, error);
   if (
     syscall === "connect" ||

@@ -17,7 +17,7 @@ const publicTexts: Record<GitHubErrorCode, string> = {
   unauthorized: "GitHub rejected the credentials. Connect GitHub again.",
   forbidden: "GitHub denied access. The App may lack a permission, or access to the repository.",
   rate_limited: "GitHub's rate limit was exceeded. Try again in a few minutes.",
-  name_taken: "This account already has a repository of this name.",
+  name_taken: "This account already has a repository with this name.",
   conflict: "The repository was changed at the same time. Try again.",
   invalid: "GitHub rejected the request.",
   unavailable: "GitHub can't be reached right now. Try again in a minute.",

@@ -45,7 +45,7 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
         code: "dependency_build_failed",
         phase,
         title: "Installing the dependencies used too much disk space",
-        detail: `It was stopped when it had written more than ${megabytes(limits.diskBytes)}, the limit of a build.`,
+        detail: `It was stopped after writing more than ${megabytes(limits.diskBytes)}, the limit for a build.`,
         remedy:
           "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script may be writing in an endless loop: choose another version of it.",
       });

@@ -77,7 +77,7 @@ function remedyOf(status: Failed, server: InspectedServer): string {
     case "mcp_version_mismatch":
       return `Pin \`mcp<2\` in ${dependencyFile(server)}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
     case "import_failed":
-      return `Make ${server.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Put what is only for running the file directly under \`if __name__ == "__main__":\`.`;
+      return `Make ${server.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Move code that only runs the file directly under \`if __name__ == "__main__":\`.`;
     case "factory_failed":
       return `The function must work without arguments and return the server; the last line of the traceback says what failed${where}.`;
     case "lifespan_failed":

@@ -46,7 +46,7 @@ const rules: readonly Rule[] = [
     say: (match, context) => ({
       code: "dependency_conflict",
       title: `${match[1]} does not run on this platform`,
-      detail: `There is no build of ${match[1]} for Linux on this processor, and no source to build it from. The usual cause is a list of packages that was frozen on another system.`,
+      detail: `There is no build of ${match[1]} for Linux on this processor, and no source to build it from. The usual cause is a package list frozen on another system.`,
       remedy: `Remove it from ${place(context)}, or limit it to its system with a marker (\`; sys_platform == "win32"\`).`,
     }),
   },
@@ -95,7 +95,7 @@ const rules: readonly Rule[] = [
       /Error parsing included file in `(?:[^`\n]{0,500}\/)?([^`/\n]{1,255})`|File not found|Distribution not found at|does not exist/,
     say: (match, context) => ({
       code: "requirements_not_found",
-      title: "A file that the dependencies refer to doesn't exist",
+      title: "A file the dependencies refer to doesn't exist",
       detail: `${match[1] ?? context.file ?? "The requirements"} refers to a file or directory that is not in the commit.`,
       remedy: `Add the file to the repository, or remove the reference from ${place(context)}.`,
       file: match[1] ?? context.file,
@@ -149,7 +149,7 @@ const pythonMismatch = (range: string | null, { pythonVersion }: UvContext): Par
 const notFound = (name: string, context: UvContext): Parts => ({
   code: "dependency_not_found",
   title: `There is no package named ${name}`,
-  detail: `${place(context)} requires \`${name}\`, which the package index doesn't have. A package's name often differs from the name that is imported.`,
+  detail: `${place(context)} requires \`${name}\`, which the package index doesn't have. A package's name often differs from its import name.`,
   remedy: `Correct or remove \`${name}\` in ${place(context)}. For a private package, ask the operator to add its index to UV_INDEX.`,
 });
 

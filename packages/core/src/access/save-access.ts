@@ -77,7 +77,7 @@ async function ownKeys(tx: Transaction, project: Project, ids: readonly string[]
 const changedMeanwhile = () =>
   new TowpathError(
     "conflict",
-    "Somebody else has changed who may call this server meanwhile. Reload the page to see how it is now.",
+    "Someone else just changed who can call this server. Reload the page to see the change.",
   );
 
 /** As the audit log keeps it. */

@@ -59,7 +59,7 @@ const words: Readonly<Record<string, Words>> = {
       return changed.length === 0 ? renamed : `${renamed} and ${settings}`;
     },
   ],
-  "project.release-name": ["servers", ({ detail }) => `gave up the former name ${said(detail.name)}`],
+  "project.release-name": ["servers", ({ detail }) => `released the former name ${said(detail.name)}`],
   "project.delete": ["servers", ({ subject }) => `deleted the server ${said(subject)}`],
   "project.follow-default-branch": ["servers", ({ detail }) => `moved production ${fromTo(detail)}, as GitHub did`],
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
@@ -98,8 +98,8 @@ const words: Readonly<Record<string, Words>> = {
   "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${said(subject)}`],
   "adminJwt.clearCache": ["keys", ({ subject }) => `revoked all admin JWTs of ${said(subject)}`],
   "oauth.grant": ["clients", ({ detail }) => `connected ${said(detail.client)}`],
-  "oauth.revoke": ["clients", () => "disconnected an app of their own"],
-  "oauth.disconnect": ["clients", () => "disconnected a client for everybody"],
+  "oauth.revoke": ["clients", () => "disconnected one of their apps"],
+  "oauth.disconnect": ["clients", () => "disconnected a client for everyone"],
   "installation.remove": [
     "github",
     ({ detail }) => `noticed that ${said(detail.accountLogin)} uninstalled the GitHub App`,

@@ -112,7 +112,7 @@ export async function exportAuditEntries(call: {
     .where(conditionOf(organization.id, filter))
     .limit(maxExported + 1);
   if ((await ctx.db.$count(counted.as("counted"))) > maxExported) {
-    const text = `An export has at most ${maxExported.toLocaleString("en")} entries. Choose a shorter time.`;
+    const text = `An export has at most ${maxExported.toLocaleString("en")} entries. Choose a shorter time range.`;
     throw new TowpathError("limit_reached", text);
   }
   return exportPages({ ...ctx }, organization.id, filter);

@@ -57,7 +57,7 @@ test("BLD-13 a person cancels a build that waits, and one that runs: its worker 
 test("BLD-13 a build that has ended can't be canceled; others get not found, viewers forbidden", async () => {
   const done = await start("done");
   await succeedBuild(suite.database.db, done);
-  expect(await refusal(cancel(done))).toMatchObject({ code: "conflict", message: "This build has ended already." });
+  expect(await refusal(cancel(done))).toMatchObject({ code: "conflict", message: "This build has already ended." });
   const next = await start("next");
   expect(await refusalCode(cancel(next, await strangers()))).toBe("not_found");
   expect(await refusalCode(cancel(next, await suite.team.join("viewer")))).toBe("forbidden");

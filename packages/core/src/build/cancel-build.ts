@@ -30,7 +30,7 @@ export async function cancelBuild(call: { ctx: Context; input: { readonly buildI
         ),
       )
       .returning({ id: build.id, commitSha: build.commitSha });
-    if (!canceled) throw new TowpathError("conflict", "This build has ended already.");
+    if (!canceled) throw new TowpathError("conflict", "This build has already ended.");
     const phase = await lastPhase(tx, canceled.id);
     await noteInBuildLog(tx, canceled.id, now, { phase, kind: "warning", text: "Canceled by a team member." });
     await audit(tx, ctx, {

@@ -57,7 +57,4 @@ function requireWithin(of: "caller" | "server", wanted: Rate | null, allowed: Ra
 }
 
 const changedMeanwhile = () =>
-  new TowpathError(
-    "conflict",
-    "Somebody else has changed these limits meanwhile. Reload the page to see how they are now.",
-  );
+  new TowpathError("conflict", "Someone else just changed these limits. Reload the page to see the change.");

@@ -52,7 +52,7 @@ export async function findDeployments(call: {
   const ofProject = eq(deployment.projectId, project.id);
   const rows = meant ? await selectCommits(ctx, and(ofProject, meant)).limit(maxFound) : [];
   if (rows.length > 0) return rows.map(({ id }) => id);
-  const message = `This server has no deployment “${input.text}”. Use a commit or its first four characters or more.`;
+  const message = `This server has no deployment “${input.text}”. Use a commit, or at least its first four characters.`;
   throw new TowpathError("invalid_input", message, { fields: { deployment: message } });
 }
 

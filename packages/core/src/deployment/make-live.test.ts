@@ -111,7 +111,7 @@ test("PRJ-14 a preview is rolled back under its own label, and production stays"
 test("PRJ-14 what can't be made live says why: live already, an ended branch, the other environment, never live", async () => {
   const project = await seedProject(suite.database.db, suite.team);
   const first = await deploy(project, "first");
-  await expect(makeLive(first)).rejects.toThrow("This deployment is live already.");
+  await expect(makeLive(first)).rejects.toThrow("This deployment is already live.");
   const preview = await deploy(project, "preview", "gone");
   await deploy(project, "preview 2", "gone");
   await suite.database.db.update(branch).set({ endedAt: new Date() }).where(eq(branch.name, "gone"));
@@ -188,7 +188,7 @@ test("PRJ-14 of two rollbacks, and of a rollback and a build, the first to go li
   await besideAnother.asked;
   await makeLive(second);
   besideAnother.started.resolve();
-  await expect(late).rejects.toThrow(/Another version went live while the server of this one started/);
+  await expect(late).rejects.toThrow(/Another version went live while this one's server started/);
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
   const besideBuild = slowServer();
   const overtaken = roll(besideBuild.host);

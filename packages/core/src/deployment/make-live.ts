@@ -42,7 +42,7 @@ export async function makeDeploymentLive(call: {
     if (before !== live) {
       throw new TowpathError(
         "conflict",
-        "Another version went live while the server of this one started, and stays live. Look at the deployments, and try again if you still want this one.",
+        "Another version went live while this one's server started, and stays live. Check the deployments, and try again if you still want this one.",
       );
     }
     const target = { deploymentId: chosen.deployment.id, updatedAt: sql`now()` };
@@ -68,7 +68,7 @@ function liveBefore(ctx: Context, deploymentId: string): Promise<string | null> 
     const chosen = await lockDeployment(tx, deploymentId);
     requireServable(chosen);
     const live = await liveOf(tx, chosen.branch.id);
-    if (live === deploymentId) throw new TowpathError("conflict", "This deployment is live already.");
+    if (live === deploymentId) throw new TowpathError("conflict", "This deployment is already live.");
     return live;
   });
 }

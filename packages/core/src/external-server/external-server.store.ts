@@ -105,7 +105,7 @@ export function requireElsewhere(ctx: Context, url: string): void {
   const { host } = new URL(url);
   const suffix = own.startsWith("name.") ? own.slice("name".length) : null;
   if (host !== own && !(suffix !== null && host.endsWith(suffix))) return;
-  throw refusedUrl("This is a server of this instance already. Enter the address of a server that runs elsewhere.");
+  throw refusedUrl("This server already runs on this instance. Enter the address of a server that runs elsewhere.");
 }
 
 const refusedUrl = (message: string) => new TowpathError("invalid_input", message, { fields: { url: message } });

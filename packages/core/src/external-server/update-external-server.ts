@@ -82,7 +82,7 @@ async function wantedCredential(ctx: Context, organizationId: string, before: Ex
   if (wanted.credential) return { name: wanted.credential.header, value: wanted.credential.value };
   const origin = new URL(before.url).origin;
   if (before.credentialHeader !== null && new URL(wanted.url).origin !== origin) {
-    const message = `Enter the credential again, or remove it: the stored one was given for ${origin} only.`;
+    const message = `Enter the credential again, or remove it: the stored one is for ${origin} only.`;
     throw new TowpathError("invalid_input", message, { fields: { credential: message } });
   }
   return openedCredential(ctx, organizationId, before);
@@ -91,5 +91,5 @@ async function wantedCredential(ctx: Context, organizationId: string, before: Ex
 const changedMeanwhile = () =>
   new TowpathError(
     "conflict",
-    "Somebody else has changed this server's address or credential meanwhile. Reload the page to see how it is now.",
+    "Someone else just changed this server's address or credential. Reload the page to see the change.",
   );

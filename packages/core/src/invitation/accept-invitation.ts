@@ -57,10 +57,7 @@ export async function acceptInvitation(call: {
     if (state !== "open") throw new TowpathError("conflict", refusals[state]);
     const [person] = await tx.select().from(user).where(eq(user.id, userId));
     if (person?.email.toLowerCase() !== row.email)
-      throw new TowpathError(
-        "forbidden",
-        "Forbidden: this invitation is for another email address than your account's.",
-      );
+      throw new TowpathError("forbidden", "Forbidden: this invitation is for a different email address.");
     const [found] = await tx.select().from(organization).where(eq(organization.id, row.organizationId));
     if (!found) throw notFound("invitation");
     const [organizationId, role] = [found.id, roleOf(row)];

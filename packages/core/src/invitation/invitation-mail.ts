@@ -33,7 +33,7 @@ export function invitationMail(input: Invitation): Mail {
     ],
     action: { label: "Accept the invitation", url: input.link },
     footnote:
-      "Somebody entered your address at this Towpath instance. If you don't know them, ignore this message: nothing happens.",
+      "Someone entered your address on this Towpath instance. If you don't know them, ignore this message. Nothing will happen.",
   };
 }
 

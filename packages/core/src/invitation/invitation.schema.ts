@@ -20,7 +20,7 @@ export const inviteSchema = z.object({
     .min(1, "Enter at least one email address")
     .max(maxAddresses, `Invite at most ${maxAddresses} people at a time`)
     .transform((emails) => [...new Set(emails)]),
-  role: z.enum(invitableRoles, { error: "Choose a role. Owners are made by an owner, of members" }),
+  role: z.enum(invitableRoles, { error: "Choose a role. Only an owner can make a member an owner" }),
 });
 
 /** Addresses as people paste them: separated by commas, semicolons, spaces or lines, also as `Ada <ada@example.com>`. */

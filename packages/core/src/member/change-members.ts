@@ -116,8 +116,7 @@ async function requireChangeable(
   if (!actorRole || !(leaves || roleMay(actorRole, "member.manage")))
     throw forbidden("your role in this team does not allow this.");
   const concernsOwner = target.role === "owner" || to === "owner";
-  if (concernsOwner && actorRole !== "owner")
-    throw forbidden("only owners may make somebody an owner, or change or remove one.");
+  if (concernsOwner && actorRole !== "owner") throw forbidden("only owners may add, change or remove owners.");
   const owners = rows.filter((row) => row.role === "owner");
   if (target.role === "owner" && to !== "owner" && owners.length === 1) throw lastOwner(organization);
   return { target };
@@ -126,4 +125,4 @@ async function requireChangeable(
 const forbidden = (why: string) => new TowpathError("forbidden", `Forbidden: ${why}`);
 
 const lastOwner = ({ name }: Organization) =>
-  new TowpathError("conflict", `${name} needs an owner. Make somebody else an owner first, or delete the team.`);
+  new TowpathError("conflict", `${name} needs an owner. Make someone else an owner first, or delete the team.`);

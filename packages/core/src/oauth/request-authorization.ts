@@ -80,7 +80,7 @@ function redirectUriOf(client: ClientRow, { redirect_uri: given }: Parameters, k
   known.detail = redirectUri !== undefined && URL.canParse(redirectUri) ? redirectHost(redirectUri) : null;
   throw new OAuthError(
     "invalid_request",
-    "The app asked to send you to an address that it has not registered. Remove the server from the app and add it again.",
+    "The app asked to send you to an address it has not registered. Remove the server from the app and add it again.",
     { problem: "redirect_not_registered" },
   );
 }

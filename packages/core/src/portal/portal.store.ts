@@ -111,7 +111,7 @@ export async function chosenServers(db: Queryable, organizationId: string, wante
   for (const [at, { projectId, prefix }] of chosen.entries()) {
     const before = chosen.slice(0, at);
     if (projectId !== "" && before.some((other) => other.projectId === projectId))
-      fields[`servers.${at}.server`] ??= "This server is in the portal already.";
+      fields[`servers.${at}.server`] ??= "This server is already in the portal.";
     else if (before.some((other) => other.prefix === prefix))
       fields[`servers.${at}.prefix`] ??= `Another server of this portal has the prefix ${prefix}.`;
   }
@@ -121,7 +121,7 @@ export async function chosenServers(db: Queryable, organizationId: string, wante
 }
 
 const ownSignIn = (name: string) =>
-  `${name} signs in its callers itself, and would need credentials that were made for the portal. ` +
+  `${name} signs in its callers itself, and would need credentials made for the portal. ` +
   "Let Towpath sign in its callers to use it here.";
 
 async function selectNamed(db: Queryable, organizationId: string, names: readonly string[]) {

@@ -53,7 +53,4 @@ export async function updatePortal(call: {
 }
 
 const changedMeanwhile = () =>
-  new TowpathError(
-    "conflict",
-    "Somebody else has changed this portal meanwhile. Reload the page to see how it is now.",
-  );
+  new TowpathError("conflict", "Someone else just changed this portal. Reload the page to see the change.");

@@ -62,7 +62,7 @@ export async function moveToName(
 }
 
 const tooManyFormerNames = () => {
-  const message = `This server answers at ${maxFormerNames} former names already. Release one of them first.`;
+  const message = `This server already has ${maxFormerNames} former names. Release one first.`;
   return new TowpathError("conflict", message);
 };
 

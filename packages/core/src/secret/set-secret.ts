@@ -169,7 +169,7 @@ function stored(row: SecretRow | undefined): SecretRow {
 }
 
 function exists(keyName: string): TowpathError {
-  const message = `There is a variable ${keyName} already. Change that one, or choose another name.`;
+  const message = `The variable ${keyName} already exists. Change it, or choose another name.`;
   return new TowpathError("conflict", message, { fields: { keyName: message } });
 }
 

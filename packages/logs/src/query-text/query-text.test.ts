@@ -29,7 +29,7 @@ test.each<[text: string, problem: string, at: [from: number, to: number]]>([
   ["Error: no file", "There is no Error: filter.", [0, 6]],
   ["tool:", "tool: needs a value, such as tool:echo.", [0, 5]],
   ["status:bad", "status: is ok, error or refused, not “bad”.", [0, 10]],
-  ["tool:a tool:b", "tool: is there twice. Keep one of them.", [7, 13]],
+  ["tool:a tool:b", "tool: appears twice. Keep one of them.", [7, 13]],
   ["tool:a method:ping", "tool: and method: can't be combined: each message has one method.", [7, 18]],
   ['client:"My', 'A quote is open. Close it with another ".', [0, 10]],
   [`session:${"x".repeat(129)}`, "session: takes at most 128 characters.", [0, 137]],

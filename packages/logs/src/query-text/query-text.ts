@@ -72,7 +72,7 @@ const ofMethods: readonly QueryKey[] = ["tool", "prompt", "resource", "method"];
 function problemOf(key: QueryKey, { value }: Token, seen: ReadonlyMap<QueryKey, Token>): string | null {
   if (value === "") return `${key}: needs a value, such as ${examples[key]}.`;
   if (value.length > maxLengths[key]) return `${key}: takes at most ${maxLengths[key]} characters.`;
-  if (seen.has(key)) return `${key}: is there twice. Keep one of them.`;
+  if (seen.has(key)) return `${key}: appears twice. Keep one of them.`;
   const other = ofMethods.includes(key) ? ofMethods.find((each) => each !== key && seen.has(each)) : undefined;
   if (other) return `${other}: and ${key}: can't be combined: each message has one method. Keep one of them.`;
   if (key === "status" && !statusValues.some((each) => each === value.toLowerCase()))

@@ -7,7 +7,7 @@ export type SignInText = { readonly title: string; readonly text: string };
 
 /** What each step is called. */
 export const signInStepLabels: Readonly<Record<SignInStepKind, string>> = {
-  challenge: "First call refused with 401, as it should be",
+  challenge: "First call refused with 401, as expected",
   resource_metadata: "Server's metadata read",
   server_metadata: "Authorization server's metadata read",
   registration: "Client registered",
@@ -30,15 +30,15 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   metadata_invalid: {
     title: "The client's registration was refused",
-    text: "It lacks something that is required, or asks for a way of signing in that Towpath doesn't support. Update the client; its log has the reason.",
+    text: "It lacks a required field, or asks for a sign-in method Towpath doesn't support. Update the client; its log has the reason.",
   },
   document_private: {
     title: "The client's metadata document is at a private address",
-    text: "The client identifies itself by an address that is not on the public internet, which Towpath does not fetch. Publish the document at a public https address, or let the client register itself.",
+    text: "The client's address is not on the public internet, so Towpath doesn't fetch it. Publish the document at a public https address, or let the client register itself.",
   },
   document_unreachable: {
     title: "The client's metadata document could not be read",
-    text: "Its address did not answer with a JSON document in time, or redirects. Check that it can be opened from the internet, then connect again.",
+    text: "Its address did not answer with a JSON document in time, or redirects. Check that you can open it from the internet, then connect again.",
   },
   document_invalid: {
     title: "The client's metadata document is not valid",
@@ -50,31 +50,31 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   client_unknown: {
     title: "The client is not registered here",
-    text: `Registrations end when nobody has used them for a week, or the client kept one of another instance. ${startAgain}`,
+    text: `Registrations expire after a week without use, or the client's is from another instance. ${startAgain}`,
   },
   redirect_not_registered: {
-    title: "The client asked to return to an address that it did not register",
-    text: `Nothing was sent there, as it could be somebody else's. If the client's address or port has changed, it must register anew. ${startAgain}`,
+    title: "The client asked to return to an address it did not register",
+    text: `Towpath sent nothing there, because it could be someone else's. If the client's address or port has changed, it must register again. ${startAgain}`,
   },
   request_invalid: {
     title: "The client's request is not valid",
-    text: "It is not what OAuth 2.1 asks for. Update the client; its log has the reason.",
+    text: "It doesn't follow OAuth 2.1. Update the client; its log has the reason.",
   },
   pkce_missing: {
     title: "The client does not use PKCE",
     text: "Sign-in needs PKCE with the method S256. Update the client, or use an API key.",
   },
   resource_missing: {
-    title: "The client did not say for which server it signs in",
+    title: "The client did not name the server to sign in to",
     text: "The request has no resource. Update the client, or use an API key.",
   },
   resource_unknown: {
-    title: "The client asked for a server that is not here",
+    title: "The client asked for an unknown server",
     text: "The resource must be this server's URL exactly as the Connect panel shows it. Correct the URL in the client.",
   },
   not_a_member: {
-    title: "Somebody signed in who is not in this team",
-    text: "Only members can connect. Invite the person, or sign out in the browser and sign in with the account that is a member.",
+    title: "Someone outside this team signed in",
+    text: "Only members can connect. Invite the person, or sign out in the browser and sign in with a member's account.",
   },
   role_not_allowed: {
     title: "The person's role may not call this server",
@@ -82,38 +82,38 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   declined: {
     title: "The person declined",
-    text: "They chose Cancel when they were asked. Connect again and choose Allow.",
+    text: "They chose Cancel. Connect again and choose Allow.",
   },
   secret_wrong: {
     title: "The client's secret is missing or wrong",
     text: `It has a secret from its registration and must send it. ${startAgain}`,
   },
   code_unknown: {
-    title: "The client sent a code that is not known",
-    text: "It may be one of another instance, or be cut off. Connect again.",
+    title: "The client sent an unknown code",
+    text: "It may be from another instance, or cut off. Connect again.",
   },
   code_used: {
     title: "The client sent the same code twice",
-    text: "A code works once; for safety the tokens that it gave were ended too. Connect again. If it happens each time, two programs share the client's return address.",
+    text: "A code works once; for safety, its tokens were revoked too. Connect again. If it happens each time, two programs share the client's return address.",
   },
   code_expired: {
     title: "The client sent the code too late",
     text: "A code is valid for a minute. Check that the client is reachable at its return address, then connect again.",
   },
   redirect_differs: {
-    title: "The client named another return address than before",
-    text: "The address in the token request must be the one of the authorization request. Update the client.",
+    title: "The client sent a different return address than before",
+    text: "The address in the token request must match the authorization request. Update the client.",
   },
   pkce_mismatch: {
     title: "The client's PKCE verifier does not match",
-    text: "The program that sent the code is not the one that asked for it, or it was restarted meanwhile. Connect again; close other windows of the client.",
+    text: "A different program sent the code, or the client restarted in between. Connect again; close other windows of the client.",
   },
   resource_differs: {
     title: "The client asked for tokens for another server",
-    text: `The resource differs from the one that the person allowed. ${startAgain}`,
+    text: `The resource differs from the one the person allowed. ${startAgain}`,
   },
   refresh_unknown: {
-    title: "The client's refresh token is not valid any more",
+    title: "The client's refresh token is no longer valid",
     text: "It has expired, was revoked, or its sign-in was ended. Sign in again.",
   },
   refresh_reused: {
@@ -122,15 +122,15 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   access_ended: {
     title: "Access has ended",
-    text: "It was disconnected, or the person has left the team or may no longer call this server. Connect again if it is wanted.",
+    text: "It was disconnected, or the person has left the team or may no longer call this server. Connect again if needed.",
   },
   token_expired: {
-    title: "The client went on with an expired token",
+    title: "The client kept using an expired token",
     text: "Access tokens live ten minutes, then the client must renew them with its refresh token. Sign in again; if the client can't renew tokens, use an API key.",
   },
   token_for_other_server: {
     title: "The token is for another server",
-    text: "The client sent a token that it got for another server's URL. Check the URL in the client, then sign in again.",
+    text: "The client sent a token for another server's URL. Check the URL in the client, then sign in again.",
   },
   token_foreign: {
     title: "The token was not issued here",
@@ -138,14 +138,14 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   token_in_url: {
     title: "The client sent its credentials in the URL",
-    text: "URLs end up in logs, so that is refused. Send them in the Authorization header.",
+    text: "URLs end up in logs, so Towpath refuses this. Send them in the Authorization header.",
   },
   scope_missing: {
     title: "The token lacks the scope mcp",
     text: "The client asked for other scopes only. Sign in again.",
   },
   caller_not_allowed: {
-    title: "The caller may not call this server",
+    title: "The caller can't call this server",
     text: "The Access page says which roles and keys may. An admin can change it.",
   },
   credentials_unknown: {
@@ -157,15 +157,15 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   key_expired: { title: "The API key has expired", text: newKey },
   key_of_other_team: {
     title: "The API key belongs to another team",
-    text: "Keys call the servers of their own team only. Use a key of this team.",
+    text: "Keys work only for their own team's servers. Use one of this team's keys.",
   },
   key_for_other_server: {
     title: "The API key was made for other servers",
-    text: `It is limited to chosen servers, and this one is not among them. ${newKey}`,
+    text: `It's limited to selected servers, and this isn't one of them. ${newKey}`,
   },
   key_not_allowed: {
     title: "This server does not accept the API key",
-    text: "An admin can allow the key, or the role of its person, on the Access page.",
+    text: "An admin can allow the key, or its owner's role, on the Access page.",
   },
 };
 
@@ -177,27 +177,27 @@ export const signInUnfinishedTexts: Readonly<Record<SignInStepKind, SignInText>>
   },
   resource_metadata: {
     title: "The client stopped after it read the server's metadata",
-    text: "Perhaps it can't reach the sign-in address of this instance. Open that address from where the client runs.",
+    text: "It may not be able to reach this instance's sign-in address. Open that address from where the client runs.",
   },
   server_metadata: {
     title: "The client stopped before it registered",
-    text: "Perhaps it needs a client ID that is entered by hand, or could not open a browser. Its log says more.",
+    text: "It may need a client ID entered by hand, or it couldn't open a browser. Its log says more.",
   },
   registration: {
     title: "The client registered, but sent nobody to sign in",
-    text: "Perhaps it could not open a browser: look for an address to open in its window or its log.",
+    text: "It may have failed to open a browser: look for an address to open in its window or its log.",
   },
   authorization: {
     title: "Nobody signed in",
-    text: "The browser was sent to sign in, and the window was closed, or the person has no account. Connect again.",
+    text: "The sign-in page was closed, or the person has no account. Connect again.",
   },
   sign_in: {
     title: "The person neither allowed nor declined",
-    text: "The page that asks was closed, or waited longer than 15 minutes. Connect again and choose Allow.",
+    text: "The consent page was closed, or waited longer than 15 minutes. Connect again and choose Allow.",
   },
   consent: {
     title: "The client did not fetch its tokens",
-    text: "The browser was sent back, but the client did not get the answer. Check that the client still runs and that its return address is reachable, then connect again.",
+    text: "The browser returned, but the client did not get the answer. Check that it's still running and its return address is reachable, then connect again.",
   },
   token: {
     title: "The client got tokens, but has not called the server",

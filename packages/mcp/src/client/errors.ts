@@ -68,7 +68,7 @@ function fromSdkError(error: SdkError): McpClientError {
     case SdkErrorCode.RequestTimeout:
       return new McpClientError("timeout", "The server did not answer in time.", { cause: error });
     case SdkErrorCode.ListPaginationExceeded:
-      return new McpClientError("too_large", "The server's lists have more pages than are read.", { cause: error });
+      return new McpClientError("too_large", "The server's lists have too many pages.", { cause: error });
     case SdkErrorCode.ConnectionClosed:
     case SdkErrorCode.SendFailed:
     case SdkErrorCode.NotConnected:

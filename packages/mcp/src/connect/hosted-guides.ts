@@ -15,7 +15,7 @@ export function hostedGuides(input: GuideInput): ClientGuide[] {
       label: "Claude",
       link: { label: "Open Claude's connectors", href: "https://claude.ai/settings/connectors" },
       steps: [
-        "Choose Add custom connector. In a team, an owner does this once for everybody.",
+        "Choose Add custom connector. In a team, an owner does this once for everyone.",
         `Enter the name \`${name}\` and the URL \`${url}\`.`,
         ...signIn,
       ],

@@ -27,7 +27,7 @@ export function problemOf(error: McpClientError, { hasCredential, answer }: Circ
         message: "There is nothing at this path (HTTP 404). An MCP endpoint's address often ends in /mcp.",
       };
     case "timeout":
-      return { code: "timeout", message: "The server took the connection, but did not answer in time." };
+      return { code: "timeout", message: "The server accepted the connection, but did not answer in time." };
     case "unreachable":
       return {
         code: "unreachable",

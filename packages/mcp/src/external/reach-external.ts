@@ -25,7 +25,7 @@ export async function reachExternal(url: string, options: ReachOptions): Promise
   } catch (error) {
     if (error instanceof EgressError) return { code: error.problem, message: error.message };
     if (error instanceof Error && error.name === "TimeoutError")
-      return { code: "timeout", message: "The server took the connection, but did not answer in time." };
+      return { code: "timeout", message: "The server accepted the connection, but did not answer in time." };
     return { code: "unreachable", message: "The server closed the connection without an answer in HTTP." };
   } finally {
     await close().catch(() => {});
