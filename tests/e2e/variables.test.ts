@@ -156,11 +156,13 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   await page.getByRole("link", { name: "Open settings" }).click();
   await page.waitForURL(/\/settings#variables$/);
   await page.getByText("No variables yet").waitFor();
+  await page.getByText("The latest build of main failed: GREETING is missing").waitFor();
+  await expect.poll(() => name(1).inputValue()).toBe("GREETING");
   await expectAccessible(page);
   await paste(1, `GREETING=wrong\nPRIVATE_KEY="${privateKey}"\nUNUSED=1\n`);
   await page.getByRole("button", { name: "Save variables" }).click();
-  const stored = page.getByRole("list", { name: "Environment variables", exact: true });
-  await expect.poll(() => stored.getByRole("listitem").count()).toBe(3);
+  const stored = page.getByRole("table", { name: "Environment variables", exact: true });
+  await expect.poll(() => stored.locator("tbody").getByRole("row").count()).toBe(3);
   await page.getByRole("button", { name: "Edit GREETING" }).click();
   await value("GREETING").fill("good evening");
   await expectAccessible(page);

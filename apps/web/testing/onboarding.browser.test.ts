@@ -1,3 +1,4 @@
+import { seedOrganization, seedProject } from "@towpath/core/testing";
 import { build, githubInstallation, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
@@ -182,7 +183,7 @@ test("ORG-2 the servers screen shows the server, and filters by text and type", 
   await see("brave-teal-otter");
 });
 
-test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered and checked", async () => {
+test("ONB-5 ONB-6 VAL-1 a chosen repository is deployed after its files are offered and checked; a name that was taken meanwhile is refused, and no other", async () => {
   await page.goto(`${site.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
   await expectAccessible(page);
@@ -213,9 +214,18 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
     await see(text);
   }
   await page.getByRole("button", { name: "echo.py" }).click();
+  await page.getByRole("radio", { name: /Open to anyone/ }).click();
+  await page.getByLabel("Server name").fill("taken-meanwhile");
+  await see("This name is available.");
+  await seedProject(site.db, await seedOrganization(site.db), { name: "taken-meanwhile" });
+  await press("Deploy");
+  await see("This project name is already taken");
   await page.getByLabel("Server name").fill("second-server-here");
   await see("This name is available.");
-  await page.getByRole("radio", { name: /Open to anyone/ }).click();
+  await page.getByLabel("Server name").fill("taken-meanwhile");
+  await see("This project name is already taken");
+  await page.getByLabel("Server name").fill("second-server-here");
+  await see("This name is available.");
   await press("Deploy");
   await page.waitForURL(/second-server-here\/build-logs\//);
   const [stored] = await site.db.select().from(project).where(eq(project.name, "second-server-here"));

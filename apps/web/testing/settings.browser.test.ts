@@ -1,5 +1,5 @@
 import { newId } from "@towpath/core/ids";
-import { seedProject } from "@towpath/core/testing";
+import { sampleDiagnosis, seedProject, shaOf } from "@towpath/core/testing";
 import { auditLog, build, deployment, project, requestLog, route, secret } from "@towpath/db/schema";
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
@@ -125,14 +125,14 @@ test("KEY-1 a new value set in the dashboard keeps a preview-only variable out o
   });
   expect(status).toBe(200);
   await goTo("settings");
-  await page.getByText("Only preview").waitFor();
+  await page.getByText("Previews only").waitFor();
   await page.getByRole("button", { name: "Edit API_KEY" }).click();
   await page.getByLabel("Value of API_KEY", { exact: true }).fill("new");
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   const [row] = await site.db.select().from(secret).where(eq(secret.projectId, own.id));
   expect(row).toMatchObject({ version: 2, environments: ["preview"] });
-  await page.getByText("Only preview").waitFor();
+  await page.getByText("Previews only").waitFor();
 });
 
 test("KEY-1 KEY-5 description, environments and sensitivity are edited without the value, by keyboard, at 360 px", async () => {
@@ -218,6 +218,62 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   await page.getByText("Changed since the live deployment of main: redeploy to apply").waitFor();
   await page.getByRole("button", { name: "Redeploy main" }).waitFor();
   await expect.poll(() => page.content()).not.toContain("north by northwest");
+});
+
+test("KEY-1 the page asks for what a failed build lacked; by keyboard, the focus stays where one works on", async () => {
+  const needy = await seedProject(site.db, member.organization);
+  const failed = {
+    id: newId(),
+    projectId: needy.id,
+    branchId: needy.branchId,
+    status: "failed",
+    commitSha: shaOf("n"),
+  };
+  const fix = { kind: "variables", names: ["WEATHER_KEY"] };
+  const diagnosis = { ...sampleDiagnosis, code: "variable_missing", fix };
+  await site.db.insert(build).values({ ...failed, trigger: "push", sequence: 1, entrypoint: "echo.py", diagnosis });
+  await page.goto(`${site.url}/${member.organization.slug}/${needy.name}/settings`);
+  const missing = page.getByText("The latest build of main failed: WEATHER_KEY is missing");
+  await missing.waitFor();
+  const nameField = page.getByLabel("Name of variable 1", { exact: true });
+  const save = page.getByRole("button", { name: "Save variables" });
+  const isFocused = (locator: Locator) =>
+    expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
+  const add = async (value: string) => {
+    await page
+      .getByLabel(/^Value of /)
+      .first()
+      .fill(value);
+    await save.press("Enter");
+    await expect.poll(() => nameField.inputValue()).toBe("");
+    await isFocused(save);
+  };
+  await expect.poll(() => nameField.inputValue()).toBe("WEATHER_KEY");
+  await add("not yet known");
+  await missing.waitFor({ state: "detached" });
+  const table = page.getByRole("table", { name: "Environment variables" });
+  const row = (name: string) => table.getByRole("row").filter({ hasText: name });
+  await row("WEATHER_KEY").getByText("Sensitive").waitFor();
+  await nameField.fill("WEATHER_KEY");
+  await page.getByText("This replaces the value of WEATHER_KEY, with what you choose below.").waitFor();
+  await nameField.fill("REGION");
+  await page.getByText("This replaces the value of").waitFor({ state: "detached" });
+  await add("north");
+  await row("REGION").getByText("Production, previews").waitFor();
+  const remove = async (name: string) => {
+    await page.getByRole("button", { name: `Delete ${name}`, exact: true }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete variable" }).press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await row(name).waitFor({ state: "detached" });
+  };
+  await remove("REGION");
+  await isFocused(page.getByRole("button", { name: "Edit WEATHER_KEY" }));
+  await remove("WEATHER_KEY");
+  await page.getByText("No variables yet").waitFor();
+  await isFocused(nameField);
+  // Its build lacks it again.
+  await missing.waitFor();
+  await expectAccessible(page);
 });
 
 test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, and what the live build has recorded", async () => {

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import { Callout } from "./callout.tsx";
-import { Dialog } from "./dialog.tsx";
+import { Dialog, type FinalFocus } from "./dialog.tsx";
 import { failureText } from "./toast.ts";
 
 /** What to ask before something is done. */
@@ -17,7 +17,15 @@ export type Question = {
 };
 
 /** A dialog that asks `question` before it is done; null: closed. */
-export function Ask({ question, onClose }: { question: Question | null; onClose: () => void }) {
+export function Ask({
+  question,
+  onClose,
+  finalFocus,
+}: {
+  question: Question | null;
+  onClose: () => void;
+  finalFocus?: FinalFocus;
+}) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
   const close = () => {
@@ -43,6 +51,7 @@ export function Ask({ question, onClose }: { question: Question | null; onClose:
       onOpenChange={(open) => !open && !busy && close()}
       title={question?.title ?? ""}
       description={question?.description}
+      {...(finalFocus && { finalFocus })}
       footer={
         <>
           <Button onClick={close} disabled={busy}>

@@ -4,6 +4,9 @@ import type { ReactElement, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { IconButton } from "./icon-button.tsx";
 
+/** What has the focus once a dialog is closed; true: what had it before. */
+export type FinalFocus = () => HTMLElement | true;
+
 /** A modal dialog, opened by `trigger` or controlled by `open`. `footer` is for its buttons. */
 export function Dialog({
   open,
@@ -13,6 +16,7 @@ export function Dialog({
   description,
   children,
   footer,
+  finalFocus,
   className,
 }: {
   open?: boolean;
@@ -22,6 +26,7 @@ export function Dialog({
   description?: ReactNode;
   children?: ReactNode;
   footer?: ReactNode;
+  finalFocus?: FinalFocus;
   className?: string;
 }) {
   return (
@@ -30,6 +35,7 @@ export function Dialog({
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-shade transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0" />
         <BaseDialog.Popup
+          finalFocus={finalFocus}
           className={classNames(
             "popup-motion fixed inset-x-3 top-[max(1rem,12dvh)] z-50 mx-auto flex max-h-[min(40rem,80dvh)] max-w-lg flex-col rounded-xl border bg-raised shadow-pop outline-none",
             className,

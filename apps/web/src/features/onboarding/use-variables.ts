@@ -14,6 +14,8 @@ export type Variables = {
   add(): void;
   remove(id: number): void;
   showAllProblems(): void;
+  /** Back to one blank row, after saving. */
+  clear(): void;
 };
 
 /** State of the variables form (ONB-5, ONB-12). Values stay in memory: never in the URL or in storage. */
@@ -45,6 +47,10 @@ export function useVariables(names: readonly string[]): Variables {
       setRows(left.length > 0 ? left : [fresh()]);
     },
     showAllProblems: () => setChecked(true),
+    clear: () => {
+      setRows([fresh()]);
+      setChecked(false);
+    },
   };
 }
 

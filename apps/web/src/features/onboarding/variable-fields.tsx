@@ -93,10 +93,12 @@ export function ValueControl({
   control,
   called,
   value,
+  placeholder = "Value",
   onChange,
 }: {
   readonly control: Control;
   readonly called: string;
+  readonly placeholder?: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }) {
@@ -118,7 +120,7 @@ export function ValueControl({
           mono
           type={isShown ? "text" : "password"}
           className="min-w-0 flex-1"
-          placeholder="Value"
+          placeholder={placeholder}
           readOnly={lines > 1}
           title={lines > 1 ? `${lines} lines` : undefined}
           onChange={(event) => onChange(event.target.value)}
@@ -192,7 +194,7 @@ export function EnvironmentVariables({
           Add variable
         </Button>
         <p id={`${id}-hint`} className="min-w-0 flex-1 basis-56 text-xs text-pretty text-muted">
-          {note} Paste a <code>.env</code> file into a name field to fill all rows.
+          {note === "" ? null : `${note} `}Paste a <code>.env</code> file into a name field to fill all rows.
         </p>
       </div>
       <p role="status" className="sr-only">

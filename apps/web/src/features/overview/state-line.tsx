@@ -38,9 +38,10 @@ const Dot = () => (
   </span>
 );
 
-function stateOf(project: ProjectView, { branch, live, latestBuild }: ServerStatusView): { label: string; tone: Tone } {
+function stateOf(project: ProjectView, { branch, live, latestBuild, instance }: ServerStatusView): { label: string; tone: Tone } {
   if (branch === null)
     return project.isLive ? { label: "Live", tone: "ok" } : { label: "Not reachable", tone: "neutral" };
+  if (live && instance?.state === "crashed") return { label: "Crashed", tone: "bad" };
   if (live) {
     const warnings = branch.isDefault ? project.liveWarnings : 0;
     return { label: `Live${withWarnings(warnings)}`, tone: warnings > 0 ? "warn" : "ok" };

@@ -1,3 +1,4 @@
+import type { SecretView } from "@towpath/core/secret";
 import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
@@ -7,17 +8,31 @@ import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { useVariables } from "../onboarding/use-variables.ts";
 import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { listedNames } from "./listed-names.ts";
 import { saveVariables } from "./settings.functions.ts";
 import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
 
-/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). Remount it after saving, to clear the rows. */
-export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; onAdded: () => Promise<void> }) {
-  const variables = useVariables([]);
+/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). */
+export function AddVariables({
+  projectKey,
+  stored,
+  missing,
+  onAdded,
+}: {
+  projectKey: ProjectKey;
+  stored: readonly SecretView[];
+  /** Names to ask for: what a failed build lacked. */
+  missing: readonly string[];
+  onAdded: () => Promise<void>;
+}) {
+  const variables = useVariables([...new Set(missing)]);
   const { busy, problems, run, refuse } = useSubmit();
   const failure = Object.values(problems)[0];
   const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
   const [sensitive, setSensitive] = useState(true);
   const [description, setDescription] = useState("");
+  const isChanged = variables.filled.some((each) => each.secretValue !== "" || !missing.includes(each.keyName));
+  const replaced = variables.filled.filter((each) => stored.some(({ keyName }) => keyName === each.keyName));
   const submit = async () => {
     variables.showAllProblems();
     if (!variables.isValid) return;
@@ -29,6 +44,10 @@ export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; 
     await run(async () => {
       const secrets = variables.filled.map((each) => ({ ...each, ...choices }));
       await saveVariables({ data: { ...projectKey, secrets } });
+      variables.clear();
+      setDescription("");
+      setEnvironments(secretEnvironments);
+      setSensitive(true);
       await onAdded();
     });
   };
@@ -42,12 +61,13 @@ export function AddVariables({ projectKey, onAdded }: { projectKey: ProjectKey; 
         void submit();
       }}
     >
-      <UnsavedChanges when={variables.filled.length > 0 && !busy} what="variables" />
-      <EnvironmentVariables
-        variables={variables}
-        legend="Add variables"
-        note="If a name already exists, it gets the new value and these settings."
-      />
+      <UnsavedChanges when={isChanged && !busy} what="variables" />
+      <EnvironmentVariables variables={variables} legend="Add variables" note="" />
+      <p role="status" className="text-sm text-warn empty:sr-only">
+        {replaced.length === 0
+          ? null
+          : `This replaces the value of ${listedNames(replaced.map(({ keyName }) => keyName))}, with what you choose below.`}
+      </p>
       {variables.filled.length > 1 ? null : <VariableDescription value={description} onChange={setDescription} />}
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
       <SensitiveChoice checked={sensitive} onChange={setSensitive} />

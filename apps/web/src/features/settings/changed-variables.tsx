@@ -12,7 +12,7 @@ export function ChangedVariables({ projectKey }: { projectKey: ProjectKey }) {
       key={buildId}
       tone="warn"
       title={`Changed since the live deployment of ${branch}: redeploy to apply`}
-      actions={<RedeployButton project={projectKey} buildId={buildId} label={`Redeploy ${branch}`} />}
+      actions={<RedeployButton project={projectKey} buildId={buildId} size="sm" label={`Redeploy ${branch}`} />}
     >
       {keyNames.join(", ")}
     </Callout>

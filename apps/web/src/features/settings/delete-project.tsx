@@ -7,6 +7,7 @@ import { connectedClientsQuery } from "../oauth/oauth.functions.ts";
 import { portalQuery, portalsQuery } from "../portals/portals.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { profileQuery } from "../session/session.functions.ts";
+import { listedNames } from "./listed-names.ts";
 import { removeProject } from "./settings.functions.ts";
 
 type Deleted = { readonly projectKey: ProjectKey; readonly name: string; readonly kind: ProjectKind };
@@ -73,8 +74,6 @@ export function DeleteProject({ projectKey, name, kind }: Deleted) {
   );
 }
 
-const listed = (names: readonly string[]) => new Intl.ListFormat("en").format(names);
-
 /** Which portals offer the server's tools until then (ORG-3). */
 function LostToPortals({ orgSlug, name }: { readonly orgSlug: string; readonly name: string }) {
   const { data: portals = [] } = useQuery(portalsQuery(orgSlug));
@@ -84,9 +83,9 @@ function LostToPortals({ orgSlug, name }: { readonly orgSlug: string; readonly n
   return (
     <p className="mt-2">
       {affected.length === 1 ? "The portal " : "The portals "}
-      <strong className="font-medium">{listed(affected.map((portal) => portal.name))}</strong>
+      <strong className="font-medium">{listedNames(affected.map((portal) => portal.name))}</strong>
       {affected.length === 1 ? " loses its tools." : " lose its tools."}
-      {emptied.length > 0 ? ` ${listed(emptied.map((portal) => portal.name))} will have no servers left.` : null}
+      {emptied.length > 0 ? ` ${listedNames(emptied.map((portal) => portal.name))} will have no servers left.` : null}
     </p>
   );
 }
@@ -101,7 +100,7 @@ function LostToCallers({ projectKey }: { readonly projectKey: ProjectKey }) {
   return (
     <p className="mt-2">
       Its callers lose {tools === 1 ? "1 tool" : `${tools} tools`} of{" "}
-      <strong className="font-medium">{listed(servers.map((server) => server.name))}</strong>
+      <strong className="font-medium">{listedNames(servers.map((server) => server.name))}</strong>
       {clients.length === 0
         ? null
         : `, and ${clients.length === 1 ? "1 connected app has" : `${clients.length} connected apps have`} to connect elsewhere`}

@@ -27,7 +27,7 @@ export function EditVariable(edited: Edited) {
       title={`Edit ${keyName}`}
       description="The live server keeps the old value until the next deployment."
       trigger={
-        <Button size="sm" aria-label={`Edit ${keyName}`}>
+        <Button size="sm" variant="ghost" aria-label={`Edit ${keyName}`} data-edit="">
           Edit
         </Button>
       }
@@ -73,11 +73,17 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       }}
     >
       <div className="flex flex-col gap-1.5">
-        <span className="text-sm font-medium">
-          New value <span className="ml-0.5 font-normal text-faint">leave empty to keep the current value</span>
-        </span>
+        <span className="text-sm font-medium">New value</span>
         <WithError problem={invalid ?? null}>
-          {(control) => <ValueControl control={control} called={keyName} value={secretValue} onChange={setValue} />}
+          {(control) => (
+            <ValueControl
+              control={control}
+              called={keyName}
+              value={secretValue}
+              placeholder="Unchanged"
+              onChange={setValue}
+            />
+          )}
         </WithError>
       </div>
       <VariableDescription value={description} onChange={setDescription} />

@@ -1,14 +1,15 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { AddVariables } from "./add-variables.tsx";
 import { ChangedVariables } from "./changed-variables.tsx";
+import { MissingVariables } from "./missing-variables.tsx";
 import { type Saved, SavedNote } from "./saved-note.tsx";
 import { variablesQuery } from "./settings.functions.ts";
+import { useMissingVariables } from "./use-missing-variables.ts";
 import { VariableList } from "./variable-list.tsx";
 
-/** The server's environment variables, by name only: stored values are never shown (KEY-1). */
+/** The server's environment variables. Stored values are never in the page unless somebody reveals one (KEY-1). */
 export function VariableSettings({
   projectKey,
   saved,
@@ -20,7 +21,7 @@ export function VariableSettings({
 }) {
   const queryClient = useQueryClient();
   const { data: variables } = useSuspenseQuery(variablesQuery(projectKey));
-  const [formKey, setFormKey] = useState(0);
+  const missing = useMissingVariables(projectKey, variables);
   const refresh = async () => {
     await queryClient.invalidateQueries(variablesQuery(projectKey));
     onSaved("variables");
@@ -31,22 +32,17 @@ export function VariableSettings({
         title="Environment variables"
         description="Values are stored encrypted; sensitive ones are not shown again. A server keeps its old variables until the next deployment. In logs, values of six characters or more are replaced with their names."
       />
-      <CardBody className="flex flex-col gap-5">
+      <div className="flex flex-col gap-3 px-4 pb-4 empty:hidden">
+        <MissingVariables projectKey={projectKey} missing={missing} />
         <ChangedVariables projectKey={projectKey} />
-        {variables.length === 0 ? (
-          <p className="rounded-md border border-dashed px-4 py-5 text-center text-sm text-muted">
-            No variables yet. Add the ones your code reads from its environment.
-          </p>
-        ) : (
-          <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} />
-        )}
+      </div>
+      <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} />
+      <CardBody className="flex flex-col gap-5 border-t pt-4">
         <AddVariables
-          key={formKey}
           projectKey={projectKey}
-          onAdded={async () => {
-            await refresh();
-            setFormKey(formKey + 1);
-          }}
+          stored={variables}
+          missing={missing.flatMap(({ keyNames }) => keyNames)}
+          onAdded={refresh}
         />
         <SavedNote projectKey={projectKey} saved={saved} of={["variables"]} />
       </CardBody>

@@ -1,10 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { externalServerQuery } from "~/features/external-server/external-server.functions.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { changedVariablesQuery, variablesQuery } from "~/features/settings/settings.functions.ts";
 import { SettingsPage } from "~/features/settings/settings-page.tsx";
 import { SettingsError, SettingsPending } from "~/features/settings/settings-states.tsx";
+import { loadMissingVariables } from "~/features/settings/use-missing-variables.ts";
 
 /** PRJ-11, KEY-1 */
 export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
@@ -17,7 +17,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
     await Promise.all([
       context.queryClient.ensureQueryData(variablesQuery(params)),
       context.queryClient.ensureQueryData(changedVariablesQuery(params)),
-      context.queryClient.ensureQueryData(branchesQuery(params)),
+      loadMissingVariables(context.queryClient, params),
     ]);
   },
   head: ({ params }) => ({ meta: [{ title: `Settings · ${params.projectName} · Towpath` }] }),
