@@ -100,7 +100,7 @@ describe("own code from a push to previews", () => {
     await entrypoint.fill("nothing.py");
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
     await page
-      .getByText(/There is no `nothing\.py` in \S+\/weather at main \([0-9a-f]{7}\)\./)
+      .getByText(/There is no nothing\.py in \S+\/weather at main \([0-9a-f]{7}\)\./)
       .first()
       .waitFor();
     await entrypoint.fill("server.py");

@@ -198,7 +198,7 @@ test("ONB-5 ONB-6 VAL-1 a chosen repository is deployed after its files are offe
   await see("This name is available.");
   // Files are looked up while the form is filled in, and what is typed survives a reload.
   await entrypoint.fill("nope.py:app");
-  await see("There is no `nope.py` in ada-codes/brave-teal-otter at main (");
+  await see("There is no nope.py in ada-codes/brave-teal-otter at main (");
   await expect.poll(() => new URL(page.url()).searchParams.get("entrypoint")).toBe("nope.py:app");
   await page.reload();
   await expect.poll(() => entrypoint.inputValue()).toBe("nope.py:app");
@@ -207,7 +207,7 @@ test("ONB-5 ONB-6 VAL-1 a chosen repository is deployed after its files are offe
     ["../echo.py", "Entrypoint cannot reference parent directories"],
     ["echo.py:", "Identifier cannot be empty after colon"],
     ["echo.py:1x", "Identifier must be a valid Python identifier"],
-    ["nope.py", "There is no `nope.py` in ada-codes/brave-teal-otter at main ("],
+    ["nope.py", "There is no nope.py in ada-codes/brave-teal-otter at main ("],
   ] as const) {
     await entrypoint.fill(value);
     await press("Deploy");
@@ -261,7 +261,7 @@ test("ONB-5 the form starts with every field in the URL", async () => {
     .poll(() => page.getByRole("textbox", { name: /^Requirements file/ }).inputValue())
     .toBe("requirements.txt");
   await expect.poll(() => page.getByRole("textbox", { name: /^Root directory/ }).inputValue()).toBe("servers/one");
-  await see("There is no `servers/one/other.py` in ada-codes/brave-teal-otter at main (");
+  await see("There is no servers/one/other.py in ada-codes/brave-teal-otter at main (");
   await expect.poll(() => filled("Name of variable 1")).toBe("API_KEY");
   // A value in the URL is ignored: values must not be in URLs.
   await expect.poll(() => filled("Name of variable 2")).toBe("REGION");

@@ -292,6 +292,7 @@ test("OPS-7 the documentation is searched by words, their beginnings and slips, 
   const search = async (query: string) => {
     const { html, status, meta } = await documentAt(`/docs/search?q=${encodeURIComponent(query)}`);
     expect([status, meta("robots")]).toEqual([200, "noindex"]);
+    expect(meta("description")).toMatch(/^Find pages and sections/);
     const found = [...html.matchAll(/<a href="(\/docs[^"]*)" class="group/g)].map(([, href]) => href);
     return { html, found };
   };

@@ -56,9 +56,11 @@ function NobodyElse({ orgSlug }: { readonly orgSlug: string }) {
   const { data: invitations } = useSuspenseQuery(invitationsQuery(orgSlug));
   if (invitations.length > 0) return null;
   return (
-    <EmptyState drawing={<NoMembersDrawing />} heading="h3" className="border-t py-8" title="It's just you so far">
-      Invite the people you work with. They see the same servers. The table below shows what each role can do.
-    </EmptyState>
+    <div className="border-t">
+      <EmptyState drawing={<NoMembersDrawing />} heading="h3" className="py-8" title="It's just you so far">
+        Invite the people you work with. They see the same servers. The table below shows what each role can do.
+      </EmptyState>
+    </div>
   );
 }
 

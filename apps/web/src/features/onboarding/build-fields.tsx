@@ -8,6 +8,7 @@ import {
 } from "@towpath/core/project/schema";
 import { type ReactNode, useId, useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
+import { InlineCode } from "~/ui/code-block.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { authModes } from "../project-screen/project-labels.tsx";
 import type { Missing } from "./use-file-checks.ts";
@@ -124,7 +125,7 @@ function PathField({
 }) {
   return (
     <div>
-      <Field label={label} hint={hint} error={error} optional={optional}>
+      <Field label={label} hint={hint} error={error ? <InlineCode text={error} /> : null} optional={optional}>
         {(control) => (
           <Input
             {...control}

@@ -9,7 +9,14 @@ export const Route = createFileRoute("/_site/docs/search")({
   loaderDeps: ({ search: { q } }) => ({ q: q.trim() }),
   loader: async ({ deps: { q } }) => (q === "" ? [] : searchDocuments({ data: { q } })),
   head: () => ({
-    meta: [{ title: "Search · Towpath docs" }, { name: "robots", content: "noindex" }],
+    meta: [
+      { title: "Search · Towpath docs" },
+      {
+        name: "description",
+        content: "Find pages and sections of the Towpath documentation by words or by an error message.",
+      },
+      { name: "robots", content: "noindex" },
+    ],
   }),
   component: Search,
 });
