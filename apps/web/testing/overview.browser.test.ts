@@ -113,8 +113,8 @@ test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and 
   await open(project.name);
   await see("The server crashed");
   await see("It exited with status 3. The next call starts it again");
-  // In the first line, and among the facts.
-  await expect.poll(() => page.getByText("Crashed", { exact: true }).count()).toBe(2);
+  // In the first line, in place of "Live".
+  await page.getByText("Crashed", { exact: true }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Open server log" }).click();
   await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);
