@@ -38,7 +38,10 @@ const Dot = () => (
   </span>
 );
 
-function stateOf(project: ProjectView, { branch, live, latestBuild, instance }: ServerStatusView): { label: string; tone: Tone } {
+function stateOf(
+  project: ProjectView,
+  { branch, live, latestBuild, instance }: ServerStatusView,
+): { label: string; tone: Tone } {
   if (branch === null)
     return project.isLive ? { label: "Live", tone: "ok" } : { label: "Not reachable", tone: "neutral" };
   if (live && instance?.state === "crashed") return { label: "Crashed", tone: "bad" };
