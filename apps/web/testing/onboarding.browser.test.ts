@@ -183,7 +183,7 @@ test("ORG-2 the servers screen shows the server, and filters by text and type", 
   await see("brave-teal-otter");
 });
 
-test("ONB-5 ONB-6 VAL-1 a chosen repository is deployed after its files are offered and checked; a name that was taken meanwhile is refused, and no other", async () => {
+test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered and checked", async () => {
   await page.goto(`${site.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
   await expectAccessible(page);
