@@ -6,7 +6,7 @@ import { killProcess } from "../chaos/scenarios/kill-process.ts";
 import { seededKills } from "../chaos/scenarios/seeded-kills.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 
-// A short form of the chaos stage for every run: two kills of each process that calls and log rows pass through.
+// A short form of the chaos stage for every run: a kill of each process that calls and log rows pass through.
 const dataDirectory = inject("dataDirectory");
 const { pool: database, close } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 2 });
 let rig: Rig;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     database,
     // A few calls are under way at every moment; more would only heat the machine that the other stages share.
     callPauseMs: 200,
-    times: 2,
+    times: 1,
     smallDisk: null,
     clock: null,
   };

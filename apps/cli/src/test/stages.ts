@@ -112,6 +112,12 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
+    name: "commands",
+    title: "Commands of the documentation",
+    run: (output) => vitest(output, "tests/vitest.config.ts", ["documented-commands"], { TEST_COMMANDS: "whole" }),
+    onlyWhenNamed: true,
+  },
+  {
     name: "interleavings",
     title: "Interleavings of deliveries",
     run: (output) => vitest(output, "vitest.config.ts", ["webhook/interleavings"], { TEST_INTERLEAVINGS: "1000" }),
