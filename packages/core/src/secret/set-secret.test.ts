@@ -181,7 +181,7 @@ test("KEY-5 KEY-1 a variable is created once, changed, read and deleted in the p
   const made = await createSecret({ ctx, input: { ...input, ...given, secretValue: "first" } });
   expect(made).toMatchObject({ description: "For the weather", sensitive: false, environments: ["preview"] });
   const again = await refusal(createSecret({ ctx, input: { ...input, secretValue: "second" } }));
-  expect([again.code, again.message]).toEqual(["conflict", expect.stringContaining("a variable API_KEY already")]);
+  expect([again.code, again.message]).toEqual(["conflict", expect.stringContaining("variable API_KEY already exists")]);
   expect(await decryptSecret({ ctx, input })).toEqual({ secretValue: "first" });
   expect(await updateSecret({ ctx, input: { ...input, description: "" } })).toMatchObject({ description: null });
   expect(await listSecrets({ ctx, input })).toMatchObject([{ id: made.id, environments: ["preview"] }]);
