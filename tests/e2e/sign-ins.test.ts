@@ -127,7 +127,7 @@ test("GW-5 mcp 1.9, which speaks 2025-03-26 and names no server, gets in: its pe
 });
 
 async function chooseAndAllow(page: Page): Promise<void> {
-  await page.getByRole("heading", { name: "Which server did you give to mcp 1.9.4?" }).waitFor();
+  await page.getByRole("heading", { name: "Which server did you add to mcp 1.9.4?" }).waitFor();
   await page.getByRole("link", { name: new RegExp(`^${name} of`) }).click();
   await page.getByRole("button", { name: "Allow" }).click();
   await page.getByText("done").waitFor();

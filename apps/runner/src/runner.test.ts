@@ -239,6 +239,9 @@ describe("the process", () => {
     ]);
     await startRunner();
     expect(await client.ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
+    // The row follows a moment after the answer.
+    const own = async () => (await stored()).find(({ id }) => id === lease.instanceId);
+    await expect.poll(async () => (await own())?.state).toBe("ready");
     const after = Object.fromEntries((await stored()).map((each) => [each.id, each]));
     expect(after[lost]).toMatchObject({ state: "stopped", endReason: "It ended with the runner." });
     expect(after[foreign]).toMatchObject({ state: "ready" });

@@ -52,7 +52,7 @@ test.each([
 );
 
 test("PRJ-14 so are a version whose server doesn't answer, one that is gone, and any while the runner is away", async () => {
-  await expect(host.verify(server({ isSilent: true }))).rejects.toThrow(/doesn't run any more: It does not answer\./);
+  await expect(host.verify(server({ isSilent: true }))).rejects.toThrow(/is no longer running: It does not answer\./);
   expect(await refusalCode(host.verify(randomUUID()))).toBe("not_found");
   const nobody = openServerHost({ kind: "unix", path: join(directory, "nobody.sock") });
   await expect(nobody.verify(server())).rejects.toThrow(/can't be started now: the runner is not running\. Your live/);

@@ -202,31 +202,31 @@ test("BLD-13 BLD-12 a job begins when the transactions that found it waiting hav
   await enqueue();
   const written = Promise.withResolvers<void>();
   const relying = Promise.withResolvers<void>();
-  let hasEnded = false;
-  const writing = database.db
-    .transaction(async (tx) => {
-      await enqueue(tx);
-      relying.resolve();
-      await written.promise;
-    })
-    .then(() => {
-      hasEnded = true;
-    });
+  const writing = database.db.transaction(async (tx) => {
+    await enqueue(tx);
+    await tx.execute("CREATE TABLE written_meanwhile ()");
+    relying.resolve();
+    await written.promise;
+  });
+  const seesIt = async () => {
+    const { rows } = await database.pool.query("SELECT to_regclass('written_meanwhile') IS NOT NULL AS seen");
+    return rows[0].seen as boolean;
+  };
   await relying.promise;
-  const begunAfterEnd: boolean[] = [];
+  const begun: Promise<boolean>[] = [];
   const workers = await startWorkers({
     concurrency: oneAtATime,
-    handlers: { ...idle, "build.run": async () => void begunAfterEnd.push(hasEnded) },
+    handlers: { ...idle, "build.run": async () => void begun.push(seesIt()) },
   });
   // Taken from the queue: a transaction that begins now adds another one.
   await until(async () => (await states()).includes("active"));
   await enqueue();
   expect(await states()).toHaveLength(2);
-  expect(begunAfterEnd).toEqual([]);
+  expect(begun).toEqual([]);
   written.resolve();
   await writing;
-  await until(() => begunAfterEnd.length === 2);
-  expect(begunAfterEnd).toEqual([true, true]);
+  await until(() => begun.length === 2);
+  expect(await Promise.all(begun)).toEqual([true, true]);
   await workers.stop(1000);
   await queue.close();
 });
