@@ -55,6 +55,6 @@ test("PRJ-14 so are a version whose server doesn't answer, one that is gone, and
   await expect(host.verify(server({ isSilent: true }))).rejects.toThrow(/is no longer running: It does not answer\./);
   expect(await refusalCode(host.verify(randomUUID()))).toBe("not_found");
   const nobody = openServerHost({ kind: "unix", path: join(directory, "nobody.sock") });
-  await expect(nobody.verify(server())).rejects.toThrow(/can't be started now: the runner is not running\. Your live/);
+  await expect(nobody.verify(server())).rejects.toThrow(/can't start now: the runner is not running\. Your live/);
   await nobody.close();
 });
