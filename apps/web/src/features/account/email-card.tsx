@@ -10,6 +10,7 @@ import { Field, Input } from "~/ui/field.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { cancelEmailChange, requestEmailChange, signInMethodsQuery } from "./account.functions.ts";
+import { CurrentPasswordField } from "./password-form.tsx";
 import { useReloadedProfile } from "./use-reloaded-profile.ts";
 
 /** The address with which the user signs in, and how it changes (ORG-7). */
@@ -147,17 +148,7 @@ function ChangeForm({
           />
         )}
       </Field>
-      <Field label="Your password" error={problems.password} required>
-        {(control) => (
-          <Input
-            {...control}
-            type="password"
-            autoComplete="current-password"
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
-        )}
-      </Field>
+      <CurrentPasswordField error={problems.password} value={password} onChange={setPassword} />
       <p role="alert" className="text-sm text-bad empty:hidden">
         {problems.form}
       </p>

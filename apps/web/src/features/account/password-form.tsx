@@ -25,17 +25,7 @@ export function PasswordForm({
   };
   return (
     <form noValidate aria-label={label} onSubmit={submit} className="flex flex-col gap-4">
-      <Field label="Your password" error={problems.password ?? problems.form} required>
-        {(control) => (
-          <Input
-            {...control}
-            type="password"
-            autoComplete="current-password"
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
-        )}
-      </Field>
+      <CurrentPasswordField error={problems.password ?? problems.form} value={password} onChange={setPassword} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant={variant} busy={busy}>
@@ -43,5 +33,30 @@ export function PasswordForm({
         </Button>
       </div>
     </form>
+  );
+}
+
+/** The password of the person who is signed in, to prove that it is them. */
+export function CurrentPasswordField({
+  error,
+  value,
+  onChange,
+}: {
+  readonly error: string | undefined;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <Field label="Your password" error={error} required>
+      {(control) => (
+        <Input
+          {...control}
+          type="password"
+          autoComplete="current-password"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }
