@@ -17,6 +17,7 @@ const serverOnly = [
   "better-auth",
   "drizzle-orm",
   "ai",
+  "@towpath/builder",
   "@towpath/chat",
   "@towpath/db",
   "@towpath/auth",

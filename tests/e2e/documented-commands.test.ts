@@ -32,6 +32,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^(pip install|apt-get install) /, "changes this machine"],
   [/^uv (add NAME|lock)$/, "changes the reader's own project"],
   [/^openssl rand /, "is not ours"],
+  [/^\.\/towpath approve \S+ \S+ /, "the forge has no forks"],
 ];
 
 /** Commands in the order in which they run, with what they print at the end. */
@@ -43,7 +44,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
     "npx @modelcontextprotocol/inspector --cli http://my-echo-server.localhost:8080/mcp --transport http --method tools/list",
     /"name": "echo"/,
   ],
-  ["./towpath settings my-server-one", /server\.py/],
+  ["./towpath settings my-server-one", /entrypoint\s+found in each commit/],
   ["./towpath settings NAME --auth passthrough", /can be called by {2}anyone whom the server itself lets in/],
   [curl("mcp"), /"serverInfo"/, letKeysIn],
   [
@@ -58,6 +59,10 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   [curl("secrets"), /"keyName":"API_KEY"/],
   [curl("portals"), /"name":"team-portal"/],
   ["./towpath deploy DIR --name NAME", /Nothing changed[\s\S]*Live: http/],
+  ["./towpath deploy pypi:mcp-server-time --name my-time-server", /Live: http/],
+  ["./towpath deploy pypi:PACKAGE[==VERSION] --name NAME [--follow]", /Nothing changed[\s\S]*Live: http/],
+  ["./towpath approve my-server-one", /No pull request from a fork is open/],
+  ["./towpath approve NAME", /No pull request from a fork is open/],
   ["./towpath promote my-server-one new-tool", /Live: /, previewsAreLive],
   ["./towpath promote my-server-one feature", /Live: /],
   ["./towpath rollback my-server-one", /Live: /],
@@ -147,6 +152,7 @@ async function fill(command: string): Promise<string> {
     .replace("npx @modelcontextprotocol/inspector", `node '${join(dirname(inspector), Object.values(bin)[0] ?? "")}'`)
     .replace("http://my-echo-server.localhost:8080", `${serversUrl}/my-echo-server`)
     .replace("https://my-server-one.example.com", `${serversUrl}/my-server-one`)
+    .replace(/pypi:PACKAGE==VERSION --name \S+/, "pypi:mcp-server-time --name my-time-server")
     .replace("{run directory}", join(instance.dataDirectory, "run"))
     .replace("{name}", "my-server-one")
     .replace("{slug}", (await organization())?.slug ?? "")

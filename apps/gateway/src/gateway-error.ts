@@ -133,8 +133,8 @@ export function unknownServer(): GatewayError {
 export function unsupportedTarget(kind: string): GatewayError {
   return new GatewayError(
     "unsupported_target",
-    `This gateway cannot serve this kind of server yet (${kind}). If Towpath is being upgraded, try again when that ` +
-      "has finished; else ask the operator to upgrade the gateway.",
+    `This gateway cannot serve this kind of server yet (${kind}). If Towpath is being upgraded, try again when it ` +
+      "has finished. Otherwise ask the operator to upgrade the gateway.",
     { "retry-after": "30" },
   );
 }
@@ -143,7 +143,7 @@ export function unsupportedTarget(kind: string): GatewayError {
 export function gatewayFailed(): GatewayError {
   return new GatewayError(
     "gateway_error",
-    "The gateway failed while it handled the request, which may have been carried out. The operator finds the reason " +
+    "The gateway failed while handling the request, which may still have run. The operator can find the reason " +
       "in the gateway's log.",
   );
 }
@@ -173,7 +173,7 @@ export function noAnswer(): GatewayError {
 export function listWithheld(): GatewayError {
   return new GatewayError(
     "list_withheld",
-    "The server's answer could not be filtered for the tools that are allowed, so it was withheld. It must be " +
+    "The gateway could not filter the server's answer for the allowed tools, so it withheld the answer. It must be " +
       "uncompressed, valid JSON of at most 8 MiB.",
   );
 }

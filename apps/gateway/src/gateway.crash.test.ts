@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -71,8 +72,11 @@ test("GW-13 a tool whose server dies in the middle of the call ran once, for the
 test("GW-13 RUN-6 after a crash the next requests are held until the server is back", async () => {
   const server = await deploy();
   const client = await viaHttp(server.url);
+  const exited = once(server.current().child, "exit");
   const restarted = server.restartAfterCrash({ noticedAfterMs: 300, backOffMs: 400 });
   await expect(client.callTool({ name: "die", arguments: text })).rejects.toMatchObject({ code: 502 });
+  // While it ends, its socket still takes connections for a moment.
+  await exited;
   // The runner names the dead instance, then says to wait: neither is the client's to know.
   const [next, lost] = await Promise.allSettled([viaHttp(server.url), client.listTools()]);
   await restarted;

@@ -165,10 +165,10 @@ test("ORG-9 GW-13 a server that is down, silent, breaks off, redirects or refuse
   const closed = await elsewhere(answerEmpty);
   await running.pop()?.close();
   const cases: [RequestListener | string, number, string, RegExp][] = [
-    [closed.url, 502, "external_unreachable", /takes no connections/],
+    [closed.url, 502, "external_unreachable", /accepts no connections/],
     ["http://no-such-host.invalid/mcp", 502, "external_unreachable", /host name is not known/],
-    [closed.url.replace("http:", "https:"), 502, "external_unreachable", /takes no connections/],
-    [() => {}, 504, "external_timeout", /did not begin to answer/],
+    [closed.url.replace("http:", "https:"), 502, "external_unreachable", /accepts no connections/],
+    [() => {}, 504, "external_timeout", /did not start to answer/],
     [(request) => void request.socket.destroy(), 502, "external_unreachable", /may have carried the request out/],
     [
       (_request, response) => void response.writeHead(307, { location: target.url }).end(),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newApiKey, signUserJwt } from "@towpath/auth/credentials";
 import pino from "pino";
 import { Agent, fetch as undiciFetch } from "undici";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { startGateway } from "./compose.ts";
 import { accessTokenFor, storeGrant } from "./testing/access-tokens.ts";
 import { addMember, answerEmpty, rpc, storeApiKey } from "./testing/clients.ts";
@@ -124,7 +124,8 @@ test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers see
     expect(await statusesOf(server, { authorization: `Bearer ${newApiKey().key}` })).toEqual([503]);
     expect(await statusOf(cold)).toBe(503);
   };
-  await everybody();
+  // Workers tell each other by files, also now.
+  await vi.waitFor(everybody, { timeout: 30_000, interval: 500 });
   // Longer than members and grants count without a question.
   await new Promise((resolve) => setTimeout(resolve, 6000));
   await everybody();

@@ -122,7 +122,7 @@ test("GW-9 codings, versions and methods that the gateway doesn't speak are refu
     [posted(chunked, "0\r\n\r\n", "1.0"), 501, "in HTTP/1.1"],
     [send(`GET ${path()} HTTP/2.0\r\n${hostLine}${closing}\r\n`), 505, "Use HTTP/1.1"],
     [send(`GET ${path()}\r\n\r\n`), 505, "HTTP/0.9 is not served"],
-    [send(`TRACE ${path()} HTTP/1.1\r\n${hostLine}${closing}\r\n`), 405, "TRACE is not passed on"],
+    [send(`TRACE ${path()} HTTP/1.1\r\n${hostLine}${closing}\r\n`), 405, "TRACE is not forwarded"],
     [send(`CONNECT ${server.label}.localhost:22 HTTP/1.1\r\n${hostLine}\r\n`), 405, "not a proxy"],
     [
       send(`GET http://localhost${path()} HTTP/1.1\r\n${hostLine}${closing}\r\n`),

@@ -10,18 +10,19 @@ import {
   RunnerError,
   type RunnerHandlers,
 } from "@towpath/runner-api";
-import { createSandboxDriver, type Isolation, type RuntimeDriver } from "@towpath/runtime";
+import { createSandboxDriver, type Isolation, type RuntimeDriver, Volumes } from "@towpath/runtime";
 import { checkMasterKeys, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
+import { startDataRounds } from "./data/data-rounds.ts";
 import {
   existingDeployments,
   readDeployment,
   recentlyRun,
   type StoredDeployment,
 } from "./deployments/deployment.store.ts";
-import { interpreterOf, serverOfDeployment } from "./deployments/server-of-deployment.ts";
+import { interpreterOf, keptDataOf, serverOfDeployment } from "./deployments/server-of-deployment.ts";
 import { nextIdentity, type RunnerIdentity } from "./identity.ts";
 import { adoptInstances, memoOf } from "./instances/adopt.ts";
 import { instanceStore } from "./instances/instance.store.ts";
@@ -124,6 +125,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     () => runtime.selfTest(),
     complain("the isolation of this host could not be recorded"),
   );
+  const dataRounds = startDataRounds(database.db, runtime, complain("the data of servers could not be looked after"));
   const { layers } = openArtifacts(config.dataDirectory);
   const eviction = startLayerEviction(
     layers,
@@ -134,7 +136,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   );
   /** Writes what is buffered. After the servers: these wait for the database. */
   const endRecords = async () => {
-    await Promise.all([reports.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
+    await Promise.all([reports.stop(), dataRounds.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
     await database.close();
   };
   return {
@@ -176,7 +178,7 @@ async function expectRecent(
     limit: maxRecent,
   })) {
     const deployment = await readDeployment(database, deploymentId);
-    if (deployment === null) continue;
+    if (deployment === null || keptDataOf(deployment).dataVolume !== undefined) continue;
     const { organizationId, slug: label } = deployment;
     prewarm.expect({ organizationId, label, deploymentId }, interpreterOf(deployment, limits), ranAt);
   }
@@ -212,6 +214,12 @@ function sandboxDriver(config: RunnerConfig, { generation }: RunnerIdentity, log
     // On the file system of the layers, of which it has hard links.
     codeDirectory: join(config.dataDirectory, "cache", "code"),
     uv: config.uv,
+    ...(config.downloads === undefined ? {} : { downloads: config.downloads }),
+    volumes: new Volumes({
+      directory: join(config.dataDirectory, "volumes"),
+      mountDirectory: join(config.runDirectory, "volumes"),
+      bytes: config.dataBytes,
+    }),
     ...config.isolation,
     shim: { generation, waitMs: config.adoptWithinMs, onSuperseded },
   });

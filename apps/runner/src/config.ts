@@ -1,9 +1,13 @@
 import { availableParallelism, totalmem } from "node:os";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import {
+  dataSettings,
   type IsolationConfig,
   isolationConfigFrom,
   type Limits,
+  type PythonDownloads,
+  pythonDownloadsFrom,
+  pythonSettings,
   sandboxSettings,
   serverLimitSettings,
 } from "@towpath/runtime";
@@ -54,6 +58,8 @@ const environmentSchema = z.object({
   /** The gateway's setting: how long it holds a request while the server starts. */
   TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
   ...runnerSettings,
+  ...pythonSettings,
+  ...dataSettings,
   ...sandboxSettings,
   ...serverLimitSettings,
 });
@@ -69,6 +75,10 @@ export type RunnerConfig = {
   readonly serverUrl: string;
   readonly logLevel: string;
   readonly uv: string;
+  /** Absent: only Pythons of this host are used. */
+  readonly downloads?: PythonDownloads;
+  /** What a server may keep in `/data`. */
+  readonly dataBytes: number;
   readonly timing: InstanceTiming;
   /** How long servers outlive their runner, milliseconds. */
   readonly adoptWithinMs: number;
@@ -124,6 +134,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
     uv: values.TOWPATH_UV,
+    ...pythonDownloadsFrom(values, values.TOWPATH_DATA_DIR),
+    dataBytes: values.TOWPATH_SERVER_DATA_MIB * mebibyte,
     timing: {
       leaseMs: values.TOWPATH_LEASE_MS,
       contendedLeaseMs: 2500,

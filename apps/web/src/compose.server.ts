@@ -12,6 +12,7 @@ import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
+import { createPackageIndex } from "@towpath/package-index";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import { type Logger, pino } from "pino";
@@ -66,6 +67,7 @@ function compose(config: WebConfig): Services {
   const serverHost = config.runner && openServerHost(config.runner);
   const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
   const repositories = gitHub && createRepositoryHost(gitHub);
+  const packages = createPackageIndex(config.packageIndexes);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
   const policy = createAddressPolicy(config.externalNetworks);
@@ -82,6 +84,7 @@ function compose(config: WebConfig): Services {
     queue: queue.queue,
     clock: systemClock,
     repositories,
+    packages,
     serverUrlTemplate: config.serverUrlTemplate,
     secrets,
     fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),

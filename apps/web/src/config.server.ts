@@ -4,6 +4,7 @@ import { parseNetworks } from "@towpath/egress";
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
+import { indexesOf, packageIndexSettings } from "@towpath/package-index";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
@@ -38,6 +39,7 @@ const settings = z.object({
   ...secretSettings,
   ...callLimitSettings,
   ...chatSettings,
+  ...packageIndexSettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Where the instance is, which decides its base URL (OPS-5). */
   TOWPATH_ENVIRONMENT: z
@@ -162,6 +164,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
         }
       : null,
     gitHub: gitHub?.data ? gitHubConfigFrom(gitHub.data) : null,
+    packageIndexes: indexesOf(given),
     thirdParties: thirdPartiesFrom(values),
     /** Only whether there is one: the worker connects to it. */
     sendsMail: mail.data !== null,

@@ -62,6 +62,7 @@ import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlu
 import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug/$projectName/sign-ins";
 import { Route as OrgSlugPortalsNewRouteImport } from "./routes/$orgSlug/portals_.new";
 import { Route as OrgSlugServersExternalRouteImport } from "./routes/$orgSlug/servers_.external";
+import { Route as OrgSlugServersPackageRouteImport } from "./routes/$orgSlug/servers_.package";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsAuditLogRouteImport } from "./routes/$orgSlug/settings/audit-log";
@@ -92,6 +93,7 @@ import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webho
 import { Route as ApiOgIndexRouteImport } from "./routes/api/og/index";
 import { Route as ApiOgProjectNameRouteImport } from "./routes/api/og/$projectName";
 import { Route as ApiPicturesHashRouteImport } from "./routes/api/pictures/$hash";
+import { Route as ApiV1PackagesRouteImport } from "./routes/api/v1/packages";
 import { Route as ApiV1PasswordResetsRouteImport } from "./routes/api/v1/password-resets";
 import { Route as ApiV1RepositoriesRouteImport } from "./routes/api/v1/repositories";
 import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
@@ -139,6 +141,8 @@ import { Route as ApiV1OrganizationsSlugAuditLogExportRouteImport } from "./rout
 import { Route as ApiV1OrganizationsSlugInvitationsIndexRouteImport } from "./routes/api/v1/organizations/$slug/invitations/index";
 import { Route as ApiV1OrganizationsSlugMembersIndexRouteImport } from "./routes/api/v1/organizations/$slug/members/index";
 import { Route as ApiV1OrganizationsSlugMembersUserIdRouteImport } from "./routes/api/v1/organizations/$slug/members/$userId";
+import { Route as ApiV1ProjectsNameForkPullRequestsIndexRouteImport } from "./routes/api/v1/projects/$name/fork-pull-requests/index";
+import { Route as ApiV1ProjectsNameForkPullRequestsNumberRouteImport } from "./routes/api/v1/projects/$name/fork-pull-requests/$number";
 import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
 import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
 import { Route as ApiV1ProjectsNameSecretsIndexRouteImport } from "./routes/api/v1/projects/$name/secrets/index";
@@ -425,6 +429,11 @@ const OrgSlugServersExternalRoute = OrgSlugServersExternalRouteImport.update({
   path: "/servers/external",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
+const OrgSlugServersPackageRoute = OrgSlugServersPackageRouteImport.update({
+  id: "/servers_/package",
+  path: "/servers/package",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
   id: "/settings/",
   path: "/settings/",
@@ -580,6 +589,11 @@ const ApiOgProjectNameRoute = ApiOgProjectNameRouteImport.update({
 const ApiPicturesHashRoute = ApiPicturesHashRouteImport.update({
   id: "/api/pictures/$hash",
   path: "/api/pictures/$hash",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiV1PackagesRoute = ApiV1PackagesRouteImport.update({
+  id: "/api/v1/packages",
+  path: "/api/v1/packages",
   getParentRoute: () => rootRouteImport,
 } as any);
 const ApiV1PasswordResetsRoute = ApiV1PasswordResetsRouteImport.update({
@@ -852,6 +866,18 @@ const ApiV1OrganizationsSlugMembersUserIdRoute =
     path: "/api/v1/organizations/$slug/members/$userId",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiV1ProjectsNameForkPullRequestsIndexRoute =
+  ApiV1ProjectsNameForkPullRequestsIndexRouteImport.update({
+    id: "/api/v1/projects/$name/fork-pull-requests/",
+    path: "/api/v1/projects/$name/fork-pull-requests/",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiV1ProjectsNameForkPullRequestsNumberRoute =
+  ApiV1ProjectsNameForkPullRequestsNumberRouteImport.update({
+    id: "/api/v1/projects/$name/fork-pull-requests/$number",
+    path: "/api/v1/projects/$name/fork-pull-requests/$number",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiV1ProjectsNameLogsIndexRoute =
   ApiV1ProjectsNameLogsIndexRouteImport.update({
     id: "/api/v1/projects/$name/logs/",
@@ -958,6 +984,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
+  "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -984,6 +1011,7 @@ export interface FileRoutesByFullPath {
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
+  "/api/v1/packages": typeof ApiV1PackagesRoute;
   "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
@@ -1032,12 +1060,14 @@ export interface FileRoutesByFullPath {
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
   "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
   "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
+  "/api/v1/projects/$name/fork-pull-requests/$number": typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/organizations/$slug/audit-log/": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
   "/api/v1/organizations/$slug/invitations/": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
   "/api/v1/organizations/$slug/members/": typeof ApiV1OrganizationsSlugMembersIndexRoute;
+  "/api/v1/projects/$name/fork-pull-requests/": typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
   "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
@@ -1096,6 +1126,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
+  "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -1122,6 +1153,7 @@ export interface FileRoutesByTo {
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
+  "/api/v1/packages": typeof ApiV1PackagesRoute;
   "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
@@ -1170,12 +1202,14 @@ export interface FileRoutesByTo {
   "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
   "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
   "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
+  "/api/v1/projects/$name/fork-pull-requests/$number": typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/organizations/$slug/audit-log": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
   "/api/v1/organizations/$slug/invitations": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
   "/api/v1/organizations/$slug/members": typeof ApiV1OrganizationsSlugMembersIndexRoute;
+  "/api/v1/projects/$name/fork-pull-requests": typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
   "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsIndexRoute;
   "/api/v1/projects/$name/secrets": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
@@ -1238,6 +1272,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/portals_/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers_/external": typeof OrgSlugServersExternalRoute;
+  "/$orgSlug/servers_/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -1264,6 +1299,7 @@ export interface FileRoutesById {
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
+  "/api/v1/packages": typeof ApiV1PackagesRoute;
   "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
   "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
@@ -1312,12 +1348,14 @@ export interface FileRoutesById {
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
   "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
   "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
+  "/api/v1/projects/$name/fork-pull-requests/$number": typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
   "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
   "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   "/api/v1/organizations/$slug/audit-log/": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
   "/api/v1/organizations/$slug/invitations/": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
   "/api/v1/organizations/$slug/members/": typeof ApiV1OrganizationsSlugMembersIndexRoute;
+  "/api/v1/projects/$name/fork-pull-requests/": typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
   "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
   "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
   "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
@@ -1380,6 +1418,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
+    | "/$orgSlug/servers/package"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1406,6 +1445,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
+    | "/api/v1/packages"
     | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
@@ -1454,12 +1494,14 @@ export interface FileRouteTypes {
     | "/v0.1/servers/$serverName/versions/"
     | "/api/v1/organizations/$slug/audit-log/export"
     | "/api/v1/organizations/$slug/members/$userId"
+    | "/api/v1/projects/$name/fork-pull-requests/$number"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
     | "/api/v1/organizations/$slug/audit-log/"
     | "/api/v1/organizations/$slug/invitations/"
     | "/api/v1/organizations/$slug/members/"
+    | "/api/v1/projects/$name/fork-pull-requests/"
     | "/api/v1/projects/$name/logs/"
     | "/api/v1/projects/$name/secrets/"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
@@ -1518,6 +1560,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
+    | "/$orgSlug/servers/package"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1544,6 +1587,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
+    | "/api/v1/packages"
     | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName"
@@ -1592,12 +1636,14 @@ export interface FileRouteTypes {
     | "/v0.1/servers/$serverName/versions"
     | "/api/v1/organizations/$slug/audit-log/export"
     | "/api/v1/organizations/$slug/members/$userId"
+    | "/api/v1/projects/$name/fork-pull-requests/$number"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys"
     | "/api/v1/organizations/$slug/audit-log"
     | "/api/v1/organizations/$slug/invitations"
     | "/api/v1/organizations/$slug/members"
+    | "/api/v1/projects/$name/fork-pull-requests"
     | "/api/v1/projects/$name/logs"
     | "/api/v1/projects/$name/secrets"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
@@ -1659,6 +1705,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/portals_/new"
     | "/$orgSlug/servers_/external"
+    | "/$orgSlug/servers_/package"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1685,6 +1732,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
+    | "/api/v1/packages"
     | "/api/v1/password-resets"
     | "/api/v1/repositories"
     | "/$orgSlug/$projectName/"
@@ -1733,12 +1781,14 @@ export interface FileRouteTypes {
     | "/v0.1/servers/$serverName/versions/"
     | "/api/v1/organizations/$slug/audit-log/export"
     | "/api/v1/organizations/$slug/members/$userId"
+    | "/api/v1/projects/$name/fork-pull-requests/$number"
     | "/api/v1/projects/$name/logs/$id"
     | "/api/v1/projects/$name/secrets/$keyName"
     | "/api/v1/organizations/$slug/api-keys/"
     | "/api/v1/organizations/$slug/audit-log/"
     | "/api/v1/organizations/$slug/invitations/"
     | "/api/v1/organizations/$slug/members/"
+    | "/api/v1/projects/$name/fork-pull-requests/"
     | "/api/v1/projects/$name/logs/"
     | "/api/v1/projects/$name/secrets/"
     | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
@@ -1789,6 +1839,7 @@ export interface RootRouteChildren {
   ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
   ApiOgProjectNameRoute: typeof ApiOgProjectNameRoute;
   ApiPicturesHashRoute: typeof ApiPicturesHashRoute;
+  ApiV1PackagesRoute: typeof ApiV1PackagesRoute;
   ApiV1PasswordResetsRoute: typeof ApiV1PasswordResetsRoute;
   ApiV1RepositoriesRoute: typeof ApiV1RepositoriesRoute;
   ApiOgIndexRoute: typeof ApiOgIndexRoute;
@@ -1823,12 +1874,14 @@ export interface RootRouteChildren {
   V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
   ApiV1OrganizationsSlugAuditLogExportRoute: typeof ApiV1OrganizationsSlugAuditLogExportRoute;
   ApiV1OrganizationsSlugMembersUserIdRoute: typeof ApiV1OrganizationsSlugMembersUserIdRoute;
+  ApiV1ProjectsNameForkPullRequestsNumberRoute: typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
   ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
   ApiV1ProjectsNameSecretsKeyNameRoute: typeof ApiV1ProjectsNameSecretsKeyNameRoute;
   ApiV1OrganizationsSlugApiKeysIndexRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
   ApiV1OrganizationsSlugAuditLogIndexRoute: typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
   ApiV1OrganizationsSlugInvitationsIndexRoute: typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
   ApiV1OrganizationsSlugMembersIndexRoute: typeof ApiV1OrganizationsSlugMembersIndexRoute;
+  ApiV1ProjectsNameForkPullRequestsIndexRoute: typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
   ApiV1ProjectsNameLogsIndexRoute: typeof ApiV1ProjectsNameLogsIndexRoute;
   ApiV1ProjectsNameSecretsIndexRoute: typeof ApiV1ProjectsNameSecretsIndexRoute;
   ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
@@ -2211,6 +2264,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugServersExternalRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/servers_/package": {
+      id: "/$orgSlug/servers_/package";
+      path: "/servers/package";
+      fullPath: "/$orgSlug/servers/package";
+      preLoaderRoute: typeof OrgSlugServersPackageRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/settings/": {
       id: "/$orgSlug/settings/";
       path: "/settings";
@@ -2419,6 +2479,13 @@ declare module "@tanstack/react-router" {
       path: "/api/pictures/$hash";
       fullPath: "/api/pictures/$hash";
       preLoaderRoute: typeof ApiPicturesHashRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/packages": {
+      id: "/api/v1/packages";
+      path: "/api/v1/packages";
+      fullPath: "/api/v1/packages";
+      preLoaderRoute: typeof ApiV1PackagesRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/v1/password-resets": {
@@ -2750,6 +2817,20 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiV1OrganizationsSlugMembersUserIdRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/v1/projects/$name/fork-pull-requests/": {
+      id: "/api/v1/projects/$name/fork-pull-requests/";
+      path: "/api/v1/projects/$name/fork-pull-requests";
+      fullPath: "/api/v1/projects/$name/fork-pull-requests/";
+      preLoaderRoute: typeof ApiV1ProjectsNameForkPullRequestsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/v1/projects/$name/fork-pull-requests/$number": {
+      id: "/api/v1/projects/$name/fork-pull-requests/$number";
+      path: "/api/v1/projects/$name/fork-pull-requests/$number";
+      fullPath: "/api/v1/projects/$name/fork-pull-requests/$number";
+      preLoaderRoute: typeof ApiV1ProjectsNameForkPullRequestsNumberRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/v1/projects/$name/logs/": {
       id: "/api/v1/projects/$name/logs/";
       path: "/api/v1/projects/$name/logs";
@@ -2886,6 +2967,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
   OrgSlugPortalsNewRoute: typeof OrgSlugPortalsNewRoute;
   OrgSlugServersExternalRoute: typeof OrgSlugServersExternalRoute;
+  OrgSlugServersPackageRoute: typeof OrgSlugServersPackageRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
   OrgSlugSettingsGeneralRoute: typeof OrgSlugSettingsGeneralRoute;
@@ -2911,6 +2993,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugIndexRoute: OrgSlugIndexRoute,
   OrgSlugPortalsNewRoute: OrgSlugPortalsNewRoute,
   OrgSlugServersExternalRoute: OrgSlugServersExternalRoute,
+  OrgSlugServersPackageRoute: OrgSlugServersPackageRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
   OrgSlugSettingsGeneralRoute: OrgSlugSettingsGeneralRoute,
@@ -2999,6 +3082,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,
   ApiOgProjectNameRoute: ApiOgProjectNameRoute,
   ApiPicturesHashRoute: ApiPicturesHashRoute,
+  ApiV1PackagesRoute: ApiV1PackagesRoute,
   ApiV1PasswordResetsRoute: ApiV1PasswordResetsRoute,
   ApiV1RepositoriesRoute: ApiV1RepositoriesRoute,
   ApiOgIndexRoute: ApiOgIndexRoute,
@@ -3041,6 +3125,8 @@ const rootRouteChildren: RootRouteChildren = {
     ApiV1OrganizationsSlugAuditLogExportRoute,
   ApiV1OrganizationsSlugMembersUserIdRoute:
     ApiV1OrganizationsSlugMembersUserIdRoute,
+  ApiV1ProjectsNameForkPullRequestsNumberRoute:
+    ApiV1ProjectsNameForkPullRequestsNumberRoute,
   ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
   ApiV1ProjectsNameSecretsKeyNameRoute: ApiV1ProjectsNameSecretsKeyNameRoute,
   ApiV1OrganizationsSlugApiKeysIndexRoute:
@@ -3051,6 +3137,8 @@ const rootRouteChildren: RootRouteChildren = {
     ApiV1OrganizationsSlugInvitationsIndexRoute,
   ApiV1OrganizationsSlugMembersIndexRoute:
     ApiV1OrganizationsSlugMembersIndexRoute,
+  ApiV1ProjectsNameForkPullRequestsIndexRoute:
+    ApiV1ProjectsNameForkPullRequestsIndexRoute,
   ApiV1ProjectsNameLogsIndexRoute: ApiV1ProjectsNameLogsIndexRoute,
   ApiV1ProjectsNameSecretsIndexRoute: ApiV1ProjectsNameSecretsIndexRoute,
   ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute:

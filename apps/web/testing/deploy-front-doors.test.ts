@@ -197,6 +197,7 @@ test("GH-4 a repository with its branch, files that may be the server, and wheth
       commit: { ...commit, committer: { name: expect.any(String), date: expect.any(String) } },
     },
     entrypoints: ["server.py", "servers/two/only.py"],
+    projects: [],
   });
   const none = await answerOf(ask("github.getBranchAndRepository", "POST", { ...where, branch: "not-there" }));
   expect(none).toMatchObject({ branch: null, entrypoints: [] });

@@ -75,6 +75,7 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
       "CPU: Missing",
       "Processes: In force",
       "Disk: In force",
+      "Lasting data: Not tested",
       "System calls: In force",
     ]);
   await page.getByText("cpu limit: no control group enforces it").waitFor();
@@ -105,7 +106,7 @@ test("RUN-1 without a runner the panel says since when the state is unknown", as
   await expect.poll(() => page.getByText("aren't fully isolated").count()).toBe(0);
 });
 
-test("LOG-6 while the disk is almost full the dashboard says so, and admins see what takes the space", async () => {
+test("LOG-6 BLD-18 while the disk is almost full the dashboard says so, and admins see what takes the space, and the Pythons", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   const gibibyte = 1024 ** 3;
   const reportDisk = (low: boolean) =>
@@ -115,6 +116,10 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
       report: {
         ...{ totalBytes: 100 * gibibyte, freeBytes: gibibyte, availableBytes: gibibyte, reserveBytes: 2 * gibibyte },
         ...{ low, kinds: { artifacts: 60 * gibibyte, postgres: 300 * 1024 ** 2, run: 4096, logs: 0 } },
+        pythons: [
+          { version: "3.13.9", isDownloaded: true },
+          { version: "3.11.2", isDownloaded: false },
+        ],
       },
     });
   await reportDisk(false);
@@ -133,5 +138,7 @@ test("LOG-6 while the disk is almost full the dashboard says so, and admins see 
     "Sockets and control files: < 1 MB",
     "Logs of Towpath's processes: 0 MB",
   ]);
+  const pythons = await page.getByRole("list", { name: "Python versions" }).getByRole("listitem").allInnerTexts();
+  expect(pythons).toEqual(["3.13.9, downloaded", "3.11.2"]);
   await expectAccessible(page);
 });

@@ -30,9 +30,22 @@ async function startMailWorker(): Promise<WorkerQueue> {
   const transport = createMailTransport({ smtpUrl: mailServer.url, from });
   const idle = async () => {};
   await queue.work({
-    concurrency: { "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1, "mail.send": 2 },
+    concurrency: {
+      "webhook.process": 1,
+      "branch.sync": 1,
+      "installation.sync": 1,
+      "branch.report": 1,
+      "build.run": 1,
+      "mail.send": 2,
+    },
     handlers: {
-      ...{ "webhook.process": idle, "branch.sync": idle, "installation.sync": idle, "build.run": idle },
+      ...{
+        "webhook.process": idle,
+        "branch.sync": idle,
+        "installation.sync": idle,
+        "branch.report": idle,
+        "build.run": idle,
+      },
       "mail.send": async ({ mailId }) => void (await deliverMail({ db: site.db, secrets, transport }, mailId)),
     },
   });

@@ -190,9 +190,14 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   const proposed = (await page.getByTestId("proposed-name").textContent()) ?? "";
   expect(proposed).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).click();
-  const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
+  const entrypoint = page.getByRole("textbox", { name: /^Entrypoint/ });
   await entrypoint.waitFor();
-  await expect.poll(() => entrypoint.inputValue()).toBe("echo.py");
+  // Left empty, the build finds it; what may be it is offered.
+  await page.getByRole("button", { name: "echo.py" }).waitFor();
+  expect(await entrypoint.inputValue()).toBe("");
+  await page.getByRole("textbox", { name: /^Arguments/ }).fill("--greeting 'open");
+  await see("A quote is not closed");
+  await page.getByRole("textbox", { name: /^Arguments/ }).fill("--greeting 'good day'");
   await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe(proposed);
   await expectAccessible(page);
   await see("This name is available.");
@@ -230,6 +235,7 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await page.waitForURL(/second-server-here\/build-logs\//);
   const [stored] = await site.db.select().from(project).where(eq(project.name, "second-server-here"));
   expect(stored).toMatchObject({ authMode: "towpath-public", entrypoint: "echo.py", requirements: null });
+  expect(stored?.arguments).toEqual(["--greeting", "good day"]);
 });
 
 test("ONB-5 the form starts with every field in the URL", async () => {
@@ -256,7 +262,7 @@ test("ONB-5 the form starts with every field in the URL", async () => {
   await see("You are not a member of this link's team");
   await see(/This link names trunk, but the default branch is main/);
   await expect.poll(() => filled("Server name")).toBe("third-server-here");
-  await expect.poll(() => filled("Entrypoint")).toBe("other.py:app");
+  await expect.poll(() => page.getByRole("textbox", { name: /^Entrypoint/ }).inputValue()).toBe("other.py:app");
   await expect
     .poll(() => page.getByRole("textbox", { name: /^Requirements file/ }).inputValue())
     .toBe("requirements.txt");
@@ -278,8 +284,8 @@ test("ONB-5 invalid fields count as missing, and without a repository the user m
   await page.goto(
     `${deploy}?installationId=${installation?.installationId}&repoName=ada-codes/brave-teal-otter&${faulty}`,
   );
-  const entrypoint = page.getByRole("textbox", { name: "Entrypoint" });
-  await expect.poll(() => entrypoint.inputValue()).toBe("echo.py");
+  await page.getByRole("button", { name: "echo.py" }).waitFor();
+  expect(await page.getByRole("textbox", { name: /^Entrypoint/ }).inputValue()).toBe("");
   await expect.poll(() => page.getByRole("radio", { name: /Members only/ }).getAttribute("aria-checked")).toBe("true");
   await page.goto(deploy);
   await page.waitForURL(`**/${orgSlug}/welcome/choose-repo`);

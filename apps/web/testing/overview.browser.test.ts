@@ -115,6 +115,7 @@ test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and 
   await see("It exited with status 3. The next call starts it again");
   // In the first line, in place of "Live".
   await page.getByText("Crashed", { exact: true }).waitFor();
+  await page.getByRole("button", { name: new RegExp(`${project.name} ?, Crashed`) }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Open server log" }).click();
   await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);

@@ -1,3 +1,4 @@
+import { recordDataUsage } from "@towpath/core/data-volume";
 import { newId } from "@towpath/core/ids";
 import { sampleDiagnosis, seedProject, shaOf } from "@towpath/core/testing";
 import { auditLog, build, deployment, project, requestLog, route, secret } from "@towpath/db/schema";
@@ -38,6 +39,20 @@ test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says 
     await page.getByText(kept ? /^Turned on by/ : /^Turned off by/).waitFor();
     await expectAccessible(page);
   }
+});
+
+test("BLD-19 PRJ-11 lasting data is switched on in the settings, which say how full it is", async () => {
+  const volumes = [{ id: own.id, usedBytes: 950 * 1024 ** 2, capacityBytes: 1000 * 1024 ** 2 }];
+  await recordDataUsage(site.db, { host: "one", at: new Date(), volumes });
+  await goTo("settings");
+  await page.getByText("All of it is gone when the server stops").waitFor();
+  await page.getByText("Nothing is kept.").waitFor();
+  await page.getByRole("switch", { name: "Keep /data" }).click();
+  await page.getByText("/data is kept.").waitFor();
+  await expect.poll(async () => (await stored())?.keepsData, { timeout: 15_000 }).toBe(true);
+  await page.getByText("950 MB of 1000 MB used").waitFor();
+  await page.getByText("Almost full.").waitFor();
+  await expectAccessible(page);
 });
 
 test("PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new ones until the name is released", async () => {

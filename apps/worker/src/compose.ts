@@ -1,5 +1,6 @@
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder } from "@towpath/builder";
+import { buildNewVersions } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
@@ -7,6 +8,7 @@ import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
+import { createPackageIndex } from "@towpath/package-index";
 import { openWorkerQueue } from "@towpath/queue";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
@@ -15,6 +17,8 @@ import { checkMasterKeys, createSecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
+import { createTellGitHub } from "./jobs/tell-github.ts";
+import { redeliverMissed } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
@@ -29,6 +33,10 @@ const indexEveryMs = 600_000;
 /** How often the worker looks for external servers whose inspection is due; each is inspected about every ten minutes. */
 const checkEveryMs = 20_000;
 const checksAtOnce = 8;
+/** How often the worker asks for new versions of packages that projects follow. */
+const followEveryMs = 3_600_000;
+/** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
+const missedEveryMs = 600_000;
 const heartbeatMs = 5_000;
 /** A start may wait a minute for a place and then take another one. */
 const runnerTimeoutMs = 150_000;
@@ -48,6 +56,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     instanceDirectory: `${config.runDirectory}/b`,
     layers,
     uv: config.uv,
+    ...(config.downloads === undefined ? {} : { downloads: config.downloads }),
     builds: { dataDirectory: config.builder.dataDirectory, environment: config.buildEnvironment },
     ...config.isolation,
   });
@@ -58,18 +67,25 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   });
   const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs });
   const { dataDirectory } = config.builder;
-  const disk = new Disk({ directory: dataDirectory, ...config.retention.disk });
+  const disk = new Disk({
+    directory: dataDirectory,
+    ...config.retention.disk,
+    pythons: async () => [...(await driver.pythons())],
+  });
   const delivery = {
     db: database.db,
     secrets: config.secrets,
     transport: config.mail && createMailTransport(config.mail),
   };
   const policy = createAddressPolicy(config.externalNetworks);
+  const github = createGitHub(config.github);
   const services: Services = {
     database,
     queue: workers.queue,
-    github: createGitHub(config.github),
+    github,
+    tellGitHub: createTellGitHub(github, log),
     builder: createBuilder(config.builder, { driver, layers, isStored: (digest) => store.has(digest) }),
+    packages: createPackageIndex(config.packageIndexes),
     runner,
     isolation: () => driver.selfTest(),
     allowUnsandboxed: config.isolation.allowUnsandboxed,
@@ -103,6 +119,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     },
     logError("inspecting external servers failed"),
   );
+  const stopFollowing = startRounds(
+    followEveryMs,
+    async (signal) => {
+      const ctx = jobContext(services, "package-versions");
+      const onProblem = (name: string, error: unknown) =>
+        log.warn({ err: error, package: name }, "a package's versions can't be read");
+      await buildNewVersions({ ctx, input: { signal, onProblem } });
+    },
+    logError("looking for new versions of packages failed"),
+  );
   const stopFolding = startRounds(
     foldEveryMs,
     async (signal) => {
@@ -117,6 +143,11 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     (signal) => indexFinishedDays(database.pool, signal),
     logError("indexing a finished day of the request log failed"),
   );
+  const stopAskingForMissed = startRounds(
+    missedEveryMs,
+    (signal) => redeliverMissed(services, github, signal),
+    logError("asking GitHub for missed deliveries failed"),
+  );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, disk },
     `${config.runDirectory}/worker.sock`,
@@ -127,8 +158,10 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       await Promise.all([
         stopSweeping(),
         stopChecking(),
+        stopFollowing(),
         stopFolding(),
         stopIndexing(),
+        stopAskingForMissed(),
         stopRetention(),
         workers.stop(jobsEndWithinMs),
       ]);

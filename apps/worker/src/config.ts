@@ -3,11 +3,15 @@ import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { parseNetworks } from "@towpath/egress";
 import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
+import { type IndexAddress, indexesOf, packageIndexSettings } from "@towpath/package-index";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import {
   type IsolationConfig,
   isolationConfigFrom,
+  type PythonDownloads,
   pickBuildEnvironment,
+  pythonDownloadsFrom,
+  pythonSettings,
   sandboxSettings,
   serverLimitSettings,
 } from "@towpath/runtime";
@@ -44,8 +48,10 @@ const environmentSchema = z.object({
   TOWPATH_PYTHON: z.string().optional(),
   /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
   TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).optional(),
+  ...packageIndexSettings,
   ...runnerSettings,
   ...retentionSettings,
+  ...pythonSettings,
   ...sandboxSettings,
   ...serverLimitSettings,
   ...gitHubSettingsSchema.shape,
@@ -66,8 +72,12 @@ export type WorkerConfig = {
   readonly builds: BuildConcurrency;
   readonly isolation: IsolationConfig;
   readonly uv: string;
+  /** Absent: only Pythons of this host are used. */
+  readonly downloads?: PythonDownloads;
   /** Settings for uv that every build gets. */
   readonly buildEnvironment: Readonly<Record<string, string>>;
+  /** Where packages are looked up: the indexes that builds install from. */
+  readonly packageIndexes: readonly IndexAddress[];
   /** Besides public addresses, where external servers may be. */
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
@@ -100,7 +110,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     builds: { maxBuilds, maxBuildsPerOrganization: Math.max(1, maxBuilds - 1) },
     isolation: isolationConfigFrom(values),
     uv: values.TOWPATH_UV,
+    ...pythonDownloadsFrom(values, values.TOWPATH_DATA_DIR),
     buildEnvironment: pickBuildEnvironment(environment),
+    packageIndexes: indexesOf(environment),
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
     builder: {
       dataDirectory: values.TOWPATH_DATA_DIR,

@@ -5,13 +5,14 @@ import { plainServer } from "@towpath/builder/testing";
 import { getBuild, listBuilds } from "@towpath/core/build";
 import { listBranchesWithDeployments } from "@towpath/core/deployment";
 import { recordInstallation } from "@towpath/core/installation";
-import { deployProject } from "@towpath/core/project";
+import { deployPackage, deployProject } from "@towpath/core/project";
 import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
 import { build, deployment, project, route } from "@towpath/db/schema";
 import { createRepositoryHost } from "@towpath/github";
 import { readBuildLog } from "@towpath/logs";
 import { openClient } from "@towpath/mcp/client";
 import { manifestSchema } from "@towpath/mcp/manifest";
+import { createPackageIndex, indexesOf } from "@towpath/package-index";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { inspectPath } from "@towpath/runtime";
@@ -148,7 +149,7 @@ test("ONB-4 BLD-6 RUN-4 GH-3 a repository becomes a live server with its variabl
   const link = `http://localhost:3000/${team.slug}/${name}/build-logs/${built.id}`;
   await until(async () => {
     const page = await (await fetch(`${instance.github.config.url}/ada/weather/commit/${sha}`)).text();
-    return page.includes("Deployed") && page.includes(`<a href="${link}">`);
+    return page.includes("Live") && page.includes(`<a href="${link}">`);
   });
 });
 
@@ -245,6 +246,28 @@ test("BLD-7 a renamed repository with another default branch: the push is built,
   branchId = (await production())?.branchId ?? "";
   const next = await push({ "server.py": server("after_the_rename") }, "trunk");
   await until(async () => (await live()) === next, 120_000);
+});
+
+test("BLD-17 a package of the index goes live with nothing but its name, and says where it comes from", {
+  timeout: 180_000,
+}, async () => {
+  const packages = createPackageIndex(indexesOf(process.env));
+  const ctx = { ...context(), packages };
+  const input = { orgSlug: team.slug, name: "published-time", packageName: "mcp-server-time", version: "2026.10.19" };
+  const { project: created, build: queued } = await deployPackage({ ctx, input });
+  await until(async () => {
+    const { status } = await getBuild({ ctx, input: { buildId: queued.id } });
+    return status === "succeeded" || status === "failed";
+  }, 120_000);
+  const built = await getBuild({ ctx, input: { buildId: queued.id } });
+  expect(built.diagnosis).toBeNull();
+  expect(built).toMatchObject({ status: "succeeded", packageVersion: "2026.10.19", deployment: { isLive: true } });
+  const { tools } = manifestSchema.parse(built.manifest);
+  expect(tools.map((tool) => tool.tool_name).sort()).toEqual(["convert_time", "get_current_time"]);
+  const log = await logOf(queued.id);
+  expect(log).toContain("mcp-server-time==2026.10.19");
+  expect(log).toContain("the only dependency of a project without code");
+  expect(created.githubRepository).toBeNull();
 });
 
 test("RUN-8 what is live is built again when its layers are no longer stored, and its server starts again", {

@@ -1,7 +1,8 @@
 import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
-import type { ExternalServers, JobName, JobQueue } from "@towpath/core/ports";
+import type { ExternalServers, JobName, JobQueue, PackageIndex } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
+import type { TellGitHub } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
 import type { GitHub } from "@towpath/github";
 import type { RunnerClient } from "@towpath/runner-api";
@@ -16,8 +17,17 @@ export type Services = {
   readonly queue: JobQueue;
   readonly github: Pick<
     GitHub,
-    "branch" | "changedFiles" | "installation" | "pullRequestsFrom" | "repositoryById" | "setCommitStatus" | "tarball"
+    | "branch"
+    | "changedFiles"
+    | "commit"
+    | "installation"
+    | "pullRequest"
+    | "pullRequestsFrom"
+    | "repositoryById"
+    | "tarball"
   >;
+  readonly tellGitHub: TellGitHub;
+  readonly packages: PackageIndex;
   readonly builder: Builder;
   readonly runner: RunnerClient;
   /** Result of the driver's self-test, and whether the operator allowed builds without it. */
@@ -37,7 +47,10 @@ export type Services = {
 };
 
 /** The context in which a job calls core's verbs. */
-export function jobContext(services: Services, job: JobName | "sweep" | "external-servers"): Context {
+export function jobContext(
+  services: Services,
+  job: JobName | "sweep" | "external-servers" | "missed-deliveries" | "package-versions",
+): Context {
   const actor: Actor = { kind: "job", job };
   return {
     db: services.database.db,
@@ -45,6 +58,7 @@ export function jobContext(services: Services, job: JobName | "sweep" | "externa
     queue: services.queue,
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
+    packages: services.packages,
     secrets: services.secrets,
     externalServers: services.externalServers,
   };

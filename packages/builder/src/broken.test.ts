@@ -1,8 +1,8 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { pickBuildEnvironment } from "@towpath/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { tarball } from "./fetch/tarball.ts";
 import type { BuildRequest } from "./index.ts";
-import { tarball } from "./testing/tarball.ts";
 import { openWorkshop, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -215,7 +215,7 @@ test("BLD-2 an index that does not answer", async () => {
     UV_DEFAULT_INDEX: "https://index.invalid/simple",
     UV_HTTP_RETRIES: "0",
   };
-  const cutOff = await openWorkshop({ buildEnvironment: environment });
+  const cutOff = await openWorkshop({ buildEnvironment: environment, ownCache: true });
   const { result } = await cutOff.tryBuild({ "server.py": server, ...requirements });
   expect(result).toMatchObject({ ok: false, diagnosis: { code: "index_unreachable", phase: "install" } });
   await cutOff.close();

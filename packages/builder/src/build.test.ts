@@ -77,14 +77,21 @@ test("BLD-3 both layers contain bytecode that stays valid when layers are copied
   }
 });
 
-test("BLD-3 a change of code alone reuses the dependency layer, and the log says so", async () => {
+test("BLD-3 BLD-16 a change of code alone reuses the dependency layer, and the log says so", async () => {
   const first = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
-  const tried = await workshop.tryBuild({ "server.py": `${server}\n# changed\n`, ...requirements });
+  // Nothing names the entrypoint: it is found, and the result has it (BLD-16).
+  const words = { entrypoint: "", arguments: ["--greeting", "good day"] };
+  const likelier = { "demo/__main__.py": 'print("mentions mcp, and starts nothing")\n' };
+  const tried = await workshop.tryBuild({ "server.py": `${server}\n# changed\n`, ...requirements, ...likelier }, words);
+  expect(success(tried).program).toEqual({ entrypoint: "server.py", arguments: words.arguments });
+  expect(tried.text).toContain("plan step Entrypoint demo: found, as the settings name none;");
+  expect(tried.text).toContain("inspect step The program ended without starting a server.");
+  expect(tried.text).toContain("inspect step Trying server.py --greeting 'good day'.");
   const second = success(tried);
   expect(second.layers.dependencies).toBe(first.layers.dependencies);
   expect(second.layers.code).not.toBe(first.layers.code);
   expect(tried.text).toContain("reusing its layer");
-  expect(tried.text).toContain("Source: 2 files.");
+  expect(tried.text).toContain("Source: 3 files.");
   expect(tried.text).toContain("install result Dependencies reused, code is new");
   expect(tried.text).not.toContain("install output");
 });
@@ -225,7 +232,7 @@ test("RUN-1 a build that would fill the disk is stopped", async () => {
 const MiB = 1024 * 1024;
 
 test("RUN-1 a package that writes endlessly is stopped at the build's limit", async () => {
-  const small = await openWorkshop({ limits: { diskBytes: 256 * MiB } });
+  const small = await openWorkshop({ limits: { diskBytes: 256 * MiB }, ownCache: true });
   // 8 GiB, unless it is stopped.
   const greedy = `
 for number in range(256):
@@ -272,9 +279,9 @@ test("RUN-1 a host without bubblewrap builds and serves when the operator allows
   });
   await refusing.close();
 
-  const { dataDirectory } = workshop;
+  // Its steps run as this user, whose files in a shared cache the sandboxes' users couldn't change.
   const plain = await openWorkshop({
-    dataDirectory,
+    ownCache: true,
     isolation: { host: hostWithoutBubblewrap(), allowUnsandboxed: true },
   });
   const sandboxed = success(await workshop.tryBuild(files)).layers;

@@ -21,6 +21,7 @@ import {
   inspectServer,
   logManifest,
 } from "./inspect/inspect.ts";
+import { commandOf, type Programs, tryPrograms } from "./inspect/try-programs.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { installLayers } from "./install/install.ts";
 import { findPython } from "./plan/find-python.ts";
@@ -62,11 +63,13 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 }
 
 /** Layers, and what an inspection must know of the server in them. */
-type Built = { readonly layers: Layers; readonly server: InspectedServer };
+type Built = Programs & { readonly layers: Layers };
 
 /** What is known of a server whose layers are taken over. */
-const takenOver = (entrypoint: string): InspectedServer => ({
-  ...{ entrypoint, entryFile: entrypoint.split(":")[0] ?? entrypoint, dependencies: null },
+const takenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
+  program: { entrypoint, arguments: [...words] },
+  entryFile: entrypoint.split(":")[0] ?? entrypoint,
+  dependencies: null,
 });
 
 /** One build: the phases in order, each timed, all under one deadline. */
@@ -112,20 +115,20 @@ class Build {
 
   /** The layers that the request brings; null when it brings none, or one of them is no longer stored. */
   async #knownLayers(): Promise<Built | null> {
-    const { layers, entrypoint, log } = this.#request;
+    const { layers, log } = this.#request;
     if (layers === null) return null;
     if (!(await this.#areStored(layers))) {
       log("fetch", "warning", "The preview's files are no longer stored, so its commit is built again.");
       return null;
     }
     this.#logTakenOver(layers);
-    return { layers, server: takenOver(entrypoint) };
+    return { layers, server: takenOver(this.#request), others: [] };
   }
 
   async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
-    const { layers, entrypoint, log, signal } = this.#request;
+    const { layers, log, signal } = this.#request;
     if (layers === null || !(await this.#areStored(layers))) return null;
-    const server = takenOver(entrypoint);
+    const server = takenOver(this.#request);
     const common = { request: this.#request, server, limits: this.#limits, signal: this.#signal };
     try {
       const inspection = await this.#timed("inspect", async () => {
@@ -135,7 +138,7 @@ class Build {
       if (inspection === null) return null;
       this.#logTakenOver(layers);
       if (inspection.manifest !== null) logManifest(log, inspection.manifest);
-      return this.#succeed(layers, inspection);
+      return this.#succeed({ layers, server }, inspection);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof McpClientError) return null;
@@ -163,33 +166,29 @@ class Build {
       const source = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
       const { plan, pythonVersion } = await this.#timed("plan", () => this.#plan(source));
       const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
-      return { layers, server: plan };
+      return { layers, server: plan, others: plan.others.map((other) => ({ ...plan, ...other })) };
     } finally {
       await workspace.close();
     }
   }
 
-  async #inspect({ layers, server }: Built): Promise<BuildResult> {
-    const inspection = await this.#timed("inspect", () =>
-      inspectServer({
-        request: this.#request,
-        server,
-        layers,
-        limits: this.#limits,
-        driver: this.#driver,
-        signal: this.#signal,
-      }),
+  async #inspect({ layers, ...programs }: Built): Promise<BuildResult> {
+    const { log } = this.#request;
+    const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
+    const { server, inspection } = await this.#timed("inspect", () =>
+      tryPrograms(programs, (server) => inspectServer({ ...common, server }), log),
     );
-    return this.#succeed(layers, inspection);
+    return this.#succeed({ layers, server }, inspection);
   }
 
-  #succeed(layers: Layers, { manifest, recording, warnings, ownSignIn }: Inspection): BuildResult {
+  #succeed({ layers, server }: Omit<Built, "others">, inspection: Inspection): BuildResult {
+    const { manifest, recording, warnings, ownSignIn } = inspection;
     for (const warning of warnings) this.#warn("inspect", warning);
     // Only logged: what is shown elsewhere follows the auth mode as it is then.
     const signIn = signInWarning(ownSignIn, this.#request.authMode);
     if (signIn !== null) this.#logWarning("inspect", signIn);
     const known = { manifest, recording, warnings: this.#warnings, ownSignIn };
-    return { ok: true, layers, ...known, timings: this.#timings };
+    return { ok: true, layers, program: server.program, ...known, timings: this.#timings };
   }
 
   async #fetch(directory: string): Promise<SourceTree> {
@@ -215,17 +214,21 @@ class Build {
   }
 
   async #plan(source: SourceTree): Promise<{ plan: Plan; pythonVersion: string }> {
-    const { entrypoint, requirements, log } = this.#request;
+    const { entrypoint, arguments: words, requirements, log } = this.#request;
     const plan = await planSource(
       source,
-      { entrypoint, requirements },
+      { entrypoint, arguments: words, requirements },
       { timeoutMs: this.#limits.planMs, signal: this.#signal },
     );
     for (const { kind, text } of plan.notes) log("plan", kind, text);
-    const { version, warning } = await findPython(plan.python, this.#config.defaultPython, this.#driver);
+    const { version, from, warning } = await findPython(plan.python, this.#config.defaultPython, this.#driver);
     if (warning !== null) this.#warn("plan", warning);
-    log("plan", "step", `Using Python ${version}.`);
-    log("plan", "result", [`Python ${version}`, plan.dependencies.file, plan.entrypoint].filter(Boolean).join(", "));
+    log("plan", "step", `Using Python ${version}${from === null ? "" : `, downloaded from ${from} and checked`}.`);
+    log(
+      "plan",
+      "result",
+      [`Python ${version}`, plan.dependencies.file, commandOf(plan.program)].filter(Boolean).join(", "),
+    );
     return { plan, pythonVersion: version };
   }
 

@@ -6,6 +6,7 @@ import type {
   BuildWarning,
   Diagnosis,
   Layers,
+  Program,
 } from "@towpath/core/build/contract";
 import type { AuthMode } from "@towpath/core/project/schema";
 import type { Recording } from "@towpath/mcp/client";
@@ -15,7 +16,9 @@ export type BuildLogSink = (phase: BuildPhase, kind: BuildLogKind, text: string)
 export type BuildRequest = {
   readonly buildId: string;
   readonly organizationId: string;
+  /** Empty: to be found in the commit. */
   readonly entrypoint: string;
+  readonly arguments: readonly string[];
   readonly requirements: string | null;
   /** Layers of an earlier build to take over: then the server is only inspected. Null: make them from the commit. */
   readonly layers: Layers | null;
@@ -37,6 +40,8 @@ export type BuildResult =
   | {
       readonly ok: true;
       readonly layers: Layers;
+      /** What is started. */
+      readonly program: Program;
       /** Null when the server does its own sign-in and its lists can't be read: see `warnings`. */
       readonly manifest: BuildManifest;
       /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */

@@ -83,6 +83,26 @@ def main():
   expect(tried.text).toContain("a console script of pyproject.toml, which calls demo.cli:main");
 });
 
+const byHand = `import json, sys
+def answer(message):
+    if message["method"] == "initialize":
+        info = {"name": "by hand", "version": "1"}
+        return {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}}, "serverInfo": info}
+    return {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)}), flush=True)
+`;
+
+test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning", async () => {
+  const tried = await workshop.tryBuild({ "server.py": byHand, "requirements.txt": "# nothing\n" });
+  const { manifest, warnings } = success(tried);
+  expect(manifest.tools).toMatchObject([{ tool_name: "add" }]);
+  expect(warnings).toMatchObject([{ code: "bridged", remedy: expect.stringContaining("mcp>=1.8") }]);
+  expect(tried.text).toContain("a bridge starts a process of it for each session");
+});
+
 test("BLD-5 a repository with its own types.py and json.py at the root starts", async () => {
   const files = {
     "server.py": server,

@@ -4,6 +4,7 @@ import { createContentCalls } from "./contents.ts";
 import type { GitHub, GitHubConfig } from "./contract.ts";
 import { createRepositoryFromSample } from "./create-repository.ts";
 import { gitHubAppSchema, gitHubDeliverySchema, gitHubInstallationSchema } from "./github.schema.ts";
+import { createReportCalls } from "./reports.ts";
 import { createRepositoryCalls, createRepositoryReader } from "./repositories.ts";
 import { apiPath, nextFromLink, requestJson } from "./request.ts";
 import { createUserCalls } from "./user-authorization.ts";
@@ -29,6 +30,7 @@ export function createGitHub(config: GitHubConfig): GitHub {
     ...createUserCalls(config),
     ...createRepositoryCalls(reader),
     ...createContentCalls(config, credentials, reader),
+    ...createReportCalls(config, credentials),
     createRepositoryFromSample: (input) => createRepositoryFromSample(config, credentials, input),
     async app() {
       return (await asApp("GET", "/app", gitHubAppSchema)).value;
@@ -38,14 +40,6 @@ export function createGitHub(config: GitHubConfig): GitHub {
     },
     async installation(installationId) {
       return (await asApp("GET", apiPath("app", "installations", installationId), gitHubInstallationSchema)).value;
-    },
-    async setCommitStatus({ installationId, owner, name }, sha, { state, context, description, targetUrl }) {
-      const scope = { installationId, repository: { name }, permissions: { statuses: "write" } } as const;
-      const path = apiPath("repos", owner, name, "statuses", sha);
-      const body = { state, context, description, target_url: targetUrl };
-      await credentials.withInstallationToken(scope, (authorization) =>
-        requestJson({ method: "POST", url: apiUrl + path, authorization, body }, z.unknown()),
-      );
     },
     async webhookDeliveries({ cursor } = {}) {
       const query = new URLSearchParams({ per_page: "100", ...(cursor && { cursor }) });

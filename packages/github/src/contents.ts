@@ -5,6 +5,9 @@ import { isGitHubError } from "./errors.ts";
 import { type RepositoryReader, readOnly } from "./repositories.ts";
 import { apiPath, requestStream } from "./request.ts";
 
+/** Empty above 1 MB, when `encoding` is `none`. */
+const fileSchema = z.object({ type: z.literal("file"), encoding: z.string(), content: z.string() });
+
 /** An object for a file, an array for a directory. */
 const contentsSchema = z.union([z.array(z.unknown()), z.object({ type: z.string() })]);
 
@@ -18,7 +21,7 @@ const treeSchema = z.object({
 /** Regular files, without links and submodules. */
 const fileModes = new Set(["100644", "100755"]);
 
-type ContentCalls = Pick<GitHub, "fileExists" | "listFiles" | "changedFiles" | "tarball">;
+type ContentCalls = Pick<GitHub, "fileExists" | "readFile" | "listFiles" | "changedFiles" | "tarball">;
 
 /** Reads the files of a commit as an installation. */
 export function createContentCalls(
@@ -41,6 +44,16 @@ export function createContentCalls(
         return !Array.isArray(value) && value.type === "file";
       } catch (error) {
         if (isGitHubError(error, "not_found")) return false;
+        throw error;
+      }
+    },
+    async readFile(address, path, ref) {
+      try {
+        const url = `${apiPath("contents", ...path.split("/"))}?ref=${encodeURIComponent(ref)}`;
+        const { value } = await getOf(address, url, fileSchema);
+        return value.encoding === "base64" ? Buffer.from(value.content, "base64").toString("utf8") : null;
+      } catch (error) {
+        if (isGitHubError(error, "not_found")) return null;
         throw error;
       }
     },

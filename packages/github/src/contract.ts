@@ -9,6 +9,7 @@ import type {
   GitHubRepository,
   GitHubUser,
 } from "./github.schema.ts";
+import type { ReportCalls } from "./reports.ts";
 
 /**
  * What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com, an Enterprise host and
@@ -84,7 +85,7 @@ export type CreatedRepository = {
 };
 
 /** All calls throw `GitHubError` and nothing else, except that an abort of the given signal throws its reason. */
-export type GitHub = {
+export type GitHub = ReportCalls & {
   readonly config: Pick<GitHubConfig, "appId" | "appSlug" | "clientId" | "url" | "apiUrl">;
 
   /** The App's own record. Succeeds only if the private key belongs to the App's id. */
@@ -132,10 +133,14 @@ export type GitHub = {
   branch(address: RepositoryAddress, name: string): Promise<GitHubBranch>;
   /** Pull requests from a branch of the repository itself, open and closed; the newest 100. */
   pullRequestsFrom(address: RepositoryAddress, branch: string): Promise<readonly GitHubPullRequest[]>;
+  /** From this repository or a fork. */
+  pullRequest(address: RepositoryAddress, number: number): Promise<GitHubPullRequest>;
   /** `ref`: sha, branch or tag. */
   commit(address: RepositoryAddress, ref: string): Promise<GitHubCommit>;
   /** True for a file; false for a directory, an absent path and an absent ref. */
   fileExists(address: RepositoryAddress, path: string, ref: string): Promise<boolean>;
+  /** The text of a file; null where `fileExists` is false, and above 1 MB. */
+  readFile(address: RepositoryAddress, path: string, ref: string): Promise<string | null>;
   /** Files of the tree. `truncated`: GitHub left some out (over 100,000 entries or 7 MB). */
   listFiles(address: RepositoryAddress, ref: string): Promise<{ files: readonly RepositoryFile[]; truncated: boolean }>;
   /**
@@ -149,26 +154,12 @@ export type GitHub = {
    */
   tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 
-  /** Adds a status to a commit; the newest of each `context` counts. Needs the permission to write commit statuses. */
-  setCommitStatus(address: RepositoryAddress, sha: string, status: CommitStatus): Promise<void>;
-
   // Webhooks
   /** Newest first. */
   webhookDeliveries(page?: {
     cursor?: string;
   }): Promise<{ deliveries: readonly GitHubDelivery[]; nextCursor: string | null }>;
   redeliver(deliveryId: number): Promise<void>;
-};
-
-/** What an App says of a commit. */
-export type CommitStatus = {
-  readonly state: "pending" | "success" | "failure" | "error";
-  /** Who says it. */
-  readonly context: string;
-  /** At most 140 characters. */
-  readonly description: string;
-  /** Where to read more. */
-  readonly targetUrl: string;
 };
 
 type TarballInput = RepositoryAddress & {

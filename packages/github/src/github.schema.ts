@@ -87,12 +87,16 @@ export const gitHubPullRequestSchema = z.object({
   /** open | closed; a merged one is closed. */
   state: z.string(),
   html_url: z.string(),
+  title: z.string().default(""),
+  /** null: the account was deleted. */
+  user: z.object({ login: z.string() }).nullish(),
   head: z.object({
     ref: z.string(),
     sha: z.string(),
     /** null: the fork was deleted. */
-    repo: z.object({ id: z.number().int() }).nullable(),
+    repo: z.object({ id: z.number().int(), full_name: z.string().default("") }).nullable(),
   }),
+  base: z.object({ repo: z.object({ id: z.number().int() }) }),
 });
 export type GitHubPullRequest = z.infer<typeof gitHubPullRequestSchema>;
 

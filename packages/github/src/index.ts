@@ -1,6 +1,5 @@
 export { createGitHub } from "./client.ts";
 export type {
-  CommitStatus,
   GitHub,
   GitHubConfig,
   RepositoryAddress,
@@ -15,6 +14,7 @@ export type {
   GitHubRepository,
   GitHubUser,
 } from "./github.schema.ts";
+export type { CommitStatus, NewDeployment, ReportCalls } from "./reports.ts";
 export { createRepositoryHost, withGitHub } from "./repository-host.ts";
 export type {
   PushEvent,

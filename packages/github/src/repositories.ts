@@ -53,7 +53,14 @@ const repositoriesSchema = z.object({ repositories: z.array(gitHubRepositorySche
 
 type RepositoryCalls = Pick<
   GitHub,
-  "repositories" | "repository" | "repositoryById" | "branches" | "branch" | "pullRequestsFrom" | "commit"
+  | "repositories"
+  | "repository"
+  | "repositoryById"
+  | "branches"
+  | "branch"
+  | "pullRequestsFrom"
+  | "pullRequest"
+  | "commit"
 >;
 
 const nextPage = (link: string | null, page: number) => (nextFromLink(link, "page") === null ? null : page + 1);
@@ -88,6 +95,11 @@ export function createRepositoryCalls({ get, getOf }: RepositoryReader): Reposit
       const path = `${apiPath("repos", owner, name, "pulls")}?${query}`;
       const scope = { installationId, repository: { name }, permissions };
       return (await get(scope, path, z.array(gitHubPullRequestSchema))).value;
+    },
+    async pullRequest({ installationId, owner, name }, number) {
+      const permissions = { metadata: "read", pull_requests: "read" } as const;
+      const scope = { installationId, repository: { name }, permissions };
+      return (await get(scope, apiPath("repos", owner, name, "pulls", number), gitHubPullRequestSchema)).value;
     },
     async commit(address, ref) {
       return (await getOf(address, apiPath("commits", ref), gitHubCommitSchema)).value;

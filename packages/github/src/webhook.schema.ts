@@ -124,6 +124,16 @@ export const repositoryEventSchema = z.object({
   sender: accountSchema.optional(),
 });
 
+export const checkRunEventSchema = z.object({
+  /** created | completed | rerequested | requested_action */
+  action: z.string(),
+  check_run: z.object({ head_sha: z.string(), external_id: z.string().nullish() }),
+  /** Only with `requested_action`: the button's. */
+  requested_action: z.object({ identifier: z.string() }).nullish(),
+  repository: webhookRepositorySchema,
+  sender: accountSchema,
+});
+
 export const pingEventSchema = z.object({ zen: z.string().optional(), hook_id: z.number().int().optional() });
 
 export type PushEvent = z.infer<typeof pushEventSchema>;
@@ -132,6 +142,7 @@ type InstallationEvent = z.infer<typeof installationEventSchema>;
 type InstallationRepositoriesEvent = z.infer<typeof installationRepositoriesEventSchema>;
 type DeleteEvent = z.infer<typeof deleteEventSchema>;
 type RepositoryEvent = z.infer<typeof repositoryEventSchema>;
+type CheckRunEvent = z.infer<typeof checkRunEventSchema>;
 type PingEvent = z.infer<typeof pingEventSchema>;
 
 /** `ignored`: an event that Towpath doesn't use. */
@@ -142,5 +153,6 @@ export type WebhookEvent =
   | { readonly event: "installation_repositories"; readonly payload: InstallationRepositoriesEvent }
   | { readonly event: "delete"; readonly payload: DeleteEvent }
   | { readonly event: "repository"; readonly payload: RepositoryEvent }
+  | { readonly event: "check_run"; readonly payload: CheckRunEvent }
   | { readonly event: "ping"; readonly payload: PingEvent }
   | { readonly event: "ignored"; readonly name: string };

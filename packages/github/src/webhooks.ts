@@ -1,5 +1,6 @@
 import { equalInConstantTime, hmacSha256 } from "@towpath/crypto";
 import {
+  checkRunEventSchema,
   deleteEventSchema,
   installationEventSchema,
   installationRepositoriesEventSchema,
@@ -53,6 +54,8 @@ export function parseWebhookPayload(name: string, payload: unknown): WebhookEven
       return { event: name, payload: deleteEventSchema.parse(payload) };
     case "repository":
       return { event: name, payload: repositoryEventSchema.parse(payload) };
+    case "check_run":
+      return { event: name, payload: checkRunEventSchema.parse(payload) };
     case "ping":
       return { event: name, payload: pingEventSchema.parse(payload) };
     default:

@@ -166,9 +166,22 @@ test("ORG-6 through the queue: it is sent only if the change commits, and a slow
   const transport = createMailTransport({ smtpUrl: slow.url, from });
   const idle = async () => {};
   await workers.work({
-    concurrency: { "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1, "mail.send": 4 },
+    concurrency: {
+      "webhook.process": 1,
+      "branch.sync": 1,
+      "installation.sync": 1,
+      "branch.report": 1,
+      "build.run": 1,
+      "mail.send": 4,
+    },
     handlers: {
-      ...{ "webhook.process": idle, "branch.sync": idle, "installation.sync": idle, "build.run": idle },
+      ...{
+        "webhook.process": idle,
+        "branch.sync": idle,
+        "installation.sync": idle,
+        "branch.report": idle,
+        "build.run": idle,
+      },
       "mail.send": async ({ mailId }) => void (await deliverMail({ db: database.db, secrets, transport }, mailId)),
     },
   });

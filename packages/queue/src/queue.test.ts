@@ -15,11 +15,19 @@ const idle = {
   "webhook.process": async () => {},
   "branch.sync": async () => {},
   "installation.sync": async () => {},
+  "branch.report": async () => {},
   "build.run": async () => {},
   "mail.send": async () => {},
 };
 const oneAtATime = {
-  ...{ "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1, "mail.send": 1 },
+  ...{
+    "webhook.process": 1,
+    "branch.sync": 1,
+    "installation.sync": 1,
+    "branch.report": 1,
+    "build.run": 1,
+    "mail.send": 1,
+  },
 };
 const problems: unknown[] = [];
 const onProblem = (problem: unknown) => problems.push(problem);

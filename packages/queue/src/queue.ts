@@ -26,6 +26,11 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   "webhook.process": { ...withRetries, expireInSeconds: 120 },
   // Several requests to GitHub of up to 30 s, each possibly retried.
   "branch.sync": { ...withRetries, expireInSeconds: 600 },
+  // GitHub may be away for hours; what is told is the state of then.
+  "branch.report": {
+    ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
+    expireInSeconds: 900,
+  },
   "installation.sync": { ...withRetries, expireInSeconds: 600 },
   // Longer than a build and its rollout may take; their own limits end them earlier.
   "build.run": { ...defaults, retryLimit: 3, expireInSeconds: 1800 },
@@ -149,7 +154,7 @@ async function awaitEnqueuers(boss: PgBoss, name: JobName, key: string | null): 
 
 function queueOn(boss: PgBoss): JobQueue {
   return {
-    async enqueue(name, payload, { key, group, transaction }) {
+    async enqueue(name, payload, { key, group, transaction, startAfter }) {
       // Held until the transaction ends: `awaitEnqueuers`.
       await transaction?.execute(
         sql`SELECT pg_advisory_xact_lock_shared(hashtext(${lockSpace}), hashtext(${`${name} ${key}`}))`,
@@ -159,7 +164,12 @@ function queueOn(boss: PgBoss): JobQueue {
       // retry: while GitHub is unavailable, every sweep would add one.
       const waiting = await boss.findJobs(name, { key, queued: true, ...connection });
       if (waiting.length > 0) return;
-      await boss.send(name, payload, { singletonKey: key, ...(group && { group: { id: group } }), ...connection });
+      await boss.send(name, payload, {
+        singletonKey: key,
+        ...(group && { group: { id: group } }),
+        ...(startAfter && { startAfter }),
+        ...connection,
+      });
     },
   };
 }

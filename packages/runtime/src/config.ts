@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { PythonDownloads } from "./python/bring-python.ts";
 
 /** Only "yes" allows; anything but "no" is an error at start. */
 const namedYes = z
@@ -52,6 +53,33 @@ export const strictIsolation: IsolationConfig = {
   allowedRanges: [],
 };
 
+/** Where Pythons that this host lacks come from (worker and runner). */
+export const pythonSettings = {
+  /** `no`: only Pythons of the host are used. */
+  TOWPATH_PYTHON_DOWNLOADS: z
+    .enum(["yes", "no", ""], "must be yes or no")
+    .optional()
+    .transform((value) => value !== "no"),
+  TOWPATH_PYTHON_MIRROR: z.url({ protocol: /^(https?|file)$/, error: "must be an http, https or file URL" }).optional(),
+  TOWPATH_PYTHON_LIST: z.url({ protocol: /^(https?|file)$/, error: "must be an http, https or file URL" }).optional(),
+};
+
+/** `downloads` of the driver; empty when the operator switched them off. They are kept in the data directory. */
+export function pythonDownloadsFrom(
+  values: z.output<z.ZodObject<typeof pythonSettings>>,
+  dataDirectory: string,
+): { readonly downloads?: PythonDownloads } {
+  if (!values.TOWPATH_PYTHON_DOWNLOADS) return {};
+  const { TOWPATH_PYTHON_MIRROR: mirror = null, TOWPATH_PYTHON_LIST: list = null } = values;
+  return { downloads: { directory: `${dataDirectory}/pythons`, mirror, list } };
+}
+
+/** For servers whose owners keep `/data` (runner). */
+export const dataSettings = {
+  /** What each one may keep. The smallest file system with a journal has some megabytes. */
+  TOWPATH_SERVER_DATA_MIB: z.coerce.number().int().min(16).default(1024),
+};
+
 /** Limits of one server, in its build's inspection (worker) and later (runner): what passes the first must run. */
 export const serverLimitSettings = {
   /** From its start until it answers. */
@@ -62,9 +90,9 @@ export const serverLimitSettings = {
   TOWPATH_SERVER_TMP_MIB: z.coerce.number().int().min(1).default(256),
 };
 
-/** The variables that finding a Python on this host depends on: uv's settings and search paths. */
+/** The variables that finding and downloading a Python depends on: uv's settings, search paths and proxies. */
 export function interpreterEnvironment(): Record<string, string> {
-  const names = /^(PATH|HOME|LANG|XDG_.*|UV_.*|PYENV_.*|SSL_CERT_.*)$/;
+  const names = /^(PATH|HOME|LANG|XDG_.*|UV_.*|PYENV_.*|SSL_CERT_.*|(HTTPS?|ALL|NO)_PROXY|(https?|all|no)_proxy)$/;
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       value !== undefined && names.test(name) ? [[name, value]] : [],

@@ -1,5 +1,7 @@
+import type { Volumes } from "./data/volumes.ts";
 import type { Exit, Isolation, Limits, Network, OutputSink, RunOptions, RuntimeDriver, StartResult } from "./port.ts";
 import type { PrewarmLaunch, PrewarmOutcome } from "./prewarm/prewarm-server.ts";
+import type { PythonDownloads } from "./python/bring-python.ts";
 
 // What a driver of this host consists of, below the port: commands, mounts and directories. Internal to this package.
 
@@ -16,6 +18,8 @@ export type SandboxSpec = {
   readonly env: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
   readonly mounts: readonly Mount[];
+  /** Writable directories in memory, empty at first and gone with the sandbox; each holds `limits.tmpBytes`. */
+  readonly scratch?: readonly string[];
   readonly limits: Limits;
   readonly network: Network;
   /**
@@ -83,6 +87,10 @@ export type HostDriverConfig = {
   readonly codeDirectory?: string;
   /** Path of uv, which finds the Pythons of this host. TOWPATH_UV. */
   readonly uv: string;
+  /** Without them, only the Pythons of this host are used. */
+  readonly downloads?: PythonDownloads;
+  /** Where servers keep `/data`; without it, those that keep any don't start. */
+  readonly volumes?: Volumes;
   /** For drivers that build. */
   readonly builds?: {
     /** Parent of builds' scratch directories and organizations' caches; on the same file system as the layers. */

@@ -2,7 +2,7 @@
 export class SandboxError extends Error {
   /**
    * `isolation_unavailable`, `network_unavailable`: this host can't; the message is for the operator.
-   * `layer_unavailable`, `python_unavailable`: a part of the server is missing; the message is for its owner.
+   * `layer_unavailable`, `python_unavailable`, `data_unavailable`: a part of the server is missing; the message is for its owner.
    * `invalid_spec`, `setup_failed`: the message may contain paths and output of the host, so don't show it to users.
    */
   readonly code:
@@ -10,6 +10,7 @@ export class SandboxError extends Error {
     | "network_unavailable"
     | "layer_unavailable"
     | "python_unavailable"
+    | "data_unavailable"
     | "invalid_spec"
     | "setup_failed";
 

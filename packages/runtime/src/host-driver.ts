@@ -5,6 +5,7 @@ import type { RuntimeDriver } from "./port.ts";
 import { HostPrewarm, socketDirectoryName } from "./prewarm/host-prewarm.ts";
 import { removeDirectory } from "./process/remove-directory.ts";
 import { retryFailedSandbox } from "./process/retry-failed-sandbox.ts";
+import { bringPython } from "./python/bring-python.ts";
 import { installedPythons, resolvePython } from "./python/resolve-python.ts";
 import { createSandboxEngine, type SandboxEngineConfig } from "./sandbox/engine.ts";
 import { serverFiles } from "./server/server-files.ts";
@@ -20,9 +21,17 @@ export const createSandboxDriver = (config: SandboxDriverConfig): RuntimeDriver 
 export function createHostDriver(engine: Engine, config: HostDriverConfig): RuntimeDriver {
   const builds = new HostBuilds(engine, config);
   const prewarmed = new HostPrewarm(engine, config);
+  let keepsData: Promise<{ readonly ok: boolean; readonly detail: string }> | null = null;
   return {
     name: engine.name,
-    selfTest: () => engine.selfTest(),
+    async selfTest() {
+      const isolation = await engine.selfTest();
+      const { volumes } = config;
+      if (volumes === undefined) return isolation;
+      keepsData ??= volumes.selfTest();
+      const check = { name: "data quota", ...(await keepsData), required: false };
+      return { ...isolation, checks: [...isolation.checks, check] };
+    },
     async start({ instanceId, server, startTimeoutMs, memo }, onOutput) {
       const sandbox = serverSandboxSpec(server, await serverFiles(server, config));
       const socketDirectory = `${config.instanceDirectory}/${directoryNameOf(instanceId)}`;
@@ -34,8 +43,26 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
       );
     },
     prewarm: (spec) => prewarmed.start(spec),
-    pythons: () => installedPythons(config.uv),
-    findPython: async (request) => (await resolvePython({ uv: config.uv, version: request }))?.version ?? null,
+    pythons: () => installedPythons(config),
+    findPython: async (request) => (await resolvePython(config, request))?.version ?? null,
+    async bringPython(request) {
+      const { downloads, uv } = config;
+      if (downloads === undefined) return { ok: false, reason: "Downloads of Pythons are switched off." };
+      const brought = await bringPython(uv, downloads, request);
+      if (!brought.ok) return brought;
+      const found = await resolvePython(config, brought.version);
+      const broken = `Python ${brought.version} was installed, but does not run on this machine.`;
+      return found === null ? { ok: false, reason: broken } : { ...brought, version: found.version };
+    },
+    dataUsage: async () => (await config.volumes?.usage()) ?? [],
+    async removeData(kept) {
+      const ids = (await config.volumes?.list()) ?? [];
+      if (ids.length === 0) return [];
+      const keep = await kept(ids);
+      const removed = ids.filter((id) => !keep.has(id));
+      for (const id of removed) await config.volumes?.remove(id);
+      return removed;
+    },
     openBuild: (spec) => builds.open(spec),
     removeLostBuilds: () => builds.removeLost(),
     async adopt(claim) {
@@ -50,7 +77,10 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
       );
       return adopted;
     },
-    close: () => engine.close(),
+    async close() {
+      await engine.close();
+      await config.volumes?.close();
+    },
   };
 }
 

@@ -1,5 +1,8 @@
 import type { Endpoint } from "@towpath/runner-api/endpoint";
+import type { VolumeUsage } from "./data/volumes.ts";
 import type { PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
+import type { BroughtPython } from "./python/bring-python.ts";
+import type { InstalledPython } from "./python/resolve-python.ts";
 
 export type Limits = {
   /** Bytes of memory, for all processes of the sandbox together. */
@@ -53,14 +56,18 @@ export type ServerSpec = {
   readonly layers: { readonly dependencies: string; readonly code: string };
   /** The Python for which the layers were built, such as `3.11.7`. */
   readonly pythonVersion: string;
-  /** `file.py:object`, relative to the code layer. */
+  /** `file.py:object`, relative to the code layer, or a program (BLD-16). */
   readonly entrypoint: string;
+  /** Words after the program's name. Never secrets: all of the sandbox's processes can read them. */
+  readonly arguments?: readonly string[];
   /** Secrets and TOWPATH_CLOUD_* (RUN-4). The driver adds only what Python needs. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly network: Network;
   /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds, whose socket is private. */
   readonly inspectable?: boolean;
+  /** Id of what it sees at `/data`, which outlives it (BLD-19); without one, `/data` is gone with the instance. */
+  readonly dataVolume?: string;
 };
 
 export type InstanceSpec = {
@@ -165,6 +172,16 @@ export type InstanceHandle = {
   readonly exited: Promise<Exit>;
 };
 
+/**
+ * Over what a server that can't serve HTTP is bridged (BLD-16): `object`, one of an old SDK, or `program`, which speaks
+ * MCP on standard input and output and gets a process for each session.
+ */
+export const bridges = ["object", "program"] as const;
+export type BridgeKind = (typeof bridges)[number];
+
+/** Why a server may lack something that it has when it starts by itself, and tools that it may lack (BLD-16). */
+export type Incomplete = { readonly reason: string; readonly tools: readonly string[] };
+
 /** What the harness writes to /run/towpath/status.json; the start fails with `failed`. See python/towpath_runner. */
 export type HarnessStatus =
   | {
@@ -172,6 +189,8 @@ export type HarnessStatus =
       readonly kind: string;
       readonly frameworks: Readonly<Record<string, string>>;
       readonly importMs: number;
+      readonly bridge?: BridgeKind | undefined;
+      readonly incomplete?: Incomplete | undefined;
       /** Of a start from a prewarmed interpreter: whether what it had imported was used, else why not. */
       readonly prewarm?: "used" | PrewarmObstacle | undefined;
     }
@@ -197,15 +216,24 @@ type HarnessFailureCode =
   | "unsupported_object"
   | "factory_failed"
   | "lifespan_failed"
-  | "mcp_version_mismatch";
+  | "mcp_version_mismatch"
+  | "keyword_removed"
+  | "dependency_mismatch"
+  | "native_library_missing"
+  | "host_unreachable"
+  | "read_only"
+  | "arguments_missing"
+  | "exited_early";
 
 export type StartResult =
   | {
       readonly ok: true;
       readonly handle: InstanceHandle;
       readonly startMs: number;
-      /** See `HarnessStatus`; the server itself could have written it. */
+      /** See `HarnessStatus`; the server itself could have written both. */
       readonly prewarm?: "used" | PrewarmObstacle;
+      readonly bridge?: BridgeKind;
+      readonly incomplete?: Incomplete;
     }
   | {
       readonly ok: false;
@@ -243,10 +271,16 @@ export type RuntimeDriver = {
   readonly name: string;
   /** Tests the isolation from inside: tries to reach the host's files, environment and sockets, and neighbors. */
   selfTest(): Promise<Isolation>;
-  /** Available Python versions, newest first, such as `3.11.7`. */
-  pythons(): Promise<readonly string[]>;
+  /** Available Pythons, newest first. */
+  pythons(): Promise<readonly InstalledPython[]>;
   /** The version for a request such as `3.11`, `3.11.7`, `>=3.10,<3.13` or null (any); null if none matches. */
   findPython(request: string | null): Promise<string | null>;
+  /** Downloads and installs a Python for such a request; one attempt at a time, for all builds. Never throws. */
+  bringPython(request: string): Promise<BroughtPython>;
+  /** How full the servers' lasting directories are, as far as they were used since this driver started. */
+  dataUsage(): Promise<readonly VolumeUsage[]>;
+  /** Deletes those whose ids `kept` doesn't return, and resolves to their ids. Deletes none if `kept` throws. */
+  removeData(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<readonly string[]>;
   /** Creates the volumes of a build. Always close it. */
   openBuild(spec: BuildSpec): Promise<BuildWorkspace>;
   /** Removes what builds of killed processes left. Resolves to their number. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,46 @@ class Client:
         status, _, answer = self._post(message, self._session | (headers or {}))
         assert status == 200 and "result" in answer, (status, answer)
         return answer["result"]
+
+    def stream(
+        self,
+        method: str,
+        params: dict[str, Any],
+        on_request: Callable[[dict[str, Any]], None] = lambda _: None,
+    ) -> list[dict[str, Any]]:
+        """All messages of a request's stream; `on_request` gets those that want an answer, while it is open."""
+        self._next += 1
+        body = json.dumps({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params})
+        connection = UnixConnection(self._path)
+        connection.request("POST", self._url, body, _ACCEPT | self._session)
+        response = connection.getresponse()
+        assert response.status == 200, response.read()
+        messages = []
+        for line in response:
+            if line.startswith(b"data:"):
+                messages.append(json.loads(line[5:]))
+                if "method" in messages[-1] and "id" in messages[-1]:
+                    on_request(messages[-1])
+        return messages
+
+    def answer_sampling(self, request: dict[str, Any]) -> None:
+        """Answers a `sampling/createMessage` with 42, by a POST of its own."""
+        result = {"role": "assistant", "content": {"type": "text", "text": "42"}, "model": "test"}
+        body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result})
+        connection = UnixConnection(self._path)
+        connection.request("POST", self._url, body, _ACCEPT | self._session)
+        assert connection.getresponse().status == 202
+
+    def end(self) -> int:
+        """Ends the session; the status of that."""
+        return self.delete(self._session)
+
+    def post_status(self, method: str, headers: dict[str, str] | None = None) -> int:
+        return self._post({"method": method}, self._session | (headers or {}))[0]
+
+    def post_text(self, method: str, headers: dict[str, str]) -> tuple[int, str]:
+        status, _, text = self._post({"method": method}, headers)
+        return status, text
 
     def modern(
         self, method: str, params: dict[str, Any] | None = None, more: dict[str, str] | None = None

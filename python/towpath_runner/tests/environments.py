@@ -19,6 +19,9 @@ REQUIREMENTS = {
     "fastmcp2.10-mcp2": ["fastmcp==2.10.0", "mcp>=2,<3"],
     "mcp1": ["mcp>=1,<2"],
     "mcp2": ["mcp>=2,<3", "pydantic-settings"],
+    # From before streamable HTTP: the low-level server at its first place, and the last release.
+    "mcp1.1": ["mcp==1.1.3", "uvicorn", "pydantic<2.12"],
+    "mcp1.7": ["mcp==1.7.1", "pydantic<2.12"],
     "bare": [],
     "fastmcp4-python3.10": ["fastmcp>=4,<5"],
     "fastmcp4-python3.13": ["fastmcp>=4,<5"],

@@ -108,6 +108,7 @@ if __name__ == "__main__":
 """
 
 SCRIPTS = "[console_scripts]\ndemo-server = pkg.cli:main\n"
+OTHERS = "demo-admin = pkg.cli:migrate\ndemo-server-check = pkg.cli:check\n"
 PACKAGE = {"pkg/__init__.py": "", "pkg/resource.py": RESOURCE}
 
 #: Test id: files, entrypoint, environment, kind.
@@ -116,6 +117,12 @@ CASES = {
         {"src/pkg/__init__.py": "", "src/pkg/cli.py": CLICK, "demo-1.0.dist-info/entry_points.txt": SCRIPTS},
         "demo-server",
         "fastmcp4",
+        "fastmcp",
+    ),
+    "package_of_which_one_script_is_the_mcp_server": (
+        PACKAGE | {"pkg/cli.py": ASYNC, "demo-1.0.dist-info/entry_points.txt": SCRIPTS + "demo-mcp = pkg.cli:main\n"},
+        "demo",
+        "fastmcp2",
         "fastmcp",
     ),
     "package_with_main": (
@@ -172,6 +179,97 @@ def test_BLD_16_middleware_of_the_call_stays(start: Start) -> None:
     assert Client(harness.socket).status() == 401
 
 
+def test_BLD_16_arguments_reach_the_program(start: Start) -> None:
+    """`${NAME}` stands for a variable, so that no secret needs to be in the settings."""
+    source = """
+        import sys
+        from fastmcp import FastMCP
+
+        def main():
+            assert sys.argv[1:] == ["--db", "a b", "x:secret:${not one}"], sys.argv
+            FastMCP(f"with {len(sys.argv)}").run()
+    """
+    words = ["--argument=--db", "--argument=a b", "--argument=x:${API_TOKEN}:${not one}"]
+    harness = start(source, "server.py:main", arguments=words, API_TOKEN="secret")
+    harness.ready()
+    assert Client(harness.socket).initialize()["serverInfo"]["name"] == "with 4"
+    status = start(source, "server.py:main", arguments=words).failed()
+    assert (status["code"], status["candidates"]) == ("variable_missing", ["API_TOKEN"])
+
+
+COMPLETED = """
+import argparse
+from fastmcp import FastMCP
+from mine import register
+
+mcp = FastMCP("demo")
+
+@mcp.tool
+def first() -> str:
+    return "first"
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--stop", action="store_true")
+    arguments = parser.parse_args()
+    register(mcp)
+
+    @mcp.tool
+    def third() -> str:
+        return "third"
+
+    if not arguments.stop:
+        mcp.run()
+
+if __name__ == "__main__":
+    main()
+"""
+REGISTER = "def register(mcp):\n    @mcp.tool\n    def second() -> str:\n        return 'second'\n"
+
+
+def test_BLD_16_what_a_main_block_adds_is_served_too(start: Start) -> None:
+    """A server at the top level of a file that is finished only when the file is run."""
+
+    def served(entrypoint: str, *words: str) -> tuple[list[str], dict[str, str]]:
+        arguments = [f"--argument={word}" for word in words]
+        harness = start({"server.py": COMPLETED, "mine.py": REGISTER}, entrypoint, arguments=arguments)
+        status = harness.ready()
+        client = Client(harness.socket)
+        client.initialize()
+        return [tool["name"] for tool in client.call("tools/list")["tools"]], status.get("incomplete")
+
+    assert served("server.py") == (["first", "second", "third"], None)
+    # It ended without a start: what it has added by then is there.
+    tools, incomplete = served("server.py", "--stop")
+    assert tools == ["first", "second", "third"]
+    assert "line 16: register(mcp)" in incomplete["reason"] and "without starting" in incomplete["reason"]
+    tools, incomplete = served("server.py", "--unknown")
+    assert (tools, incomplete["tools"]) == (["first"], ["third"]) and "it failed here" in incomplete["reason"]
+    # An object that is named is served as it is.
+    tools, incomplete = served("server.py:mcp")
+    assert (tools, incomplete["tools"]) == (["first"], ["third"]) and "names the object" in incomplete["reason"]
+
+
+def test_BLD_16_a_main_block_that_only_starts_the_server_is_not_run(start: Start) -> None:
+    source = """
+        import os
+        from fastmcp import FastMCP
+        mcp = FastMCP("demo")
+
+        @mcp.tool
+        def first() -> str:
+            return "first"
+
+        if __name__ == "__main__":
+            print("was run")
+            mcp.settings.port = int(os.environ.get("PORT", "8000"))
+            mcp.run(transport="http")
+    """
+    harness = start(source)
+    assert "incomplete" not in harness.ready()
+    assert "was run" not in harness.output()
+
+
 BLOCK = "\nif __name__ == '__main__':\n    main()\n"
 
 
@@ -180,16 +278,20 @@ def test_BLD_16_programs_that_start_nothing(start: Start) -> None:
     broken = "def main():\n    raise RuntimeError('no luck')\n"
     unset = "import os\ndef main():\n    os.environ['API_URL']\n"
     trio = "from fastmcp import FastMCP\ndef main():\n    FastMCP('x').run_async().send(None)\n"
+    several = {"demo-1.0.dist-info/entry_points.txt": SCRIPTS + OTHERS}
     for source, entrypoint, code, text in (
-        (needs, "server:main", "lifespan_failed", "may need arguments"),
+        (needs, "server:main", "arguments_missing", "Missing argument 'URL'"),
         (broken, "server:main", "lifespan_failed", "no luck"),
         (broken + BLOCK, "server.py", "lifespan_failed", "no luck"),
         (unset + BLOCK, "server.py", "variable_missing", "API_URL"),
-        ("def main():\n    pass\n", "server:main", "lifespan_failed", "ended before it started"),
+        ("def main():\n    pass\n", "server:main", "exited_early", "ended before it started"),
         ("def main():\n    pass\n" + BLOCK, "server.py", "object_missing", "no server named"),
+        ("def main():\n    return 0\n", "server:main", "exited_early", "ended before it started"),
+        ("print('no server here')", "server", "exited_early", "no server here"),
         ("x = 1", "server:main", "object_missing", "no object named `main`"),
         ("main = 1", "server:main", "unsupported_object", "`int`"),
         ("", "no-such-script", "entrypoint_not_found", "console script"),
+        (several, "demo", "entrypoint_not_found", "several console scripts: `demo-server`, `demo-server-check`"),
         (trio + BLOCK, "server.py", "lifespan_failed", "asyncio"),
     ):
         status = start(source, entrypoint).failed()

@@ -68,6 +68,13 @@ def test_BLD_2_code_for_mcp_1_with_mcp_2(start: Start) -> None:
     assert "mcp<2" in status["message"] and "MCPServer" in status["message"]
 
 
+def test_BLD_2_decorators_of_mcp_1_with_mcp_2(start: Start) -> None:
+    code = "from mcp.server import Server\nserver = Server('x')\n@server.list_tools()\nasync def tools(): ..."
+    status = expect(start, code, environment="mcp2")
+    assert (status["code"], status["line"]) == ("mcp_version_mismatch", 3)
+    assert "has no `list_tools`" in status["message"] and "mcp<2" in status["message"]
+
+
 def test_BLD_2_name_of_mcp_1_with_mcp_2(start: Start) -> None:
     status = expect(start, "from mcp.server import FastMCP", environment="mcp2")
     assert status["code"] == "mcp_version_mismatch"

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,8 @@ class Interpreter(Harness):
         self.directory = directory
         self.root = directory / "repo"
         self.root.mkdir()
+        self.layer = directory / "layer"
+        self.layer.mkdir()
         self.socket = directory / "mcp.sock"
         self.status_file = directory / "status.json"
         self._output = directory / "output.txt"
@@ -67,15 +69,17 @@ class Interpreter(Harness):
                 command, cwd=self.root, env=self.environment, stdin=subprocess.PIPE, stdout=output, stderr=output
             )
 
-    def claim(self, files: dict[str, str] | str, entrypoint: str = "server.py", **env: str) -> dict[str, Any]:
+    def claim(self, files: dict[str, str] | str, entrypoint: str = "server.py", words: Sequence[str] = (), **env: str) -> dict[str, Any]:
         """The status after it has got a server."""
         assert self.status() == {"state": "prewarmed"}
         for path, text in ({"server.py": files} if isinstance(files, str) else files).items():
-            target = self.root / path
+            target = self.layer / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(textwrap.dedent(text))
         self.status_file.unlink()
-        arguments = [f"--entrypoint={entrypoint}", f"--socket={self.socket}", f"--status={self.status_file}"]
+        arguments = [f"--layer={self.layer}", f"--entrypoint={entrypoint}"]
+        arguments += [f"--socket={self.socket}", f"--status={self.status_file}"]
+        arguments += [f"--argument={word}" for word in words]
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"env": self.environment | env, "arguments": arguments}).encode())
         self.process.stdin.close()
@@ -121,9 +125,9 @@ def test_RUN_3_every_framework_is_prewarmed_and_serves(prewarm: Prewarm, environ
 def test_RUN_3_BLD_16_a_console_script_is_served_by_a_prewarmed_interpreter(prewarm: Prewarm) -> None:
     files, entrypoint, environment, kind = CASES["console_script_with_click"]
     interpreter = prewarm(environment)
-    status = interpreter.claim(files, entrypoint, TOKEN="x")
+    status = interpreter.claim(files, entrypoint, ["--name", "${NAME} server"], NAME="prewarmed")
     assert (status["state"], status["kind"], status["prewarm"]) == ("ready", kind, "used"), interpreter.output()
-    assert Client(interpreter.socket).initialize()["serverInfo"]["name"] == "demo"
+    assert Client(interpreter.socket).initialize()["serverInfo"]["name"] == "prewarmed server"
     assert interpreter.stop()[0] == 0
 
 

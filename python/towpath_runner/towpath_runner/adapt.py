@@ -9,7 +9,6 @@ from typing import Any
 
 from towpath_runner.environment import SESSION_IDLE_SECONDS
 from towpath_runner.kinds import ASGI, FASTMCP, SDK_FASTMCP, SDK_LOWLEVEL, SDK_SERVER
-from towpath_runner.status import Failure
 
 #: An ASGI app is served as it is and must have this path itself.
 MCP_PATH = "/mcp"
@@ -20,8 +19,8 @@ _KEPT = frozenset({"middleware", "json_response", "stateless_http", "event_store
 
 
 def to_asgi(server: Any, kind: str, options: Mapping[str, Any] | None = None) -> Any:
-    """The app to serve; `options` are arguments of the call that would have started it. Raises `unsupported_object`
-    for versions from before streamable HTTP.
+    """The app to serve; `options` are arguments of the call that would have started it. A bridge for versions from
+    before streamable HTTP.
     """
     kept = {name: value for name, value in (options or {}).items() if name in _KEPT and value is not None}
     adapters: dict[str, Callable[[Any], Any]] = {
@@ -36,14 +35,14 @@ def to_asgi(server: Any, kind: str, options: Mapping[str, Any] | None = None) ->
 
 def _fastmcp(server: Any, kept: Mapping[str, Any]) -> Any:
     if not hasattr(server, "http_app"):
-        raise _too_old("fastmcp", "2.3.2")
+        return _bridge(server)
     # Keeps the framework's defaults for sessions and response format.
     return _call(server.http_app, path=MCP_PATH, host_origin_protection=False, **kept)
 
 
 def _sdk_fastmcp(server: Any) -> Any:
     if not hasattr(server, "streamable_http_app"):
-        raise _too_old("mcp", "1.8")
+        return _bridge(server)
     # mcp 1 takes the path from the server's settings. guard.py has disabled its Host check.
     server.settings.streamable_http_path = MCP_PATH
     return server.streamable_http_app()
@@ -70,7 +69,7 @@ def _wrap_lowlevel(server: Any) -> Any:
     try:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     except ImportError:
-        raise _too_old("mcp", "1.8") from None
+        return _bridge(server)
     from starlette.applications import Starlette
     from starlette.routing import Route
 
@@ -96,6 +95,8 @@ def _call(function: Callable[..., Any], **wanted: Any) -> Any:
     return function(**{name: value for name, value in wanted.items() if name in known})
 
 
-def _too_old(package: str, version: str) -> Failure:
-    message = f"The installed `{package}` cannot serve MCP over HTTP; require `{package}>={version}`."
-    return Failure("unsupported_object", message, module=package)
+def _bridge(server: Any) -> Any:
+    # Here, because few servers need it, and it imports this module's constants.
+    from towpath_runner.bridge_kinds import over_object
+
+    return over_object(server)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 
+from towpath_runner.causes import (
+    dependency_mismatch,
+    host_unreachable,
+    installed_owner,
+    keyword_removed,
+    native_library_missing,
+    read_only,
+)
 from towpath_runner.entrypoint import Entrypoint, shown_path
 from towpath_runner.guard import StartedWhileLoading
+from towpath_runner.lookups import missed_variables
+from towpath_runner.output import printed
 from towpath_runner.sdk_version import sdk_version_mismatch
-from towpath_runner.status import Failure
+from towpath_runner.status import Failure, NothingStarted
 from towpath_runner.trace import frames_of, place_of, trimmed
-from towpath_runner.variables import missing_variables
+from towpath_runner.variables import missing_variables, variables_named
 
 #: What the exception interrupted, for the message, by failure code.
 _ACTIVITIES = {
@@ -29,8 +40,14 @@ def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Fa
         _started_while_loading,
         _syntax,
         sdk_version_mismatch,
+        keyword_removed,
+        dependency_mismatch,
+        native_library_missing,
         _module,
         _variable,
+        read_only,
+        _looked_up,
+        host_unreachable,
         _exit,
     )
     failure = next((found for rule in rules if (found := rule(error, entrypoint)) is not None), None)
@@ -62,6 +79,8 @@ def _summary(error: BaseException) -> str:
 def _hint(error: BaseException) -> str:
     if isinstance(error, ImportError) and "relative import" in str(error):
         return " A relative import needs an `__init__.py` in the directory of the file."
+    if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "mcp":
+        return " If the code is written for mcp 1, require `mcp<2`."
     return ""
 
 
@@ -90,6 +109,10 @@ def _module(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
         return None
     file, line = place_of(error, entrypoint.root)
     where = f"`{file}` line {line}" if file else f"`{entrypoint.shown}`"
+    owner = installed_owner(error.name)
+    if owner is not None:
+        message = f"{where} imports `{error.name}`, which the installed {owner} doesn't have."
+        return Failure("dependency_mismatch", message, module=error.name, candidates=[owner.partition(" ")[0]])
     message = f"No module named `{error.name}`: {where} imports it, but it is not installed and not in the repository."
     return Failure("module_missing", message, module=error.name)
 
@@ -105,10 +128,50 @@ def _variable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     return Failure("variable_missing", message, candidates=names)
 
 
+def ended(entrypoint: Entrypoint, name: str) -> Failure:
+    """For a program that returned without having started a server."""
+    names = variables_named(printed(), missed_variables())
+    if names:
+        return replace(_variable_missing(names, printed()), file=entrypoint.shown)
+    quoted = f" It printed: {_said(printed())}" if printed().strip() else ""
+    message = f"`{name}` ended before it started a server.{quoted}"
+    return NothingStarted("exited_early", message, file=entrypoint.shown)
+
+
+def _looked_up(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    """For servers that check their variables by themselves, and say what is missing in an error or in print."""
+    exits = isinstance(error, SystemExit)
+    if exits and error.code in (0, None, 2):  # type: ignore[attr-defined]
+        return None
+    text = f"{error}\n{printed()}" if exits else str(error)
+    names = variables_named(text, missed_variables())
+    return _variable_missing(names, text) if names else None
+
+
+def _variable_missing(names: list[str], text: str) -> Failure:
+    """What a server said that looked these variables up in vain."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    verb, noun = ("are", "variables") if len(names) > 1 else ("is", "variable")
+    message = f"The server looked up the environment {noun} {listed}, which {verb} not set, and stopped. It said: {_said(text)}"
+    return Failure("variable_missing", message, candidates=names)
+
+
+#: Lines of a traceback that tell less than its last one.
+_FRAME = re.compile(r"Traceback \(most recent|^\s*File \"|^\s*[\^~]+\s*$|^ {4}\S")
+
+
+def _said(text: str) -> str:
+    """The last lines of a message or of what was printed."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _FRAME.search(line)]
+    return " / ".join(lines[-4:])[-600:]
+
+
 def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     if not isinstance(error, SystemExit):
         return None
     status = f" Its message: {error.code}" if isinstance(error.code, str) else f" (exit status {error.code or 0})"
-    hint = " It may need arguments: the log has what it printed." if error.code == 2 else ""
-    message = f"`{entrypoint.shown}` exited before there was a server.{status}{hint}"
-    return Failure("import_failed", message)
+    quoted = f" It printed: {_said(printed())}" if printed().strip() else " It printed nothing."
+    message = f"`{entrypoint.shown}` exited before there was a server.{status}{quoted}"
+    # What argparse, click and typer exit with when arguments are wrong.
+    is_usage = error.code == 2 or (error.code in (0, None) and "usage:" in printed().lower())
+    return Failure("arguments_missing" if is_usage else "import_failed", message)

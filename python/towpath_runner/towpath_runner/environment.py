@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from towpath_runner.output import mark_output
 from towpath_runner.request_id import carry_into_threads
+from towpath_runner.status import Failure
 
 #: Thirty minutes, in seconds: by default FastMCP never ends a session.
 SESSION_IDLE_SECONDS = 1800
@@ -44,13 +46,32 @@ def prepare_output() -> None:
     carry_into_threads()
 
 
-def prepare_process(script: str) -> None:
-    """Sets environment, arguments and output as for `python script`, but with line buffering and marks of requests."""
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def expanded(words: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The arguments with each `${NAME}` replaced by that variable: settings must not contain secrets, so arguments name
+    them. Raises `variable_missing`.
+    """
+    named = [name for word in words for name in _VARIABLE.findall(word)]
+    missing = [name for name in dict.fromkeys(named) if name not in environment]
+    if missing:
+        listed = ", ".join(f"`{name}`" for name in missing)
+        verb, noun = ("are", "variables") if len(missing) > 1 else ("is", "variable")
+        message = f"The environment {noun} {listed} {verb} not set, as the arguments in the settings require."
+        raise Failure("variable_missing", message, candidates=missing)
+    return [_VARIABLE.sub(lambda match: environment[match[1]], word) for word in words]
+
+
+def prepare_process(script: str, words: Sequence[str]) -> None:
+    """Sets environment, arguments and output as for `python script WORDS…`, but with line buffering and marks of
+    requests. Raises `variable_missing`.
+    """
     os.environ.update(default_variables(os.environ))
     # It is only for our own start (see README): scripts that the server runs must find their siblings.
     os.environ.pop("PYTHONSAFEPATH", None)
-    # A server that parses its command line must not see our arguments.
-    sys.argv[:] = [script]
+    # A server that parses its command line must not see our own arguments.
+    sys.argv[:] = [script, *expanded(words, os.environ)]
     prepare_output()
     # Last on the path: the repository's modules take precedence over this package's directory.
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -53,6 +53,7 @@ class ImportGuard:
             "mcp.server.stdio": self._without_stdio,
             "mcp.server.transport_security": _accept_any_host,
             "mcp.server.lowlevel.server": self._patch_lowlevel,
+            "mcp.server": self._patch_first_lowlevel,
             "uvicorn.main": lambda module: self._watch(module, ("run",), _app_of),
             "uvicorn.server": lambda module: self._watch(module.Server, ("run", "serve"), _app_of_server),
         }
@@ -116,6 +117,11 @@ class ImportGuard:
             return no_streams()
 
         module.stdio_server = checked  # type: ignore[attr-defined]
+
+    def _patch_first_lowlevel(self, module: ModuleType) -> None:
+        """mcp 1.0 and 1.1 define it here; later releases import it from where it is now."""
+        if module.Server.__module__ == module.__name__:
+            self._watch(module.Server, ("run",), _of_stdio)
 
     def _patch_lowlevel(self, module: ModuleType) -> None:
         carry_into_sessions(module)

@@ -23,7 +23,8 @@ _SERVERS = (
     ("FastMCP", "fastmcp.", FASTMCP),
     ("FastMCP", "mcp.server.fastmcp", SDK_FASTMCP),
     ("MCPServer", "mcp.server.mcpserver", SDK_SERVER),
-    ("Server", "mcp.server.lowlevel", SDK_LOWLEVEL),
+    # In mcp 1.0 and 1.1 it is in `mcp.server` itself.
+    ("Server", "mcp.server", SDK_LOWLEVEL),
 )
 
 _FACTORY_NAME = re.compile(r"(create|make|build|get|new)_?.*(server|app|mcp)|(server|app|mcp)_?factory", re.IGNORECASE)

@@ -8,20 +8,29 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from towpath_runner.capture import Capture
-from towpath_runner.choose import choose, unsupported
+from towpath_runner.choose import unsupported
 from towpath_runner.diagnose import diagnose
 from towpath_runner.entrypoint import Entrypoint, parse_entrypoint
 from towpath_runner.environment import framework_versions, prepare_process
+from towpath_runner.find import Found, diagnosed, find
 from towpath_runner.guard import ImportGuard
-from towpath_runner.kinds import is_callable, kind_of, required_arguments
-from towpath_runner.load import load_module
-from towpath_runner.program import load_program, main_block
-from towpath_runner.status import Failure, StatusFile
+from towpath_runner.kinds import ASGI, kind_of
+from towpath_runner.lookups import VariableLookups
+from towpath_runner.place_code import place_code
+from towpath_runner.status import Failure, NothingStarted, Ready, StatusFile
+
+
+@dataclass(frozen=True)
+class Start:
+    """What to start: the text of the entrypoint, and the words after the program's name."""
+
+    entrypoint: str
+    words: list[str]
 
 
 @dataclass(frozen=True)
@@ -32,21 +41,14 @@ class Target:
     inspect_path: str | None
 
 
-@dataclass(frozen=True)
-class Found:
-    """A server, or what must be awaited for it; `subject` is the beginning of a sentence about it."""
-
-    subject: str
-    server: Any
-    #: Arguments of the call that would have started it.
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
 def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
     """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`.
 
     `guard`: the one with which frameworks have been imported already (prewarm.py).
     """
+    layer, arguments = take_layer(arguments)
+    if layer is not None:
+        place_code(layer, os.getcwd())
     options = _parse(arguments)
     status = StatusFile(options.status)
     status.clear()
@@ -54,7 +56,8 @@ def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
     socket_path = os.path.abspath(options.socket)
     try:
         target = Target(socket_path, options.inspect_path)
-        _run(options.entrypoint, target, guard or ImportGuard(), lambda *ready: status.ready(*ready, options.prewarm))
+        started = Start(options.entrypoint, options.argument)
+        _run(started, target, guard or ImportGuard(), lambda ready: status.ready(ready, options.prewarm))
     except Failure as failure:
         status.failed(failure)
         print(failure.message, file=sys.stderr)
@@ -62,6 +65,13 @@ def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
             print(failure.traceback, file=sys.stderr, end="")
         return 1
     return 0
+
+
+def take_layer(arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The directory of `--layer=DIRECTORY`, whose code is to be copied to the working directory, and the rest."""
+    prefix = "--layer="
+    layers = [argument.removeprefix(prefix) for argument in arguments if argument.startswith(prefix)]
+    return layers[-1] if layers else None, [argument for argument in arguments if not argument.startswith(prefix)]
 
 
 def entrypoint_of(arguments: list[str]) -> str:
@@ -72,7 +82,9 @@ def entrypoint_of(arguments: list[str]) -> str:
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="towpath_runner", description="Serves a Python MCP server on a unix socket.")
+    parser.add_argument("--layer", help="copy the code from this directory to the working directory, which is empty")
     parser.add_argument("--entrypoint", required=True, help="file.py, file.py:object, or a program: see README")
+    parser.add_argument("--argument", action="append", default=[], help="a word for the program's own command line")
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
     parser.add_argument("--inspect-path", help="for builds: also serve MCP here, bypassing the sign-in")
@@ -80,14 +92,19 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _run(text: str, target: Target, guard: ImportGuard, on_ready: Callable[[str, dict[str, str], int], None]) -> None:
-    entrypoint = parse_entrypoint(text, os.getcwd())
-    prepare_process(entrypoint.path if entrypoint.program is None else entrypoint.program)
+def _run(start: Start, target: Target, guard: ImportGuard, on_ready: Callable[[Ready], None]) -> None:
+    entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
+    prepare_process(entrypoint.path if entrypoint.program is None else entrypoint.program, start.words)
     started = time.perf_counter()
 
     async def serve(found: Found) -> None:
         import_ms = round((time.perf_counter() - started) * 1000)
-        await _serve(found, entrypoint, target, lambda kind: on_ready(kind, framework_versions(), import_ms))
+
+        def ready(kind: str, bridge: str | None) -> None:
+            lookups.stop()
+            on_ready(Ready(kind, framework_versions(), import_ms, bridge, found.incomplete))
+
+        await _serve(found, entrypoint, target, ready)
 
     async def finish(found: Found) -> None:
         if inspect.isawaitable(found.server):
@@ -96,13 +113,20 @@ def _run(text: str, target: Target, guard: ImportGuard, on_ready: Callable[[str,
         if not capture.taken:
             await serve(found)
 
+    # Before the code can change them.
+    arguments = sys.argv[1:]
+    lookups = VariableLookups(entrypoint)
     capture = guard.capture = Capture(lambda server, options: serve(Found("The server", server, options)))
     try:
-        with guard:
-            found = _find(entrypoint, capture)
-        if found is not None:
-            asyncio.run(finish(found))
+        with lookups:
+            with guard:
+                found = find(entrypoint, capture)
+            if found is not None:
+                asyncio.run(finish(found))
     except BaseException as error:
+        if isinstance(error, NothingStarted) and not capture.taken:
+            asyncio.run(serve(_bridged(start.entrypoint, arguments, error)))
+            return
         if capture.failure is None and not capture.finished:
             raise
         # It was stopped as told; what the code did then is for the log only.
@@ -112,81 +136,46 @@ def _run(text: str, target: Target, guard: ImportGuard, on_ready: Callable[[str,
         raise capture.failure
 
 
-def _find(entrypoint: Entrypoint, capture: Capture) -> Found | None:
-    """The server, or what must be awaited for it; None if it was captured."""
-    load = _load_file if entrypoint.program is None else load_program
-    named = _diagnosed(entrypoint, "import_failed", lambda: load(entrypoint, capture))
-    if named is None or capture.taken:
-        return None
-    name, value = named
-    if kind_of(value) is not None:
-        return Found(f"`{name}`", value)
-    if not is_callable(value):
-        raise unsupported(f"`{name}`", value, entrypoint)
-    # A synchronous function is called outside the event loop, because it may use asyncio.run.
-    made = _call(name, value, entrypoint)
-    if capture.taken:
-        return None
-    if made is None and entrypoint.program is not None:
-        raise Failure("lifespan_failed", f"`{name}` ended before it started a server.", file=entrypoint.shown)
-    return Found(f"What `{name}` returned", made)
+def _bridged(text: str, arguments: list[str], failure: NothingStarted) -> Found:
+    """A bridge over the program, as it is. Raises `failure` if it doesn't speak MCP on standard input and output."""
+    from towpath_runner.bridge_kinds import answers, over_program
+
+    bridge = over_program(text, arguments)
+    if not asyncio.run(answers(bridge)):
+        raise failure from None
+    return Found("The program", bridge)
 
 
-def _load_file(entrypoint: Entrypoint, capture: Capture) -> tuple[str, object] | None:
-    """The file's server or factory; without one, what the file does when it is run directly is done."""
-    module = load_module(entrypoint)
-    if capture.taken:
-        return None
-    try:
-        return choose(module, entrypoint)
-    except Failure:
-        start = main_block(entrypoint, module) if entrypoint.name is None else None
-        if start is None:
-            raise
-        _diagnosed(entrypoint, "lifespan_failed", start)
-        if capture.taken:
-            return None
-        raise
-
-
-def _diagnosed(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
-    """Runs the server's own code; turns its exceptions, except an interrupt, into a Failure."""
-    try:
-        return action()
-    except (KeyboardInterrupt, Failure):
-        raise
-    except BaseException as error:
-        raise diagnose(error, entrypoint, otherwise) from None
-
-
-def _call(name: str, factory: Any, entrypoint: Entrypoint) -> Any:
-    missing = required_arguments(factory)
-    if missing:
-        listed = ", ".join(f"`{argument}`" for argument in missing)
-        message = f"The factory `{name}` in `{entrypoint.shown}` needs arguments ({listed}); it must work without any."
-        code = getattr(factory, "__code__", None)
-        raise Failure("factory_failed", message, file=entrypoint.shown, line=getattr(code, "co_firstlineno", None))
-    return _diagnosed(entrypoint, "factory_failed" if entrypoint.program is None else "lifespan_failed", factory)
-
-
-async def _serve(found: Found, entrypoint: Entrypoint, target: Target, on_ready: Callable[[str], None]) -> None:
+async def _serve(
+    found: Found, entrypoint: Entrypoint, target: Target, on_ready: Callable[[str, str | None], None]
+) -> None:
     server = found.server
     kind = kind_of(server)
     if kind is None:
         raise unsupported(found.subject, server, entrypoint)
     try:
         from towpath_runner.adapt import to_asgi
+        from towpath_runner.bridge import Bridge
+        from towpath_runner.bridge_kinds import note_of
         from towpath_runner.inspection import Inspection
+        from towpath_runner.mounted import with_mcp
         from towpath_runner.serve import StartFailed, remove_socket, serve
     except ImportError as error:
-        message = f"Serving MCP over HTTP needs `{error.name}`, which is not installed: add `uvicorn` to the dependencies."
+        message = (
+            f"Serving MCP over HTTP needs `{error.name}`, which is not installed: add `uvicorn` to the dependencies."
+        )
         raise Failure("module_missing", message, module=error.name) from None
-    app = _diagnosed(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind, found.options))
+    app = diagnosed(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind, found.options))
+    if kind == ASGI:
+        app = diagnosed(entrypoint, "lifespan_failed", lambda: with_mcp(app))
+    bridge = app.over if isinstance(app, Bridge) else None
+    if isinstance(app, Bridge):
+        print(note_of(app), file=sys.stderr)
     if target.inspect_path is not None:
         app = Inspection(app, server, target.inspect_path)
     remove_socket(target.socket_path)
     try:
-        await serve(app, kind, target.socket_path, lambda: on_ready(kind))
+        await serve(app, kind, target.socket_path, lambda: on_ready(kind, bridge))
     except StartFailed as failed:
         if failed.error is not None:
             raise diagnose(failed.error, entrypoint, "lifespan_failed") from None

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import io
 import os
+import re
 import sys
 import threading
 from typing import Any
@@ -21,6 +22,10 @@ _MAX_PART = 8_192
 
 #: The streams of this process, for `end_request`.
 _streams: list[MarkedStream] = []
+
+#: What was printed outside of requests, for a diagnosis of the start: its last characters.
+_MAX_TAIL = 4_000
+_tail: list[str] = [""]
 
 
 class MarkedStream(io.TextIOWrapper):
@@ -77,6 +82,7 @@ class MarkedStream(io.TextIOWrapper):
         with self._lock:
             written = super().write(text)
             if text:
+                _tail[0] = (_tail[0] + text)[-_MAX_TAIL:]
                 self._is_in_line = not text.endswith("\n")
             return written
 
@@ -110,3 +116,8 @@ def end_request(request_id: str) -> None:
     """Completes the last lines of a request."""
     for stream in _streams:
         stream.end_request(request_id)
+
+
+def printed() -> str:
+    """The last of what was printed outside of requests, without colors."""
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", _tail[0])

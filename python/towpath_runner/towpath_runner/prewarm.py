@@ -22,7 +22,8 @@ from towpath_runner.entrypoint import package_of, parse_entrypoint
 from towpath_runner.environment import default_variables, prepare_output
 from towpath_runner.environment_reads import EnvironmentReads
 from towpath_runner.guard import ImportGuard
-from towpath_runner.main import entrypoint_of, main
+from towpath_runner.main import entrypoint_of, main, take_layer
+from towpath_runner.place_code import place_code, pth_files, pth_lines
 from towpath_runner.status import Failure, StatusFile
 
 #: What serving a server imports, tried in this order. Packages that are not installed are skipped.
@@ -41,6 +42,7 @@ _MODULES = (
     "key_value.aio.stores.memory",
     "towpath_runner.adapt",
     "towpath_runner.inspection",
+    "towpath_runner.mounted",
     "towpath_runner.serve",
 )
 
@@ -78,6 +80,9 @@ def prewarm(status_path: str) -> int:
     # The sandbox sets PWD, also in an ordinary start.
     variables: dict[str, str] = {name: environment[name] for name in ("PWD",) if name in environment} | claim["env"]
     arguments: list[str] = claim["arguments"]
+    layer, arguments = take_layer(arguments)
+    if layer is not None:
+        place_code(layer, os.getcwd())
     after = variables | default_variables(variables)
     obstacle = _obstacle(arguments, set(sys.modules) - before_imports)
     if obstacle is None and reads.matter(environment, after):
@@ -86,7 +91,6 @@ def prewarm(status_path: str) -> int:
         _start_anew(variables, [*arguments, f"--prewarm={obstacle}"])
     os.environ.clear()
     os.environ.update(after | reads.written)
-    _add_site_paths()
     return main([*arguments, "--prewarm=used"], guard)
 
 
@@ -122,8 +126,8 @@ def _unsuitable() -> str | None:
         path = getattr(sys.modules.get(module), "__file__", None) or ""
         if path.startswith(sys.prefix + os.sep):
             return f"it has a module {module}, which runs before the server's variables are known"
-    for path in (path for directory in site.getsitepackages() for path in _pth_files(directory)):
-        if os.path.basename(path) not in _HARMLESS_PTH and any(_is_code(line) for line in _lines(path)):
+    for path in (path for directory in site.getsitepackages() for path in pth_files(directory)):
+        if os.path.basename(path) not in _HARMLESS_PTH and any(_is_code(line) for line in pth_lines(path)):
             return f"{os.path.basename(path)} runs code when Python starts"
     return None
 
@@ -151,27 +155,6 @@ def _obstacle(arguments: list[str], imported: set[str]) -> str | None:
 def _start_anew(variables: dict[str, str], arguments: list[str]) -> NoReturn:
     python = sys.orig_argv[0]
     os.execve(python, [python, "-m", "towpath_runner", *arguments], variables)
-
-
-def _add_site_paths() -> None:
-    """Adds directories of the code that `.pth` files name: they did not exist when Python looked."""
-    for directory in site.getsitepackages():
-        if directory not in sys.path:
-            continue
-        named = [os.path.join(directory, line.strip()) for path in _pth_files(directory) for line in _lines(path)]
-        known = {*sys.path, os.getcwd()}
-        at = sys.path.index(directory) + 1
-        sys.path[at:at] = [path for path in dict.fromkeys(named) if path not in known and os.path.isdir(path)]
-
-
-def _pth_files(directory: str) -> list[str]:
-    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
-    return [os.path.join(directory, name) for name in names if name.endswith(".pth")]
-
-
-def _lines(path: str) -> list[str]:
-    with open(path, encoding="utf-8-sig", errors="replace") as stream:
-        return [line for line in stream.read().splitlines() if line.strip() and not line.startswith("#")]
 
 
 def _is_code(line: str) -> bool:

@@ -1,8 +1,7 @@
-"""Finds and calls what starts a server: a console script, a function, a package's `__main__`, a file's main block."""
+"""Finds what starts a server: a console script, a function, a package's `__main__`."""
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import importlib.util
@@ -10,10 +9,7 @@ import os
 import re
 import runpy
 import sys
-from collections.abc import Callable
-from importlib.metadata import entry_points
-from types import ModuleType
-from typing import Any
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 
 from towpath_runner.entrypoint import Entrypoint
 from towpath_runner.status import Failure
@@ -21,7 +17,7 @@ from towpath_runner.status import Failure
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
-def load_program(entrypoint: Entrypoint, _: object) -> tuple[str, object]:
+def load_program(entrypoint: Entrypoint) -> tuple[str, object]:
     """The entrypoint's text, and the object or function that it names. Exceptions of imports propagate unchanged.
 
     As for `python -m` and console scripts, but the repository comes last on the path: its files must not hide modules.
@@ -34,16 +30,36 @@ def load_program(entrypoint: Entrypoint, _: object) -> tuple[str, object]:
     importlib.invalidate_caches()
     if entrypoint.name is not None:
         return entrypoint.shown, _function(program, entrypoint.name)
-    script = next(iter(entry_points(group="console_scripts", name=program)), None)
+    script = next(iter(entry_points(group="console_scripts", name=program)), None) or _script_of_package(program)
     if script is not None:
-        return program, script.load()
-    if _DOTTED.fullmatch(program) and _can_run(program):
-        return program, functools.partial(runpy.run_module, program, run_name="__main__", alter_sys=True)
+        return script.name, script.load()
+    module = program.replace("-", "_")
+    if _DOTTED.fullmatch(module) and _can_run(module):
+        return program, functools.partial(runpy.run_module, module, run_name="__main__", alter_sys=True)
     message = (
         f"`{program}` is neither a file of the repository, nor a console script of an installed package, "
         "nor a package with a `__main__`."
     )
     raise Failure("entrypoint_not_found", message, file=program)
+
+
+def _script_of_package(name: str) -> EntryPoint | None:
+    """The console script of the installed package of that name: its only one, or the one that says it is the server."""
+    try:
+        found = distribution(name).entry_points.select(group="console_scripts")
+    except PackageNotFoundError:
+        return None
+    scripts = sorted(found, key=lambda script: script.name)
+    if not scripts:
+        return None
+    for word in ("mcp", "server"):
+        named = [script for script in scripts if word in script.name.lower()]
+        scripts = named or scripts
+        if len(scripts) == 1:
+            return scripts[0]
+    names = ", ".join(f"`{script.name}`" for script in scripts)
+    message = f"The package `{name}` has several console scripts: {names}. Name the server's as the entrypoint."
+    raise Failure("entrypoint_not_found", message, file=name)
 
 
 def _function(module: str, name: str) -> object:
@@ -65,26 +81,3 @@ def _can_run(module: str) -> bool:
             return False
         raise
     return spec is not None
-
-
-def main_block(entrypoint: Entrypoint, module: ModuleType) -> Callable[[], Any] | None:
-    """What the file does when it is run directly, to be run in the module as it is loaded; None if there is nothing.
-
-    Not `runpy`: a second module would define everything twice, which registries of models or metrics refuse.
-    """
-    with open(entrypoint.path, "rb") as stream:
-        tree = ast.parse(stream.read(), entrypoint.path)
-    body = [step for node in tree.body if isinstance(node, ast.If) and _is_main(node.test) for step in node.body]
-    if not body:
-        return None
-    code = compile(ast.Module(body, type_ignores=[]), entrypoint.path, "exec")
-    return functools.partial(exec, code, vars(module))
-
-
-def _is_main(test: ast.expr) -> bool:
-    """Whether it is `__name__ == "__main__"`, either way round."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
-        return False
-    sides = [test.left, test.comparators[0]]
-    names = [side.id for side in sides if isinstance(side, ast.Name)]
-    return names == ["__name__"] and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)

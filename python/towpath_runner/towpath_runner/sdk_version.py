@@ -1,4 +1,4 @@
-"""Recognizes imports that fail because the code was written for another version of the `mcp` package."""
+"""Recognizes imports and uses that fail because the code was written for another version of the `mcp` package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
     """
     module = getattr(error, "name", None) or ""
     installed = _installed("mcp")
-    if not isinstance(error, ImportError) or installed is None:
+    if installed is None:
+        return None
+    if isinstance(error, AttributeError):
+        return _of_attribute(error, installed)
+    if not isinstance(error, ImportError):
         return None
     found = re.search(r"cannot import name '(\w+)'", str(error))
     name = found.group(1) if found else ""
@@ -40,6 +44,20 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
     else:
         return None
     return Failure("mcp_version_mismatch", message, module=module)
+
+
+def _of_attribute(error: AttributeError, installed: str) -> Failure | None:
+    """An object of the SDK has lost a method, as the low-level `Server` of mcp 2 its decorators."""
+    missing = getattr(error, "obj", None)
+    kind = missing if isinstance(missing, type) else type(missing)
+    if not kind.__module__.startswith("mcp."):
+        return None
+    wanted, other = ("mcp<2", "mcp 1") if _major(installed) >= 2 else ("mcp>=2", "another release")
+    message = (
+        f"`{kind.__name__}` of the installed mcp {installed} has no `{error.name}`: the code is written for {other}. "
+        f"Require `{wanted}`."
+    )
+    return Failure("mcp_version_mismatch", message, module=kind.__module__)
 
 
 def _of_package(package: str, installed: str, modern: bool, missing: str) -> str:

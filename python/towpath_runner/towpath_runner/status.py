@@ -12,6 +12,25 @@ _MAX_MESSAGE = 4_000
 _MAX_CANDIDATES = 20
 
 
+@dataclass(frozen=True)
+class Incomplete:
+    """Why a server may lack something that it has when it starts by itself, and the names of tools that it may lack."""
+
+    reason: str
+    tools: list[str]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What is served, and how. `bridge`: over what, if by one (bridge.py)."""
+
+    kind: str
+    frameworks: dict[str, str]
+    import_ms: int
+    bridge: str | None
+    incomplete: Incomplete | None = None
+
+
 @dataclass
 class Failure(Exception):
     """Why a server can't be served. `code` is one of the runtime package's `HarnessFailureCode`."""
@@ -29,6 +48,10 @@ class Failure(Exception):
         return self.message
 
 
+class NothingStarted(Failure):
+    """The code ended without a server that could be served. It may have looked for a client on standard input."""
+
+
 class StatusFile:
     """Writes the status atomically: a reader sees nothing or all of it."""
 
@@ -41,10 +64,20 @@ class StatusFile:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
 
-    def ready(self, kind: str, frameworks: dict[str, str], import_ms: int, prewarm: str | None = None) -> None:
+    def ready(self, ready: Ready, prewarm: str | None = None) -> None:
         """Call it only when the socket accepts connections and the lifespan has started."""
-        status: dict[str, object] = {"state": "ready", "kind": kind, "frameworks": frameworks, "importMs": import_ms}
-        self._write(status if prewarm is None else status | {"prewarm": prewarm})
+        status: dict[str, object] = {
+            "state": "ready",
+            "kind": ready.kind,
+            "frameworks": ready.frameworks,
+            "importMs": ready.import_ms,
+        }
+        incomplete = ready.incomplete and {
+            "reason": _shortened(ready.incomplete.reason),
+            "tools": ready.incomplete.tools[:_MAX_CANDIDATES],
+        }
+        optional = {"bridge": ready.bridge, "incomplete": incomplete, "prewarm": prewarm}
+        self._write(status | {name: value for name, value in optional.items() if value is not None})
 
     def prewarmed(self) -> None:
         """The frameworks are imported; the process waits for its server."""

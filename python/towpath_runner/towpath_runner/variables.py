@@ -8,6 +8,21 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
+#: What servers say that check by themselves; the names that they looked up in vain are known then.
+_SAYS_MISSING = re.compile(
+    r"\b(not set|missing|required?|must (?:be|have|set|specify|provide)|not (?:been )?(?:provided|configured|found|defined|specified)|undefined|"
+    r"no (?:\w+ ){0,3}(?:provided|found|set|specified|configured)|please (?:set|provide)|set the|unset|invalid|need)",
+    re.IGNORECASE,
+)
+_ABOUT_SETTINGS = re.compile(
+    r"token|key|secret|password|credential|variable|\benv|url|uri|host|config|account|region|user|path|director|"
+    r"connection|project|domain",
+    re.IGNORECASE,
+)
+
+#: So many names may a server that names none be asked for.
+_MAX_GUESSED = 8
+
 #: As in messages of openai, environs, python-decouple, starlette and most hand-written checks.
 _MENTIONS_VARIABLES = re.compile(
     r"environment variable|env(ironment)? ?var\b|envvar|is missing, and has no default", re.I
@@ -21,6 +36,28 @@ def missing_variables(error: BaseException, frames: list[FrameType]) -> list[str
     `frames` are those of the exception, outermost first.
     """
     return _from_environ(error, frames) or _from_settings(error, frames) or _from_text(error)
+
+
+def variables_named(text: str, missed: Iterable[str]) -> list[str]:
+    """Of the variables that the code looked up in vain, those that `text` names: an error, or what it printed; without
+    any, all of them if it says that some setting is missing. Empty if it is about something else.
+    """
+    looked_up = list(missed)
+    words = set(re.findall(r"\b[A-Za-z][A-Za-z0-9_]{2,}\b", text))
+    # Messages often call `API_URL` api_url.
+    words |= {word.upper() for word in words if "_" in word}
+    named = [name for name in looked_up if name in words]
+    if named:
+        return named
+    unset = [name for name in _VARIABLE_NAME.findall(text) if name not in os.environ]
+    if unset and _SAYS_MISSING.search(text) and _MENTIONS_VARIABLES.search(text):
+        return list(dict.fromkeys(unset))
+    if not _SAYS_MISSING.search(text) or not _ABOUT_SETTINGS.search(text):
+        return []
+    # "Access token not set": those whose names have one of its words, else all.
+    parts = {word.upper() for word in words if len(word) > 3}
+    likely = [name for name in looked_up if parts & set(name.split("_"))]
+    return (likely or looked_up) if len(likely or looked_up) <= _MAX_GUESSED else []
 
 
 def _from_environ(error: BaseException, frames: list[FrameType]) -> list[str]:

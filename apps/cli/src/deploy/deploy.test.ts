@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildPage } from "./deploy.ts";
+import { buildPage } from "./follow-build.ts";
 
 const api = { url: "http://localhost:3000" };
 

@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { type Api, openApi } from "../instance/api.ts";
 import { callers } from "../settings/auth-mode.ts";
 import { dim, print, step } from "../terminal/terminal.ts";
-import { buildSchema, followBuild, printLive, readOutcome } from "./follow-build.ts";
-import { type DeployOptions, findEntrypoint, parseDeployOptions } from "./options.ts";
+import { buildPage, buildSchema, followBuild, printLive, readOutcome } from "./follow-build.ts";
+import { type DeployOptions, parseDeployOptions } from "./options.ts";
 import { pushDirectory } from "./push-directory.ts";
 
 const targetSchema = z.object({
@@ -34,10 +33,14 @@ function saveProject(api: Api, target: Target, settings: Record<string, unknown>
   });
 }
 
+const buildSettings = ({ entrypoint, arguments: words, requirements, rootDirectory }: DeployOptions) => ({
+  ...{ entrypoint, arguments: words, requirements, rootDirectory },
+});
+
 /** Called before the push, so that the build which the push's webhook starts has these settings. */
 async function changeSettings(api: Api, options: DeployOptions, target: Target): Promise<void> {
-  const { name, entrypoint, requirements, rootDirectory, authMode } = options;
-  const settings = { entrypoint, requirements, rootDirectory, authMode };
+  const { name, authMode } = options;
+  const settings = { ...buildSettings(options), authMode };
   if (Object.values(settings).every((each) => each === undefined)) return;
   const { project } = await saveProject(api, target, { name, ...settings });
   if (project.authMode !== target.project?.authMode) {
@@ -49,30 +52,20 @@ type Started = z.infer<typeof startedSchema>;
 
 /** Makes at most one commit and one build, which either the push's webhook or this command starts. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
-  const { name, directory, requirements, rootDirectory, authMode } = options;
+  const { name, directory, authMode } = options;
   const { repository, pushUrl, project } = target;
-  const entrypoint = project ? undefined : (options.entrypoint ?? findEntrypoint(join(directory, rootDirectory ?? "")));
   if (project) await changeSettings(api, options, target);
   const pushed = await step("Pushing the directory to the local forge", () =>
     pushDirectory(directory, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
   );
   if (!project) {
-    const { build } = await saveProject(api, target, { name, entrypoint, requirements, rootDirectory, authMode });
+    const { build } = await saveProject(api, target, { name, ...buildSettings(options), authMode });
     if (build?.commitSha === pushed.commitSha) return { build, created: true };
   }
   const unchanged = options.rebuild ? "never" : "unless-failed";
   return api.call("POST", `/api/v1/projects/${encodeURIComponent(name)}/builds`, startedSchema, {
     body: { commitSha: pushed.commitSha, reuse: pushed.changed ? "always" : unchanged },
   });
-}
-
-/** The build's page in the dashboard. The path of a server with a reserved name isn't its name. */
-export function buildPage(
-  api: Pick<Api, "url">,
-  { organization, project }: Pick<Target, "organization" | "project">,
-  { name, buildId }: { readonly name: string; readonly buildId: string },
-): string {
-  return `${api.url}/${organization}/${project?.pathName ?? name}/build-logs/${buildId}`;
 }
 
 /** `towpath deploy`: directory → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */

@@ -46,6 +46,15 @@ async function printLog(api: Api, buildId: string): Promise<string | null> {
   return held;
 }
 
+/** The build's page in the dashboard. The path of a server with a reserved name isn't its name. */
+export function buildPage(
+  api: Pick<Api, "url">,
+  { organization, project }: { readonly organization: string; readonly project: { readonly pathName: string } | null },
+  { name, buildId }: { readonly name: string; readonly buildId: string },
+): string {
+  return `${api.url}/${organization}/${project?.pathName ?? name}/build-logs/${buildId}`;
+}
+
 /** Follows a build to its end. Exit status 0 when it is live, 1 when it is not. Ctrl-C leaves the build alone. */
 export async function followBuild(api: Api, buildId: string, page: string): Promise<number> {
   const leave = () => {

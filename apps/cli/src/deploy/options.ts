@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import type { AuthMode } from "@towpath/core/project/schema";
+import { type AuthMode, argumentWords } from "@towpath/core/project/schema";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { authModeOf, authModeOptions } from "../settings/auth-mode.ts";
 import { CommandError } from "../terminal/terminal.ts";
@@ -10,7 +10,9 @@ import { CommandError } from "../terminal/terminal.ts";
 export type DeployOptions = {
   readonly directory: string;
   readonly name: string;
+  /** Empty: found in each commit. */
   readonly entrypoint: string | undefined;
+  readonly arguments: readonly string[] | undefined;
   readonly requirements: string | undefined;
   readonly rootDirectory: string | undefined;
   readonly authMode: AuthMode | undefined;
@@ -22,19 +24,12 @@ export type DeployOptions = {
   readonly dataDirectory: string;
 };
 
-const usualEntrypoints = ["server.py", "main.py", "app.py", "mcp_server.py", "src/server.py", "src/main.py"];
-
-/** The entrypoint when none was named: a usual file name, or the only Python file of the directory. */
-export function findEntrypoint(directory: string): string {
-  if (!existsSync(directory)) throw new CommandError(`There is no directory ${directory}.`);
-  const usual = usualEntrypoints.find((file) => existsSync(join(directory, file)));
-  if (usual) return usual;
-  const files = readdirSync(directory).filter((file) => file.endsWith(".py"));
-  const [only] = files;
-  if (files.length === 1 && only) return only;
-  if (files.length === 0)
-    throw new CommandError(`There is no Python file in ${directory}. Name one further down: --entrypoint DIR/FILE.py`);
-  throw new CommandError(`Which file is the server? Name it: --entrypoint FILE.py (found: ${files.join(", ")}).`);
+/** @throws CommandError for a text that can't be split into words */
+export function argumentsOf(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  const words = argumentWords(text);
+  if (words === null) throw new CommandError(`A quote is not closed in --args ${text}`);
+  return words;
 }
 
 /** @throws CommandError naming the option or directory that is wrong. */
@@ -45,6 +40,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
     options: {
       name: { type: "string" },
       entrypoint: { type: "string" },
+      args: { type: "string" },
       requirements: { type: "string" },
       "root-directory": { type: "string" },
       ...authModeOptions,
@@ -64,6 +60,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
     directory,
     name: values.name,
     entrypoint: values.entrypoint,
+    arguments: argumentsOf(values.args),
     requirements: values.requirements,
     rootDirectory: values["root-directory"],
     authMode: authModeOf(values),

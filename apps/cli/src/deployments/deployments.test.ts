@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { chosenPull } from "./approve.ts";
 import { type Deployed, deploymentOf } from "./deployments.ts";
 import { versionBefore } from "./rollback.ts";
 
@@ -27,4 +28,14 @@ test("PRJ-14 without a commit, a rollback takes the version before the one that 
   expect(versionBefore([deployed("aaaa"), deployed("bbbb", true), deployed("cccc")]).id).toBe("cccc");
   expect(() => versionBefore([deployed("aaaa"), deployed("bbbb")])).toThrow(/Nothing is live/);
   expect(() => versionBefore([deployed("aaaa"), deployed("bbbb", true)])).toThrow(/no earlier version/);
+});
+
+test("BLD-9 a commit of a pull request from a fork is approved by the id that was read, and no other", () => {
+  const pull = { number: 7, title: "t", author: "mallory", repository: "mallory/echo", state: "waiting" as const };
+  const pulls = [{ ...pull, commitSha: "abcdef0".padEnd(40, "0") }];
+  expect(chosenPull(pulls, "7", "abcdef0").number).toBe(7);
+  expect(chosenPull(pulls, "#7", "abcdef0").number).toBe(7);
+  expect(() => chosenPull(pulls, "8", "abcdef0")).toThrow(/No open pull request/);
+  expect(() => chosenPull(pulls, "7", "abc")).toThrow(/is not a commit id/);
+  expect(() => chosenPull(pulls, "7", "1234567")).toThrow(/newest commit of #7 is abcdef0/);
 });

@@ -1,8 +1,7 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
-import { findEntrypoint, parseDeployOptions } from "../deploy/options.ts";
+import { parseDeployOptions } from "../deploy/options.ts";
 import { authModeOf } from "./auth-mode.ts";
 import { settings } from "./settings.ts";
 
@@ -21,7 +20,16 @@ test("PRJ-12 OPS-4 the terminal takes each auth mode, one at a time, and says wh
   expect([deployed.authMode, deployed.rootDirectory]).toEqual(["passthrough", undefined]);
   const part = parseDeployOptions([directory, "--name", "my-server-one", "--root-directory", "servers/one"]);
   expect(part.rootDirectory).toBe("servers/one");
-  expect(() => findEntrypoint(join(directory, "servers/one"))).toThrow("There is no directory");
+  await rm(directory, { recursive: true });
+});
+
+test("BLD-16 OPS-4 the terminal takes a program's arguments as one text; without an entrypoint each commit's is found", async () => {
+  const directory = await shortDirectory();
+  const parse = (...args: string[]) => parseDeployOptions([directory, "--name", "my-server-one", ...args]);
+  expect(parse()).toMatchObject({ entrypoint: undefined, arguments: undefined });
+  expect(parse("--args=--db-path ':memory: x' stdio").arguments).toEqual(["--db-path", ":memory: x", "stdio"]);
+  expect(parse("--args=", "--entrypoint=")).toMatchObject({ entrypoint: "", arguments: [] });
+  expect(() => parse("--args='open")).toThrow("A quote is not closed");
   await rm(directory, { recursive: true });
 });
 

@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { signInWarning } from "@towpath/core/build/contract";
-import { authModeSchema } from "@towpath/core/project/schema";
+import { argumentsText, authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
+import { argumentsOf } from "../deploy/options.ts";
 import { openApi } from "../instance/api.ts";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { bold, CommandError, dim, print } from "../terminal/terminal.ts";
@@ -13,8 +14,12 @@ const projectSchema = z.object({
   url: z.string(),
   authMode: authModeSchema,
   entrypoint: z.string(),
+  arguments: z.array(z.string()),
   requirements: z.string().nullable(),
   rootDirectory: z.string().nullable(),
+  failOnBreakingChanges: z.boolean(),
+  keepsData: z.boolean(),
+  data: z.object({ usedBytes: z.number(), capacityBytes: z.number() }).nullish(),
   ownSignIn: z.boolean().nullable(),
 });
 
@@ -23,19 +28,28 @@ export async function settings(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
+    // --no-keep-data
+    allowNegative: true,
     options: {
       ...authModeOptions,
       entrypoint: { type: "string" },
+      args: { type: "string" },
       requirements: { type: "string" },
       "root-directory": { type: "string" },
+      "fail-on-breaking-changes": { type: "boolean" },
+      "allow-breaking-changes": { type: "boolean" },
+      "keep-data": { type: "boolean" },
       "data-dir": { type: "string" },
     },
   });
   const [name, ...more] = positionals;
   if (!name || more.length > 0) throw new CommandError("Name one server: ./towpath settings NAME");
   const { entrypoint, requirements, "root-directory": rootDirectory } = values;
-  const files = { entrypoint, requirements, rootDirectory };
-  const changes = { authMode: authModeOf(values), ...files };
+  const files = { entrypoint, arguments: argumentsOf(values.args), requirements, rootDirectory };
+  const changes = {
+    ...{ authMode: authModeOf(values), failOnBreakingChanges: breakingRule(values), keepsData: values["keep-data"] },
+    ...files,
+  };
   const isChange = Object.values(changes).some((value) => value !== undefined);
   const api = openApi(resolveDataDirectory(values["data-dir"]));
   const path = `/api/v1/projects/${encodeURIComponent(name)}`;
@@ -43,10 +57,26 @@ export async function settings(args: string[]): Promise<number> {
     ? await api.call("PATCH", path, projectSchema, { body: changes })
     : await api.call("GET", path, projectSchema);
   printSettings(project);
+  if (changes.keepsData !== undefined) print(dim("\nLasting data takes effect when the server next starts."));
   if (Object.values(files).some((value) => value !== undefined)) {
-    print(dim("\nEntrypoint, requirements and root directory take effect with the next build."));
+    print(dim("\nEntrypoint, arguments, requirements and root directory take effect with the next build."));
   }
   return 0;
+}
+
+function breakingRule(values: {
+  readonly "fail-on-breaking-changes"?: boolean | undefined;
+  readonly "allow-breaking-changes"?: boolean | undefined;
+}): boolean | undefined {
+  const { "fail-on-breaking-changes": fails, "allow-breaking-changes": allows } = values;
+  if (fails && allows) throw new CommandError("Pass --fail-on-breaking-changes or --allow-breaking-changes, not both.");
+  return fails ? true : allows ? false : undefined;
+}
+
+function dataText({ keepsData, data }: z.infer<typeof projectSchema>): string {
+  if (!keepsData) return dim("none: /data is gone when the server stops");
+  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`;
+  return data ? `/data, ${megabytes(data.usedBytes)} of ${megabytes(data.capacityBytes)} used` : "/data";
 }
 
 function printSettings(project: z.infer<typeof projectSchema>): void {
@@ -54,9 +84,12 @@ function printSettings(project: z.infer<typeof projectSchema>): void {
   const lines = {
     address: project.url,
     "can be called by": `${callers[project.authMode]} ${dim(`(${project.authMode})`)}`,
-    entrypoint: project.entrypoint,
+    entrypoint: project.entrypoint || dim("found in each commit"),
+    arguments: argumentsText(project.arguments) || dim("none"),
     requirements: project.requirements ?? dim("found in the repository"),
+    "pull requests": project.failOnBreakingChanges ? "a check fails that breaks calls" : "checks list what changes",
     "root directory": project.rootDirectory ?? dim("the repository's"),
+    "lasting data": dataText(project),
   };
   for (const [label, value] of Object.entries(lines)) print(`  ${label.padEnd(18)}${value}`);
   const warning = signInWarning(project.ownSignIn, project.authMode);

@@ -11,12 +11,14 @@ type Lane = "packages" | "pages and harness" | "instances";
 export type Stage = {
   readonly name: string;
   readonly title: string;
-  /** `isAlone`: no other lane runs at the same time. */
-  readonly run: (output: Output, isAlone: boolean) => Promise<Totals>;
+  /** `isAlone`: no other lane runs at the same time. `only`: what was named after the stage, if it takes names. */
+  readonly run: (output: Output, isAlone: boolean, only: readonly string[]) => Promise<Totals>;
   /** Stages of one lane take turns, lanes run at the same time. A stage without one has the machine to itself. */
   readonly lane?: Lane;
   /** Runs only when it is named: it takes longer than people wait for tests. */
   readonly onlyWhenNamed?: boolean;
+  /** What follows its name on the command line says which parts of it to run. */
+  readonly takesNames?: boolean;
 };
 
 const tsc = (output: Output, project: string) =>
@@ -128,6 +130,13 @@ export const stages: readonly Stage[] = [
     title: "Every page in both themes",
     run: (output) => vitest(output, "vitest.config.ts", ["routes.browser"], { TEST_ROUTES: "whole" }),
     onlyWhenNamed: true,
+  },
+  {
+    name: "corpus",
+    title: "Published servers",
+    run: (output, _isAlone, only) => check(output, "tests/corpus/run.ts", ...only),
+    onlyWhenNamed: true,
+    takesNames: true,
   },
   { name: "chaos", title: "Chaos", run: (output) => check(output, "tests/chaos/run.ts"), onlyWhenNamed: true },
 ];

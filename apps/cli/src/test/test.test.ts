@@ -97,3 +97,14 @@ test("after the table the failures are named with the first lines of their messa
   ]);
   expect(lines.slice(-4)).toEqual(["✗ two: many 39", "✗ two: and 1 more", "", "1 passed, 42 failed"]);
 });
+
+test("BLD-16 what follows a stage that takes names says which parts of it run", async () => {
+  const seen: (readonly string[])[] = [];
+  const run: Stage["run"] = async (_output, _isAlone, only) => {
+    seen.push(only);
+    return { passed: 1, failures: [] };
+  };
+  written.mockImplementation(() => true);
+  await runStages([stage("corpus", run)], ["one", "two"]);
+  expect(seen).toEqual([["one", "two"]]);
+});

@@ -9,7 +9,8 @@ import { describeFailures, type Totals } from "./totals.ts";
 type Result = { readonly title: string; readonly totals: Totals; readonly seconds: number };
 
 /** `towpath test`: every stage even after a failure, then what failed, and the totals alone on the last line. */
-export async function test(names: string[]): Promise<number> {
+export async function test(args: string[]): Promise<number> {
+  const { names, only } = splitNames(args);
   const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
   if (unknown.length > 0) {
     throw new CommandError(
@@ -18,13 +19,20 @@ export async function test(names: string[]): Promise<number> {
   }
   return await runStages(
     stages.filter(({ name, onlyWhenNamed }) => names.includes(name) || (names.length === 0 && !onlyWhenNamed)),
+    only,
   );
 }
 
+/** What follows a stage that takes names is for that stage. */
+function splitNames(args: readonly string[]): { names: readonly string[]; only: readonly string[] } {
+  const last = args.findIndex((arg) => stages.some(({ name, takesNames }) => name === arg && takesNames));
+  return last === -1 ? { names: args, only: [] } : { names: args.slice(0, last + 1), only: args.slice(last + 1) };
+}
+
 /** Runs these stages and prints their totals; resolves with the exit status. */
-export async function runStages(chosen: readonly Stage[]): Promise<number> {
+export async function runStages(chosen: readonly Stage[], only: readonly string[] = []): Promise<number> {
   const results: Result[] = [];
-  for (const lanes of groupLanes(chosen)) results.push(...(await runLanes(lanes)));
+  for (const lanes of groupLanes(chosen)) results.push(...(await runLanes(lanes, only)));
   return report(chosen.flatMap(({ title }) => results.filter((result) => result.title === title)));
 }
 
@@ -45,7 +53,7 @@ function groupLanes(chosen: readonly Stage[]): Stage[][][] {
 }
 
 /** Runs lanes at the same time: the first prints to the terminal, the others into files, which are printed at the end. */
-async function runLanes([first = [], ...others]: readonly Stage[][]): Promise<Result[]> {
+async function runLanes([first = [], ...others]: readonly Stage[][], only: readonly string[]): Promise<Result[]> {
   const beside = others.map(async (lane) => {
     const shown: (() => Promise<Result>)[] = [];
     for (const stage of lane) shown.push(await runToFile(stage));
@@ -54,7 +62,7 @@ async function runLanes([first = [], ...others]: readonly Stage[][]): Promise<Re
   const results: Result[] = [];
   for (const stage of first) {
     print(`\n${bold(stage.title)}`);
-    results.push(await run(stage, "inherit", others.length === 0));
+    results.push(await run(stage, "inherit", others.length === 0, only));
   }
   for (const lane of beside) for (const show of await lane) results.push(await show());
   return results;
@@ -78,9 +86,9 @@ function report(results: readonly Result[]): number {
   return failed === 0 ? 0 : 1;
 }
 
-async function run(stage: Stage, output: Output, isAlone: boolean): Promise<Result> {
+async function run(stage: Stage, output: Output, isAlone: boolean, only: readonly string[] = []): Promise<Result> {
   const begun = performance.now();
-  const totals = await stage.run(output, isAlone).catch((error: unknown): Totals => {
+  const totals = await stage.run(output, isAlone, only).catch((error: unknown): Totals => {
     const { message } = asCommandError(error);
     printError(`${red("✗")} ${message}`);
     return { passed: 0, failures: [{ name: "could not run", message }] };

@@ -117,6 +117,39 @@ test("GH-3 commit, branch and pull request show the newest status of each server
   }
 });
 
+test("BLD-8 a pull request shows checks, deployments and the App's comment as Markdown, from which strangers get no HTML", async () => {
+  const { pushUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "told" });
+  const { installationId } = await forge.admin.ensureInstallation({ login: "ada" });
+  const directory = await mkdtemp(join(tmpdir(), "towpath-work-"));
+  await git(directory, "init", "-q", "-b", "main", ".");
+  await git(directory, "commit", "-q", "--allow-empty", "-m", "First");
+  await git(directory, "push", "-q", pushUrl, "main", "main:topic");
+  const sha = (await git(directory, "rev-parse", "HEAD")).trim();
+  await rm(directory, { recursive: true });
+  const ada = await as("ada");
+  const pull = await ada.submit("/ada/told/pulls", { head: "topic", base: "main", title: "Try it" });
+  const path = pull.headers.get("location") ?? "";
+  const to = { installationId, owner: "ada", name: "told" };
+  await forge.gitHub.createCheckRun(to, sha, {
+    ...{ name: "towpath/told", externalId: "1", detailsUrl: "http://localhost:3000/b", actions: [] },
+    ...{ status: "completed", conclusion: "failure", title: "No <entrypoint>", summary: "**Why**", text: null },
+  });
+  const of = { sha, environment: "preview/topic", description: "Towpath: told", transient: true, key: "1" };
+  const deployment = await forge.gitHub.createDeployment(to, of);
+  const urls = { logUrl: "javascript:1", environmentUrl: "http://localhost:8080/told-topic/mcp" };
+  await forge.gitHub.setDeploymentStatus(to, deployment, { state: "success", description: "", ...urls });
+  const body = "<!-- mark -->\n| Server |\n| --- |\n| `a` <script>1</script> [x](javascript:1) <img src=x onerror=1> |";
+  await forge.gitHub.createComment(to, Number(path.split("/").at(-1)), body);
+  const text = await (await ada.get(path)).text();
+  for (const part of ["towpath/told", "No &lt;entrypoint&gt;", "<strong>Why</strong>", "<code>a</code>", "<td>"])
+    expect(text).toContain(part);
+  expect(text).not.toMatch(/<script>1|<img|javascript:|mark --/);
+  const repository = await (await ada.get("/ada/told")).text();
+  expect(repository).toContain(`<a href="${urls.environmentUrl}">preview/topic</a>`);
+  expect(repository).toContain('<span class="status success">Active</span>');
+  expect(repository).not.toContain("javascript:");
+});
+
 test("UI-2 GH-3 the forge's pages have the product's colors, fonts and theme, and lead back to it", async () => {
   const asset = async (name: string) => (await fetch(`${forge.url}/assets/${name}`)).text();
   const product = await readFile(new URL("../../../web/src/styles.css", import.meta.url), "utf8");

@@ -15,7 +15,9 @@ import { findRepository, type Repository } from "../state/repositories.ts";
 import { pushToken } from "../state/tokens.ts";
 import { buildStatus, buildStatuses } from "./build-status.ts";
 import { commitBody } from "./commit-page.ts";
+import { deploymentList } from "./deployment-list.ts";
 import { copyable, type Html, page, problemNote, time } from "./layout.ts";
+import { markdown } from "./markdown.ts";
 
 const urlOf = (repository: Repository) => `/${repository.owner}/${repository.name}`;
 
@@ -73,9 +75,10 @@ function pullRequestBody(context: ForgeContext, repository: Repository, pull: Pu
   const comments = listAnnotations(context.database, repository.id, "issue_comment", String(pull.number)).reverse();
   const next = pull.state === "open" ? "closed" : "open";
   return html`<h2>${pull.title} <span class="soft">#${pull.number}</span></h2>
-    <p><span class="badge">${pull.state}</span> <span class="mono">${pull.head} → ${pull.base}</span> <a class="small mono" href="${urlOf(repository)}/commit/${pull.head_sha}">${pull.head_sha.slice(0, 7)}</a> ${buildStatus(context.database, repository.id, pull.head_sha)}</p>
+    <p><span class="badge">${pull.state}</span> <span class="mono">${pull.head} → ${pull.base}</span> <a class="small mono" href="${urlOf(repository)}/commit/${pull.head_sha}">${pull.head_sha.slice(0, 7)}</a> </p>
+    <h3>Checks</h3>${buildStatuses(context.database, repository.id, pull.head_sha)}
     ${pull.body ? html`<pre class="wrap">${pull.body}</pre>` : ""}
-    ${comments.map(({ content: { body }, updated_at }) => html`<section class="card"><p class="soft small">${time(updated_at)}</p><pre class="wrap">${String(body)}</pre></section>`)}
+    ${comments.map(({ content: { body }, updated_at }) => html`<section class="card"><p class="soft small">${time(updated_at)}</p>${markdown(String(body))}</section>`)}
     ${isOwner ? html`<form method="post" action="${urlOf(repository)}/pull/${pull.number}"><button name="state" value="${next}" type="submit">${next === "closed" ? "Close" : "Reopen"} pull request</button></form>` : ""}`;
 }
 
@@ -119,6 +122,7 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     const pulls = listPullRequests(database, repository.id);
     const content = html`
       ${branchList(database, repository, branches)}
+      ${deploymentList(database, { id: repository.id, path: urlOf(repository) })}
       <h2>Pull requests</h2>
       ${pulls.length > 0 ? html`<ul class="list">${pulls.map((pull) => pullItem(repository, pull))}</ul>` : html`<p class="soft">No pull requests yet.</p>`}
       ${isOwner ? newPullForm(repository, [...branches.keys()], problem) : ""}

@@ -138,6 +138,8 @@ test("GH-1 lists files for entrypoint candidates, links left out", async () => {
   expect(truncated).toBe(false);
   expect(await forge.gitHub.fileExists(address, "src/naïve dir/a b.py", "more")).toBe(true);
   expect(await forge.gitHub.fileExists(address, "src", "more")).toBe(false);
+  const read = (path: string) => forge.gitHub.readFile(address, path, "more");
+  expect([typeof (await read("src/naïve dir/a b.py")), await read("absent.py")]).toEqual(["string", null]);
   await forge.admin.ensureRepository({ owner: "ada", name: "empty" });
   expect(await forge.gitHub.listFiles({ ...address, name: "empty" }, "main")).toEqual({ files: [], truncated: false });
   expect(await forge.gitHub.fileExists({ ...address, name: "empty" }, "server.py", "main")).toBe(false);

@@ -2,11 +2,13 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { ForgeContext } from "../forge.context.ts";
 import { GitError } from "../git/run-git.ts";
-import { annotationRoutes } from "./annotation-routes.ts";
 import { appRoutes, installationRoutes } from "./app-routes.ts";
 import { appPublicKey, identify, type RestEnvironment } from "./caller.ts";
+import { checkRoutes } from "./check-routes.ts";
+import { commentRoutes } from "./comment-routes.ts";
 import { contentRoutes } from "./content-routes.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
+import { deploymentRoutes } from "./deployment-routes.ts";
 import { gitDataRoutes } from "./git-data-routes.ts";
 import { pullRequestRoutes } from "./pull-request-routes.ts";
 import { repositoryRoutes } from "./repository-routes.ts";
@@ -16,11 +18,14 @@ const parts = [
   appRoutes,
   deliveryRoutes,
   installationRoutes,
+  // Before the route of commits, whose names may have slashes.
+  checkRoutes,
   repositoryRoutes,
   contentRoutes,
   gitDataRoutes,
   pullRequestRoutes,
-  annotationRoutes,
+  deploymentRoutes,
+  commentRoutes,
 ];
 
 const bodyLimitBytes = 16 * 1024 * 1024;

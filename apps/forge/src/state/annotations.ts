@@ -70,3 +70,7 @@ export function updateAnnotation(
   if (row === null) throw new Error(`annotation ${annotation.id} is gone`);
   return row;
 }
+
+export function deleteAnnotation(database: Database, { id }: Annotation): void {
+  database.run("DELETE FROM annotation WHERE id = ?", id);
+}

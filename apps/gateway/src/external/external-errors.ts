@@ -8,17 +8,17 @@ const settings = "Its team finds the address and credential in the server's sett
 /** No connection came about, so nothing was sent. */
 export function notConnected({ problem }: EgressError): GatewayError {
   if (problem === "timeout") {
-    const message = "The external server did not take the connection in time. Try again shortly.";
+    const message = "The external server did not accept the connection in time. Try again shortly.";
     return new GatewayError("external_timeout", message, { "retry-after": "5" });
   }
   const reason =
     problem === "name_not_found"
       ? "its host name is not known"
       : problem === "address_not_allowed"
-        ? "its host name leads to an address that Towpath doesn't connect to"
+        ? "its host name leads to an address Towpath doesn't connect to"
         : problem === "tls"
           ? "its TLS certificate is not valid"
-          : "it takes no connections";
+          : "it accepts no connections";
   const retry: Record<string, string> = problem === "unreachable" ? { "retry-after": "5" } : {};
   return new GatewayError(
     "external_unreachable",
@@ -39,7 +39,7 @@ export const noExternalAnswer = () =>
 export const externalTimedOut = () =>
   new GatewayError(
     "external_timeout",
-    "The external server did not begin to answer in time. It may carry the request out still, so the request was not " +
+    "The external server did not start to answer in time. It may still carry the request out, so the request was not " +
       "sent again.",
   );
 
@@ -48,6 +48,6 @@ export function externalRefused(status: number): GatewayError {
   const reason =
     status === 401
       ? "refused Towpath's credential (HTTP 401)"
-      : `redirects to another address (HTTP ${status}), which is not followed`;
+      : `redirects to another address (HTTP ${status}), which Towpath doesn't follow`;
   return new GatewayError("external_refused", `The external server ${reason}. ${settings}`);
 }

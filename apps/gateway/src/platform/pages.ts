@@ -3,7 +3,7 @@ import { isLoopback, plainAddress } from "../policy/connections.ts";
 import { type MetricsSnapshot, mergedMetrics } from "./metrics.ts";
 
 const front = `This is a Towpath gateway: it serves MCP servers.
-The address of a server ends in /mcp and is shown in the dashboard.
+A server's address ends in /mcp; the dashboard shows it.
 `;
 
 /** How one process is. `database`: whether it could load the routes the last time it tried. */

@@ -66,7 +66,7 @@ function takeBuffered(request: IncomingMessage, admission: Admission): Buffer {
  */
 export function callsOf({ isMcp, peek: { count } }: Pick<Exchange, "isMcp" | "peek">): number {
   if (isMcp && count > maxBatch) {
-    const message = `The batch has ${count} messages. Send at most ${maxBatch} in one, and the others in further ones.`;
+    const message = `The batch has ${count} messages. Send at most ${maxBatch} per batch.`;
     throw new GatewayError("body_too_large", message);
   }
   return Math.min(count, maxBatch);

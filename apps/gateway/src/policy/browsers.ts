@@ -24,7 +24,7 @@ export function checkOrigin(
   if (isWellFormed && (!isWeb || !policy.isLoopback || isLoopbackName(url.hostname))) return;
   throw new GatewayError(
     "forbidden_origin",
-    "Web pages of this origin may not call servers of this instance. Its operator can allow the origin by " +
+    "Web pages from this origin can't call servers on this instance. Its operator can allow the origin by " +
       "TOWPATH_GATEWAY_ORIGINS.",
   );
 }

@@ -66,7 +66,7 @@ function toolNotAllowed(name: string | null): GatewayError {
   const called = name === null ? "A tool call without a name" : `The tool ${JSON.stringify(name.slice(0, shownName))}`;
   return new GatewayError(
     "tool_not_allowed",
-    `${called} is not allowed on this server. tools/list shows the tools that are; an admin of the server's team can ` +
+    `${called} is not allowed on this server. tools/list shows those that are; an admin of the server's team can ` +
       "change them on its Access page.",
   );
 }
@@ -74,6 +74,6 @@ function toolNotAllowed(name: string | null): GatewayError {
 function unreadable(reason: string): GatewayError {
   return new GatewayError(
     "call_unclear",
-    `This server allows only some of its tools, and it is not clear what this request calls: ${reason}.`,
+    `This server allows only some of its tools, and the gateway can't tell which one this request calls: ${reason}.`,
   );
 }

@@ -95,7 +95,7 @@ async function answer(serving: Serving, message: PortalRequest, isModernCall: bo
   const own = isModernCall ? modernAnswer(portal, message) : await legacyAnswer(serving, message);
   const result = own ?? listPage({ catalog: portal.catalog, isShown }, message.method, message.params.cursor);
   if (result === null) {
-    return reply(admitted, { status: 200 }, failure(message.id, -32602, "This cursor is not one of this list."));
+    return reply(admitted, { status: 200 }, failure(message.id, -32602, "This cursor is not from this list."));
   }
   if (result) {
     const more = isModernCall ? { resultType: "complete", ...fresh, _meta: metaOf(portal) } : {};

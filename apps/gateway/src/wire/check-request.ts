@@ -15,7 +15,7 @@ export function checkRequest({ httpVersion, method, headers }: IncomingMessage):
     throw new GatewayError("unsupported_http_version", message, close);
   }
   if (method === "TRACE") {
-    const message = "TRACE is not passed on: it would show a server's answer what proxies added to the request.";
+    const message = "TRACE is not forwarded: the answer would reveal what proxies added to the request.";
     throw new GatewayError("method_not_allowed", message, { allow: "GET, POST, DELETE, OPTIONS, HEAD" });
   }
   const coding = headers["transfer-encoding"];

@@ -9,7 +9,7 @@ const malformed: Refusal = {
   status: "400 Bad Request",
   code: "malformed_request",
   message:
-    "This is no HTTP/1.1 request that can be read in one way only. Use a standard HTTP client: lines end in CRLF, " +
+    "This HTTP/1.1 request is malformed or ambiguous. Use a standard HTTP client: lines end in CRLF, " +
     "Content-Length or Transfer-Encoding is given once and not both, and header names hold no spaces.",
 };
 
@@ -58,7 +58,7 @@ export function refuseConnection(socket: Socket): void {
     status: "429 Too Many Requests",
     code: "too_many_connections",
     message:
-      "Too many connections from this network address are open, or come too fast. Close those that are not needed, " +
+      "Too many connections from this network address are open, or come too fast. Close unused ones, " +
       "and keep one open for several requests.",
   });
   socket.on("error", () => {});

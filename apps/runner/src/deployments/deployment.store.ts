@@ -1,4 +1,4 @@
-import { type Layers, layersSchema } from "@towpath/core/build/contract";
+import { type Layers, layersSchema, type Program, programSchema } from "@towpath/core/build/contract";
 import type { Database, DatabaseClient } from "@towpath/db";
 import { branch, build, deployment, instance, project } from "@towpath/db/schema";
 import { readDeploymentSecrets, type StoredSecrets } from "@towpath/secrets";
@@ -11,9 +11,11 @@ export type StoredDeployment = {
   readonly organizationId: string;
   readonly projectId: string;
   readonly environment: "production" | "preview";
+  /** Whether production's `/data` outlives the server (BLD-19). */
+  readonly keepsData: boolean;
   /** Host label of its route. */
   readonly slug: string;
-  readonly entrypoint: string;
+  readonly program: Program;
   readonly commitSha: string;
   readonly repository: string | null;
   readonly layers: Layers;
@@ -31,8 +33,11 @@ export async function readDeployment(
       organizationId: project.organizationId,
       projectId: project.id,
       environment: deployment.environment,
+      keepsData: project.keepsData,
       slug: deployment.slug,
       entrypoint: build.entrypoint,
+      arguments: build.arguments,
+      program: build.program,
       commitSha: build.commitSha,
       repository: project.repositoryFullName,
       layers: build.layers,
@@ -45,8 +50,11 @@ export async function readDeployment(
   if (row === undefined) return null;
   const stored = await readDeploymentSecrets(pool, deploymentId);
   if (stored === null) return null;
+  const { entrypoint, arguments: words, program, ...facts } = row;
   return {
-    ...row,
+    ...facts,
+    // Null for builds by earlier versions.
+    program: programSchema.parse(program ?? { entrypoint, arguments: words }),
     deploymentId,
     environment: z.enum(["production", "preview"]).parse(row.environment),
     layers: layersSchema.parse(row.layers),

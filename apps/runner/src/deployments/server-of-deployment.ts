@@ -31,8 +31,17 @@ export function serverOfDeployment(deployment: StoredDeployment, sources: Server
     },
     secrets,
   );
-  const { entrypoint } = deployment;
-  return { server: { ...interpreterOf(deployment, sources.limits), entrypoint, environment }, secrets };
+  const server = { ...interpreterOf(deployment, sources.limits), ...deployment.program, environment };
+  return { server: { ...server, ...keptDataOf(deployment) }, secrets };
+}
+
+/** Previews get none: they would change what production keeps (BLD-19). */
+export function keptDataOf({
+  keepsData,
+  environment,
+  projectId,
+}: Pick<StoredDeployment, "keepsData" | "environment" | "projectId">): Pick<ServerSpec, "dataVolume"> {
+  return keepsData && environment === "production" ? { dataVolume: projectId } : {};
 }
 
 /** What is known of a deployment's server without its environment. */

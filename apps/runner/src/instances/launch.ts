@@ -24,6 +24,7 @@ const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure[
   network_unavailable: "isolation_unavailable",
   layer_unavailable: "start_failed",
   python_unavailable: "start_failed",
+  data_unavailable: "start_failed",
 };
 const sandboxFailed = "its sandbox could not be set up. Try again; if it keeps failing, ask the operator.";
 

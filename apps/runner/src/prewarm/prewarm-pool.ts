@@ -59,7 +59,8 @@ export class PrewarmPool {
   /** Starts a server, from a waiting interpreter if possible. Throws what the driver's `start` throws. */
   async start(server: ServerIdentity, spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult> {
     const { driver, maxBytes } = this.#parts;
-    if (maxBytes === 0) return await driver.start(spec, onOutput);
+    // A waiting sandbox can't be given a directory any more.
+    if (maxBytes === 0 || spec.server.dataVolume !== undefined) return await driver.start(spec, onOutput);
     const kind = { organizationId: server.organizationId, server: spec.server };
     const use = this.#demand.used(server, kind);
     // It takes memory: some of the others may have to give way.

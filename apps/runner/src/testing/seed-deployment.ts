@@ -34,7 +34,10 @@ export async function seedDeployment(
     commitSha: "c".repeat(40),
     trigger: "import",
     sequence: 1,
-    entrypoint: change.entrypoint ?? "echo.py:mcp",
+    // Builds by earlier versions have only what was set; others what they start, whether it was set or found.
+    ...(change.entrypoint === undefined
+      ? { entrypoint: "echo.py:mcp" }
+      : { entrypoint: "", program: { entrypoint: change.entrypoint, arguments: [] } }),
     layers: change.layers ?? { pythonVersion: "3.11", dependencies: digest("d"), code: digest("e") },
   });
   await db.insert(deployment).values({

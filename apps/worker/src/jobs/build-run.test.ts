@@ -49,29 +49,28 @@ test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lo
   expect(diagnosis).toMatchObject({ code: "protocol_error", detail: "It said \ufffd and \ufffd." });
 });
 
-test("GH-3 BLD-2 a build is reported at its commit, with a link, and doesn't wait for GitHub", async () => {
+test("BLD-8 GH-3 a build's check run ends with its outcome and links to it, and a build doesn't wait for GitHub", async () => {
   const project = await seedProject(bench.database.db, team);
   await bench.work();
-  const reportedOf = (commit: string) => {
-    const of = bench.statuses.filter(({ sha }) => sha === shaOf(commit));
-    return of.map(({ state, description }) => `${state} ${description}`);
-  };
+  const lastOf = (commit: string) => bench.checks.findLast(({ sha }) => sha === shaOf(commit));
   const good = await builds.start(project, "a");
-  await until(() => reportedOf("a").length === 2);
-  expect(reportedOf("a")).toEqual(["pending Building", "success Deployed"]);
-  expect(bench.statuses[0]).toMatchObject({
-    context: `towpath/${project.name}`,
-    targetUrl: `http://localhost:3000/${team.slug}/${project.name}/build-logs/${good}`,
+  await until(() => lastOf("a")?.status === "completed");
+  expect(lastOf("a")).toMatchObject({
+    ...{ name: `towpath/${project.name}`, conclusion: "success", title: "Live", externalId: good },
+    detailsUrl: `http://localhost:3000/${team.slug}/${project.name}/build-logs/${good}`,
   });
   bench.build = async () => ({ ok: false, timings: {}, diagnosis: { ...sampleDiagnosis, title: "t".repeat(200) } });
   await builds.start(project, "b");
-  await until(() => reportedOf("b").length === 2);
-  expect(reportedOf("b")[1]).toBe(`failure ${"t".repeat(139)}…`);
+  await until(() => lastOf("b")?.status === "completed");
+  expect(lastOf("b")).toMatchObject({ conclusion: "failure", title: `${"t".repeat(139)}…` });
   bench.gitHubIsAway = true;
   bench.build = async () => goodBuild;
   const last = await builds.start(project, "c");
   await builds.ended(last);
   expect((await builds.show(last)).status).toBe("succeeded");
+  expect(lastOf("c")).toBeUndefined();
+  bench.gitHubIsAway = false;
+  await until(() => lastOf("c")?.conclusion === "success");
 });
 
 test("RUN-8 a worker that was taken for dead writes nothing more, and the next one ends the build", async () => {

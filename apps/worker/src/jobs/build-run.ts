@@ -1,4 +1,4 @@
-import type { BuildLogSink, BuildRequest, BuildResult } from "@towpath/builder";
+import { type BuildLogSink, type BuildRequest, type BuildResult, packageSource } from "@towpath/builder";
 import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
@@ -13,7 +13,6 @@ import { rollOut } from "../rollout/roll-out.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, redactDiagnosis, redactWarning, sourceNotConnected } from "./diagnoses.ts";
-import { createBuildReport } from "./report-build.ts";
 
 /** Another worker has the build, or it was canceled or deleted: this worker must stop writing. */
 class BuildLost extends Error {
@@ -66,8 +65,6 @@ export async function runNextBuild(services: Services, organizationId: string, s
   const signal = AbortSignal.any([stopping, lost.signal]);
   const run: BuildRun = { services, ctx, taken, fence, operatorLog, buildLog, signal };
   const heartbeat = startHeartbeat(run, lost);
-  const report = createBuildReport(run);
-  report();
   try {
     await buildAndRollOut(run);
   } catch (error) {
@@ -85,7 +82,6 @@ export async function runNextBuild(services: Services, organizationId: string, s
   } finally {
     clearInterval(heartbeat);
     await buildLog.flush();
-    report();
     operatorLog.info("build ended");
   }
 }
@@ -111,7 +107,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
   const { log } = buildLog;
   const isolation = await services.isolation();
   if (!isolation.trusted && !services.allowUnsandboxed) return refuse(log, isolationMissing(isolation));
-  const source = sourceOf(taken);
+  const source = sourceOf(services, taken, operatorLog);
   if (!source) return refuse(log, sourceNotConnected);
   const { project, environment } = taken;
   const secrets = await pinEnvironment({ ctx, input: { ...fence, projectId: project.id, environment } });
@@ -119,8 +115,9 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
   const { text: redact } = createRedactor(secrets);
   const request: BuildRequest = {
     buildId: taken.buildId,
-    organizationId: taken.organizationId,
+    organizationId: taken.cacheOwnerId,
     entrypoint: taken.entrypoint,
+    arguments: taken.arguments,
     requirements: taken.requirements,
     layers: taken.layers,
     rootDirectory: taken.rootDirectory,
@@ -134,7 +131,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
       },
       secrets,
     ),
-    openTarball: (abort) => openTarball(services.github, source, { operatorLog, signal: abort }),
+    openTarball: source,
     log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,
   };
@@ -151,18 +148,40 @@ function refuse(log: BuildLogSink, diagnosis: Diagnosis): BuildResult {
   return { ok: false, diagnosis, timings: {} };
 }
 
-type Source = RepositoryAddress & { readonly repositoryId: number; readonly sha: string };
+type OpenSource = BuildRequest["openTarball"];
 
-function sourceOf({ project, commitSha }: TakenBuild): Source | null {
-  const { installationId, repositoryId, repositoryFullName } = project;
+/** Where the source of a build comes from; null when its project's repository isn't connected any more. */
+function sourceOf(
+  services: Services,
+  { project, commitSha, packageVersion }: TakenBuild,
+  log: Logger,
+): OpenSource | null {
+  const { installationId, repositoryId, repositoryFullName, packageName } = project;
+  if (packageName !== null && packageVersion !== null) {
+    return (signal) => openPackage(services.packages, { name: packageName, version: packageVersion }, signal);
+  }
   const [owner, name] = repositoryFullName?.split("/") ?? [];
   if (installationId === null || repositoryId === null || !owner || !name) return null;
-  return { installationId, repositoryId, owner, name, sha: commitSha };
+  const repository = { installationId, repositoryId, owner, name, sha: commitSha };
+  return (signal) => openTarball(services.github, repository, { operatorLog: log, signal });
 }
+
+/** A version that was taken back since is tried all the same: uv says so. */
+async function openPackage(
+  packages: Services["packages"],
+  { name, version }: { readonly name: string; readonly version: string },
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const { releases } = await packages.releases(name, signal);
+  const release = releases.find((each) => each.version === version);
+  return packageSource({ name, version, requiresPython: release?.requiresPython ?? null });
+}
+
+type Repository = RepositoryAddress & { readonly repositoryId: number; readonly sha: string };
 
 async function openTarball(
   github: Services["github"],
-  source: Source,
+  source: Repository,
   { operatorLog, signal }: Pick<BuildRun, "operatorLog" | "signal">,
 ): Promise<ReadableStream<Uint8Array>> {
   try {

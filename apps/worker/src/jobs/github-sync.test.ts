@@ -27,7 +27,8 @@ const pull = (number: number, state: string, repo: number) => ({
   number,
   state,
   html_url: `http://localhost/acme/echo/pull/${number}`,
-  head: { ref: "fix", sha: commit.sha, repo: { id: repo } },
+  head: { ref: "fix", sha: commit.sha, repo: { id: repo, full_name: "someone/echo" } },
+  ...{ base: { repo: { id: 7 } }, title: "Better", user: { login: "mallory" } },
 });
 const token = [201, { token: "t", expires_at: "2999-01-01T00:00:00Z" }] as const;
 const noSuch = [404, { message: "Not Found" }] as const;
@@ -43,6 +44,7 @@ async function ask(
   answers: Record<string, Answer | (() => Answer)>,
   installationIds = [11],
   since: string | null = null,
+  branch = "fix",
 ) {
   server = createServer((request, response) => {
     const path = (request.url ?? "").split("?", 1)[0];
@@ -56,7 +58,7 @@ async function ask(
     ...{ appId: "1", appSlug: "app", clientId: "id", clientSecret: "s", webhookSecret: "w", url, apiUrl: url },
     privateKey: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
   });
-  return askGitHub(github)({ installationIds, repositoryId: 7, branch: "fix", since });
+  return askGitHub(github)({ installationIds, repositoryId: 7, branch, since });
 }
 
 const tokens = { "POST /app/installations/11/access_tokens": token };
@@ -73,6 +75,35 @@ test("BLD-7 the branch's head and its pull requests, those of forks left out", a
     changedPaths: null,
     pullRequests: [{ number: 3, url: "http://localhost/acme/echo/pull/3", isOpen: true, headSha: commit.sha }],
   });
+});
+
+test("BLD-9 a pull request from a fork is told by both repositories' numbers; a closed, foreign or own one has no head", async () => {
+  const about = (body: unknown) =>
+    ask(
+      {
+        ...{ ...seen, "GET /repos/acme/echo/pulls/3": [200, body] as const },
+        [`GET /repos/acme/echo/commits/${commit.sha}`]: [200, commit],
+      },
+      [11],
+      null,
+      "pull:3",
+    );
+  const fork = { repositoryId: 8, repositoryFullName: "someone/echo", headBranch: "fix", author: "mallory" };
+  expect(await about(pull(3, "open", 8))).toMatchObject({
+    head: { sha: commit.sha, message: "Fix" },
+    fork: { ...fork, title: "Better" },
+    pullRequests: [{ number: 3, isOpen: true }],
+  });
+  const deleted = { ...pull(3, "open", 8), head: { ref: "fix", sha: commit.sha, repo: null }, user: null };
+  expect(await about(deleted)).toMatchObject({
+    head: { sha: commit.sha },
+    fork: { repositoryId: null, author: "ghost" },
+  });
+  expect(await about(pull(3, "closed", 8))).toMatchObject({ head: null, fork: null });
+  // A branch of the repository itself, and a pull request that went elsewhere.
+  expect(await about(pull(3, "open", 7))).toMatchObject({ head: null, fork: null });
+  expect(await about({ ...pull(3, "open", 8), base: { repo: { id: 9 } } })).toMatchObject({ head: null, fork: null });
+  expect(await ask(seen, [11], null, "pull:3")).toMatchObject({ kind: "seen", head: null });
 });
 
 test("BLD-7 an App that may not read pull requests goes by branches alone", async () => {

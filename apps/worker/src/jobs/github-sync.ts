@@ -1,5 +1,12 @@
 import type { Commit } from "@towpath/core/project/schema";
-import { type AskGitHub, type PullRequestAtGitHub, syncBranch, syncInstallation } from "@towpath/core/webhook";
+import {
+  type AskGitHub,
+  type BranchAtGitHub,
+  type PullRequestAtGitHub,
+  pullRequestOfForkBranch,
+  syncBranch,
+  syncInstallation,
+} from "@towpath/core/webhook";
 import { type GitHubRepository, isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { jobContext, type Services } from "../services.ts";
 
@@ -45,6 +52,8 @@ export const askGitHub =
       if (!repository) continue;
       const [owner = "", name = ""] = repository.full_name.split("/");
       const address = { installationId, owner, name };
+      const pullRequest = pullRequestOfForkBranch(branch);
+      if (pullRequest !== null) return askAboutFork(github, { address, repository, number: pullRequest });
       const head = await headOf(github, address, branch);
       if (!head) await assertNotRenamed(github, installationId, repository);
       // The default branch never ends, even when pull requests from it are closed.
@@ -61,6 +70,34 @@ export const askGitHub =
     }
     return { kind: "no-access" };
   };
+
+/** A pull request counts as one from a fork only by the numbers of both repositories, whatever they are called. */
+async function askAboutFork(
+  github: Client,
+  of: { readonly address: RepositoryAddress; readonly repository: GitHubRepository; readonly number: number },
+): Promise<BranchAtGitHub> {
+  const { address, repository, number } = of;
+  const { full_name: fullName, private: isPrivate, default_branch: defaultBranch } = repository;
+  const seen = {
+    ...({ kind: "seen", installationId: address.installationId, changedPaths: null } as const),
+    repository: { fullName, private: isPrivate, defaultBranch },
+  };
+  const pull = await nullWithoutAccess(() => github.pullRequest(address, number));
+  const isOfFork = pull !== null && pull.base.repo.id === repository.id && pull.head.repo?.id !== repository.id;
+  if (!isOfFork) return { ...seen, head: null, fork: null, pullRequests: [] };
+  const { head, html_url: url, title, user } = pull;
+  const isOpen = pull.state === "open";
+  const pullRequests = [{ number, url, isOpen, headSha: head.sha }];
+  if (!isOpen) return { ...seen, head: null, fork: null, pullRequests };
+  const { message, author } = await github.commit(address, head.sha);
+  const repo = { repositoryId: head.repo?.id ?? null, repositoryFullName: head.repo?.full_name || null };
+  return {
+    ...seen,
+    head: { sha: head.sha, message, author: author.name || null },
+    fork: { ...repo, headBranch: head.ref, author: user?.login ?? "ghost", title },
+    pullRequests,
+  };
+}
 
 /** Null when GitHub lets the App see nothing: the installation is gone, suspended or not granted this repository. */
 async function nullWithoutAccess<Result>(ask: () => Promise<Result>): Promise<Result | null> {

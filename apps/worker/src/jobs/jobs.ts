@@ -2,6 +2,7 @@ import type { JobHandlers, WorkerOptions } from "@towpath/queue";
 import type { Services } from "../services.ts";
 import { runNextBuild } from "./build-run.ts";
 import { syncBranchWithGitHub, syncInstallationWithGitHub } from "./github-sync.ts";
+import { reportToGitHub } from "./report-branch.ts";
 import { processDelivery } from "./webhook-process.ts";
 
 /** What this process does for each kind of job. */
@@ -10,6 +11,7 @@ export function jobHandlers(services: Services): JobHandlers {
     "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
     "branch.sync": (branch) => syncBranchWithGitHub(services, branch),
     "installation.sync": ({ installationId }) => syncInstallationWithGitHub(services, installationId),
+    "branch.report": ({ branchId }) => reportToGitHub(services, branchId),
     "mail.send": async ({ mailId }) => void (await services.deliverMail(mailId)),
     "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
   };
@@ -30,6 +32,8 @@ export function jobConcurrency(builds: BuildConcurrency): Pick<WorkerOptions, "c
       // They wait for GitHub and hold nothing meanwhile.
       "branch.sync": 6,
       "installation.sync": 1,
+      // Those of one installation follow each other anyway.
+      "branch.report": 3,
       // They wait for the mail server.
       "mail.send": 4,
       "build.run": builds.maxBuilds,

@@ -1,6 +1,6 @@
 import { parseWebhookPayload } from "@towpath/github";
 import { expect, test } from "vitest";
-import { hintOf } from "./webhook-process.ts";
+import { checkActionOf, hintOf } from "./webhook-process.ts";
 
 const repository = {
   id: 7,
@@ -61,8 +61,8 @@ test.each([
   ["pull_request", pull("reopened", 7), branch("fix/one")],
   ["pull_request", pull("labeled", 7), ignored],
   ["pull_request", pull("closed", 7), branch("fix/one", false)],
-  ["pull_request", pull("opened", 8), ignored],
-  ["pull_request", pull("closed", null), ignored],
+  ["pull_request", pull("opened", 8), branch("pull:3")],
+  ["pull_request", pull("closed", null), branch("pull:3", false)],
   ["repository", { action: "renamed", repository }, { kind: "repository", repositoryId: 7 }],
   ["repository", { action: "edited", repository }, { kind: "repository", repositoryId: 7 }],
   ["installation", installation("deleted"), installed],
@@ -72,4 +72,23 @@ test.each([
   ["star", { action: "created" }, ignored],
 ])("BLD-7 the event %s %# says: look at %j", (event, payload, hint) => {
   expect(hintOf(parseWebhookPayload(event, payload))).toEqual(hint);
+});
+
+test("BLD-8 what somebody asks for at a check run is read from its event, and nothing from others", () => {
+  const of = (more: object) =>
+    checkActionOf(
+      parseWebhookPayload("check_run", {
+        check_run: { head_sha: "a".repeat(40), external_id: "b" },
+        ...{ repository, sender: { id: 5, login: "ada" } },
+        ...more,
+      }),
+    );
+  const asked = { externalId: "b", commitSha: "a".repeat(40), repositoryId: 7, githubUserId: 5 };
+  const press = (identifier: string) => of({ action: "requested_action", requested_action: { identifier } });
+  expect(press("cancel")).toEqual({ ...asked, action: "cancel" });
+  expect(press("approve")).toEqual({ ...asked, action: "approve" });
+  expect(press("rerun")).toEqual({ ...asked, action: "rerun" });
+  expect(press("delete")).toBeNull();
+  expect(of({ action: "rerequested" })).toEqual({ ...asked, action: "rerun" });
+  expect(of({ action: "completed" })).toBeNull();
 });

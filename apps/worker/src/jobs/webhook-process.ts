@@ -1,4 +1,5 @@
-import { getWebhookDelivery, processWebhook, type WebhookHint } from "@towpath/core/webhook";
+import { actFromCheck, type CheckAction } from "@towpath/core/report";
+import { forkBranchName, getWebhookDelivery, processWebhook, type WebhookHint } from "@towpath/core/webhook";
 import { parseWebhookPayload, type WebhookEvent } from "@towpath/github";
 import { ZodError } from "zod";
 import { jobContext, type Services } from "../services.ts";
@@ -8,24 +9,43 @@ export async function processDelivery(services: Services, deliveryId: string): P
   const ctx = jobContext(services, "webhook.process");
   const stored = await getWebhookDelivery({ ctx, input: { deliveryId } });
   if (!stored || stored.processed) return;
-  const hint = readHint(services, deliveryId, stored);
+  const event = readEvent(services, deliveryId, stored);
+  const hint = event ? hintOf(event) : ignored;
+  const action = event && checkActionOf(event);
+  if (action) {
+    const outcome = await actFromCheck({ ctx, input: action });
+    services.log.info({ deliveryId, ...action, outcome }, "asked for at a check run");
+  }
   const done = await processWebhook({ ctx, input: { deliveryId, hint } });
   services.log.info({ deliveryId, event: stored.event, hint: hint.kind, ...done }, "webhook processed");
 }
 
-function readHint(
+/** Null for a payload that isn't understood. */
+function readEvent(
   services: Services,
   deliveryId: string,
   stored: { readonly event: string; readonly payload: unknown },
-): WebhookHint {
+): WebhookEvent | null {
   try {
-    return hintOf(parseWebhookPayload(stored.event, stored.payload));
+    return parseWebhookPayload(stored.event, stored.payload);
   } catch (error) {
     if (!(error instanceof ZodError)) throw error;
     // A retry would fail in the same way.
     services.log.warn({ deliveryId, event: stored.event, err: error }, "webhook payload not understood");
-    return { kind: "ignored" };
+    return null;
   }
+}
+
+/** What somebody asked for at a check run; null for everything else. Pure. */
+export function checkActionOf(event: WebhookEvent): CheckAction | null {
+  if (event.event !== "check_run") return null;
+  const { action, check_run, requested_action, repository, sender } = event.payload;
+  const asked = action === "rerequested" ? "rerun" : action === "requested_action" && requested_action?.identifier;
+  if (asked !== "rerun" && asked !== "cancel" && asked !== "approve") return null;
+  return {
+    ...{ action: asked, externalId: check_run.external_id ?? "", commitSha: check_run.head_sha },
+    ...{ repositoryId: repository.id, githubUserId: sender.id },
+  };
 }
 
 /** Which branch, repository or installation an event is about. Pure. */
@@ -41,10 +61,11 @@ export function hintOf(event: WebhookEvent): WebhookHint {
     }
     case "pull_request": {
       const { action, pull_request, repository } = event.payload;
-      // Code from a fork is not built without a member's approval (BLD-9).
-      if (pull_request.head.repo?.id !== repository.id) return ignored;
       const mayBeNew = pullRequestActions.get(action);
-      return mayBeNew === undefined ? ignored : branchOf(repository, pull_request.head.ref, mayBeNew);
+      if (mayBeNew === undefined) return ignored;
+      // Code from a fork is not built without a member's approval (BLD-9).
+      const isOfFork = pull_request.head.repo?.id !== repository.id;
+      return branchOf(repository, isOfFork ? forkBranchName(pull_request.number) : pull_request.head.ref, mayBeNew);
     }
     case "repository":
       return { kind: "repository", repositoryId: event.payload.repository.id };

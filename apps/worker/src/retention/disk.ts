@@ -11,18 +11,21 @@ export type DiskConfig = {
   readonly directory: string;
   readonly budget: DiskSize;
   readonly reserve: DiskSize;
+  /** The Pythons of this host. */
+  readonly pythons?: () => Promise<NonNullable<StorageReport["pythons"]>[number][]>;
 };
 
 /** How much disk space is left for Towpath's data on this host (LOG-6). */
 export class Disk {
   readonly #config: DiskConfig;
   #kinds: Readonly<Record<string, number>> = {};
+  #pythons: StorageReport["pythons"];
 
   constructor(config: DiskConfig) {
     this.#config = config;
   }
 
-  /** The free space now; what the directories hold is as of the last `measure`. */
+  /** The free space now; directories and Pythons are as of the last `measure`. */
   async look(): Promise<StorageReport> {
     const { directory, budget, reserve } = this.#config;
     const { bavail, bsize, blocks } = await statfs(directory);
@@ -31,12 +34,22 @@ export class Disk {
     const availableBytes = Math.max(0, Math.min(freeBytes, sizeOf(budget, totalBytes) - used));
     const reserveBytes = sizeOf(reserve, totalBytes);
     const low = availableBytes < reserveBytes;
-    return { totalBytes, freeBytes, availableBytes, reserveBytes, low, kinds: this.#kinds };
+    return {
+      totalBytes,
+      freeBytes,
+      availableBytes,
+      reserveBytes,
+      low,
+      kinds: this.#kinds,
+      ...(this.#pythons && { pythons: this.#pythons }),
+    };
   }
 
   /** Measures the directories of the data directory. Takes seconds when they hold many files. */
   async measure(signal: AbortSignal): Promise<void> {
     this.#kinds = Object.fromEntries(await directoryBytes(this.#config.directory, signal));
+    // Only shown: that uv fails is reported where a build needs it.
+    this.#pythons = await this.#config.pythons?.().catch(() => this.#pythons);
   }
 }
 

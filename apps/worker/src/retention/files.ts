@@ -88,7 +88,7 @@ async function removeOldFiles(directory: string, { now }: FileSweep): Promise<nu
 }
 
 /**
- * Removes uv's cache of an organization as a whole: when the organization is gone, when the cache has outgrown its limit,
+ * Removes uv's cache of an organization as a whole: when the organization is gone, as every one of a fork's branch is, when the cache has outgrown its limit,
  * and when the disk is nearly full. It is filled again by the next build. One that a build uses stays, and none begins
  * while it is moved: a build makes the directory and mounts it later.
  */
@@ -99,7 +99,7 @@ async function removeCaches(sweep: FileSweep): Promise<number> {
   const existing = await existingOrganizations({ ctx, input: { ids: [...sizes.keys()] } });
   return countRemoved(sizes, sweep.signal, async ([organizationId, bytes]) => {
     if (existing.has(organizationId) && bytes <= sweep.cacheBytes && !sweep.low) return false;
-    const moved = await unlessBuilding({ ctx, input: { organizationId } }, async () => {
+    const moved = await unlessBuilding({ ctx, input: { cacheOwnerId: organizationId } }, async () => {
       await discard(sweep.dataDirectory, join(directory, organizationId));
       return true;
     });

@@ -95,13 +95,9 @@ test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and p
   expect(requests).toMatchObject([
     { layers, environment: { API_KEY: "very secret", TOWPATH_CLOUD_ENVIRONMENT: "production" } },
   ]);
-  const reported = () =>
-    bench.statuses.filter(({ sha }) => sha === shaOf("a")).map(({ state, description }) => `${state} ${description}`);
-  await until(() => reported().length === 4);
-  expect(reported()).toEqual([
-    ...["pending Building", "success Deployed"],
-    ...["pending Promoting to production", "success Promoted to production"],
-  ]);
+  const reported = () => bench.checks.findLast(({ sha, externalId }) => sha === shaOf("a") && externalId === id);
+  await until(() => reported()?.status === "completed");
+  expect(reported()).toMatchObject({ conclusion: "success", summary: expect.stringContaining("Live in production") });
   // Pushed commits are built as ever.
   await builds.ended(await builds.start(project, "b"));
   expect(requests[1]?.layers).toBeNull();

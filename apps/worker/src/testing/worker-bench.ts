@@ -2,9 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
 import { getBuild, startBuild } from "@towpath/core/build";
+import type { CheckReport } from "@towpath/core/report";
 import { type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import type { CommitStatus } from "@towpath/github";
 import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
@@ -18,6 +18,7 @@ import type { Services } from "../services.ts";
 export const goodBuild: Extract<BuildResult, { ok: true }> = {
   ok: true,
   layers: { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) },
+  program: { entrypoint: "echo.py", arguments: [] },
   manifest: {
     protocolVersion: "2025-06-18",
     server: { name: "echo", version: "1" },
@@ -47,8 +48,8 @@ export type Bench = {
   readonly runner: RunnerStandIn;
   /** Where each branch stands at GitHub. */
   readonly heads: Map<string, string>;
-  /** What was reported of commits, oldest first. */
-  readonly statuses: (CommitStatus & { readonly sha: string })[];
+  /** What GitHub was told of commits, oldest first. */
+  readonly checks: CheckReport[];
   gitHubIsAway: boolean;
   trusted: boolean;
   diskIsLow: boolean;
@@ -71,7 +72,7 @@ export async function openBench(): Promise<Bench> {
     inspect: async () => null,
     runner,
     heads: new Map(),
-    statuses: [],
+    checks: [],
     gitHubIsAway: false,
     trusted: true,
     diskIsLow: false,
@@ -104,6 +105,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
   return {
     database,
     queue: workers.queue,
+    packages: { releases: async (name) => ({ name, releases: [] }) },
     github: {
       branch: async (_address, name) => ({
         name,
@@ -129,14 +131,19 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
         owner: { id: 1, login: "acme" },
       }),
       pullRequestsFrom: async () => [],
+      pullRequest: async () => Promise.reject(new Error("these tests have no pull requests from forks")),
+      commit: async () => Promise.reject(new Error("these tests ask for no commit")),
       installation: async () => Promise.reject(new Error("these tests don't ask for an installation")),
-      setCommitStatus: async (_address, sha, status) => {
-        // As one that hangs.
-        if (bench().gitHubIsAway) return new Promise(() => {});
-        bench().statuses.push({ sha, ...status });
-      },
       changedFiles: async () => null,
       tarball: async () => new ReadableStream(),
+    },
+    tellGitHub: {
+      check: async (_to, report) => {
+        if (bench().gitHubIsAway) throw new Error("GitHub is away");
+        return bench().checks.push(report);
+      },
+      deployment: async () => 1,
+      comment: async () => 1,
     },
     externalServers: {
       reach: async () => Promise.reject(new Error("these tests reach no external servers")),

@@ -4,6 +4,7 @@ import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import type { HarnessStatus } from "@towpath/runtime";
 import { diagnosis } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
+import { outsideCauses } from "./outside-causes.ts";
 
 type Failed = Extract<HarnessStatus, { state: "failed" }>;
 
@@ -21,6 +22,13 @@ const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
   factory_failed: () => "The function that creates the server fails",
   lifespan_failed: () => "The server fails while it is starting",
   mcp_version_mismatch: () => "The code is written for another version of the mcp package",
+  keyword_removed: outsideCauses.keyword_removed.title,
+  dependency_mismatch: outsideCauses.dependency_mismatch.title,
+  native_library_missing: outsideCauses.native_library_missing.title,
+  host_unreachable: outsideCauses.host_unreachable.title,
+  read_only: outsideCauses.read_only.title,
+  exited_early: () => "The program ended without starting a server",
+  arguments_missing: outsideCauses.arguments_missing.title,
 };
 
 /** Turns the harness's status into a diagnosis with a remedy for this project. Pure. */
@@ -64,7 +72,7 @@ function remedyOf(status: Failed, server: InspectedServer): string {
   const where = status.file === null ? "" : ` in ${status.file}${status.line === null ? "" : ` line ${status.line}`}`;
   switch (status.code) {
     case "entrypoint_not_found":
-      return "Set the entrypoint under Settings → Build to a Python file of the repository.";
+      return "Set the entrypoint under Settings → Build to what starts the server: a file, a console script or a package.";
     case "syntax_error":
       return `Correct the code${where}, or request the Python version it is written for in \`.python-version\`.`;
     case "module_missing":
@@ -76,6 +84,15 @@ function remedyOf(status: Failed, server: InspectedServer): string {
       return objectRemedy(status, server);
     case "mcp_version_mismatch":
       return `Pin \`mcp<2\` in ${dependencyFile(server)}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
+    case "keyword_removed":
+    case "dependency_mismatch":
+    case "native_library_missing":
+    case "host_unreachable":
+    case "read_only":
+    case "arguments_missing":
+      return outsideCauses[status.code].remedy(status);
+    case "exited_early":
+      return "Set the entrypoint under Settings → Build to what starts the server. If it starts one only with arguments, such as a subcommand, set those too, and build again.";
     case "import_failed":
       return `Make ${server.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Move code that only runs the file directly under \`if __name__ == "__main__":\`.`;
     case "factory_failed":

@@ -99,13 +99,30 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
     { code: "dependency_build_failed" },
   ],
   [
+    "a file that the index lists and refuses",
+    `error: Failed to download \`certifi==2026.10.19\`
+  cause: Failed to fetch: https://files.example/certifi-2026.10.19-py3-none-any.whl
+  cause: HTTP status client error (403 Forbidden) for url (https://files.example/certifi-2026.10.19-py3-none-any.whl)`,
+    { code: "dependency_not_found", says: "certifi==2026.10.19" },
+  ],
+  [
+    "a requirement of a requirement that doesn't exist",
+    `error: No solution found when resolving dependencies
+  cause: Because only certifi<=2026.10.18 is available and markitdown>=0.1.9 depends on certifi>=2026.10.19, we can conclude that markitdown>=0.1.9 cannot be used.
+         And because markitdown-mcp==0.0.1a8 depends on markitdown[all]>=0.1.9, we can conclude that your requirements are unsatisfiable.`,
+    {
+      code: "dependency_not_found",
+      says: "`markitdown>=0.1.9`, on which the project depends, requires `certifi>=2026.10.19`",
+    },
+  ],
+  [
     "an unreachable Git repository",
     `error: Git operation failed
   cause: failed to clone into: /cache/uv/git-v1/db/e73903061316b372
   cause: process didn't exit successfully: \`/usr/bin/git fetch --force --update-head-ok 'https://github.com/foo/bar' '+HEAD:refs/remotes/origin/HEAD'\` (exit status: 128)
          --- stderr
          fatal: unable to access 'https://github.com/foo/bar/': Could not resolve host: github.com`,
-    { code: "dependency_not_found" },
+    { code: "dependency_not_found", says: "`https://github.com/foo/bar`" },
   ],
   [
     "a lock of a newer uv",
@@ -126,7 +143,7 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
   [
     "a lock for another Python",
     "error: The current Python version (3.11.7) is not compatible with the locked Python requirement: `>=3.14`",
-    { code: "python_unavailable", says: ">=3.14" },
+    { code: "python_unavailable", file: "uv.lock", says: ">=3.14" },
   ],
   [
     "a pyproject.toml that cannot be parsed",

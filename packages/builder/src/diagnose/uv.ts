@@ -23,8 +23,12 @@ const rules: readonly Rule[] = [
     say: () => lockOutdated("uv can't read it. Check it for an unresolved merge conflict."),
   },
   {
+    pattern: /not compatible with the locked Python requirement: ?`?([<>=!~,.* \d]{1,100})?`?/,
+    say: (match, context) => lockedForOther(match[1]?.trim() ?? "", context),
+  },
+  {
     pattern:
-      /not compatible with the (?:locked Python requirement|project's Python requirement|.{0,100}?requires-python.{0,100}?):? ?`?([<>=!~,.* \d]{1,100})?`?/,
+      /not compatible with the (?:project's Python requirement|.{0,100}?requires-python.{0,100}?):? ?`?([<>=!~,.* \d]{1,100})?`?/,
     say: (match, context) => pythonMismatch(match[1]?.trim() ?? null, context),
   },
   {
@@ -38,8 +42,9 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /Because only ([\w.-]{1,200})([<>=!~]\S{0,200}) (?:is|are) available and .{0,1000}?(?:require|depends on) (\1[<>=!~][^\s,]{0,200})/,
-    say: (match, context) => noVersion(match[3] ?? "", context, `Only ${match[1]}${match[2]} is available.`),
+      /Because only ([\w.-]{1,200})([<>=!~]\S{0,200}) (?:is|are) available and (?:.{0,1000}? and )?(?:(\S{1,200}) depends on|.{0,1000}?require) (\1[<>=!~][^\s,]{0,200})/,
+    say: (match, context) =>
+      noVersion(match[4] ?? "", context, `Only ${match[1]}${match[2]} is available.`, match[3] ?? null),
   },
   {
     pattern: /(?<![\w.-])([\w.-]{1,100}==[\w.+!-]{1,100}) has no wheels with a matching platform tag/,
@@ -102,13 +107,19 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    pattern: /Git operation failed|failed to clone into/,
-    say: (_match, context) => ({
+    pattern:
+      /(?:Git operation failed|failed to clone into)(?:.{0,1000}?'((?:https?|ssh):[^'\s]{1,300}|git@[^'\s]{1,300})')?/s,
+    say: (match, context) => ({
       code: "dependency_not_found",
       title: "A dependency's Git repository can't be read",
-      detail: `${place(context)} refers to a Git repository that can't be reached, or that requires a password.`,
+      detail: `${place(context)} refers to ${match[1] === undefined ? "a Git repository" : `\`${match[1]}\``}, which can't be reached, or requires a password.`,
       remedy: "Check its address. Publish a private one as a package, or copy it into this repository.",
     }),
+  },
+  {
+    pattern:
+      /Failed to download `([\w.-]{1,100}==[\w.+!-]{1,100})`.{0,1000}?HTTP status client error \((40[1349]|410|451)\D/s,
+    say: (match, context) => refused(match[1] ?? "", match[2] ?? "", context),
   },
   {
     pattern: /HTTP status (?:client|server) error \((\d{3})\D|status code (\d{3})/,
@@ -138,6 +149,14 @@ const lockOutdated = (detail: string): Parts => ({
   file: "uv.lock",
 });
 
+const lockedForOther = (range: string, { pythonVersion }: UvContext): Parts => ({
+  code: "python_unavailable",
+  title: `uv.lock is not for Python ${pythonVersion}`,
+  detail: `It was made for Python ${range}, while \`.python-version\` or pyproject.toml chooses ${pythonVersion}.`,
+  remedy: `Run \`uv lock\`, so that the lock covers what \`requires-python\` allows, and commit it. Or choose Python ${range} in \`.python-version\`, if this platform has it.`,
+  file: "uv.lock",
+});
+
 const pythonMismatch = (range: string | null, { pythonVersion }: UvContext): Parts => ({
   code: "python_unavailable",
   title: `The dependencies don't support Python ${pythonVersion}`,
@@ -153,12 +172,23 @@ const notFound = (name: string, context: UvContext): Parts => ({
   remedy: `Correct or remove \`${name}\` in ${place(context)}. For a private package, ask the operator to add its index to UV_INDEX.`,
 });
 
-const noVersion = (what: string, context: UvContext, more = ""): Parts => ({
+/** `by`: the package that requires it, such as `markitdown>=0.1.9`; null when the project does. */
+const noVersion = (what: string, context: UvContext, more = "", by: string | null = null): Parts => ({
   code: "dependency_not_found",
   title: `There is no such version: ${what}`,
   detail:
-    `${place(context)} requires \`${what}\`, which the package index doesn't have for Python ${context.pythonVersion}. ${more}`.trim(),
-  remedy: `Change ${place(context)} to a version that exists.`,
+    `${by === null ? place(context) : `\`${by}\`, on which the project depends,`} requires \`${what}\`, which the package index doesn't have for Python ${context.pythonVersion}. ${more}`.trim(),
+  remedy:
+    by === null
+      ? `Change ${place(context)} to a version that exists.`
+      : `Require another release of \`${by.split(/[<>=!~]/)[0]}\` in ${place(context)}: a mirror may be behind, so an older one is the surest.`,
+});
+
+const refused = (what: string, status: string, context: UvContext): Parts => ({
+  code: "dependency_not_found",
+  title: `The package index doesn't hand out ${what}`,
+  detail: `It lists ${what}, and answers its download with HTTP ${status}: the file was withdrawn, or a mirror doesn't have it.`,
+  remedy: `Choose another version: \`uv lock --upgrade-package ${what.split("==")[0]}\`, or an upper bound in ${place(context)}. If it can be had elsewhere, the operator must check UV_INDEX.`,
 });
 
 const invalidFile = (file: string): Parts => ({

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BuildFailure } from "../failure.ts";
-import { type TarEntry, tarball } from "../testing/tarball.ts";
 import { defaultExtractLimits, type ExtractLimits, extractSource } from "./extract.ts";
 import { subtree } from "./source-tree.ts";
+import { type TarEntry, tarball } from "./tarball.ts";
 
 let directory: string;
 beforeEach(async () => {

@@ -25,10 +25,10 @@ import { diagnoseHarness } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
-import { listsNotRead, manifestWarnings } from "./warnings.ts";
+import { listsNotRead, manifestWarnings, startWarnings } from "./warnings.ts";
 
 /** What the plan says of the server. `dependencies`: null for layers that were taken over, of which there is no plan. */
-export type InspectedServer = Pick<Plan, "entrypoint" | "entryFile"> & {
+export type InspectedServer = Pick<Plan, "program" | "entryFile"> & {
   readonly dependencies: Plan["dependencies"] | null;
 };
 
@@ -65,6 +65,11 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
   if (!started.ok) throw startFailure(started, input, output);
   const { handle, startMs } = started;
   request.log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms.`);
+  request.log(
+    "inspect",
+    "step",
+    "Files that the server writes are gone when it stops; the project's settings can keep /data.",
+  );
   // If the server exits, don't wait for the handshake to time out.
   const ended = new AbortController();
   let exit: Exit | null = null;
@@ -77,13 +82,13 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
     const signal = AbortSignal.any([input.signal, ended.signal]);
     const inspection = await inspect(input, handle.endpoint, { timeoutMs, signal });
     if (inspection.manifest !== null) logManifest(request.log, inspection.manifest);
-    return inspection;
+    return { ...inspection, warnings: [...startWarnings(started, inspection.manifest), ...inspection.warnings] };
   } catch (error) {
     input.signal.throwIfAborted();
     // The connection may close a moment before the exit is known.
     await Promise.race([handle.exited, new Promise((resolve) => setTimeout(resolve, 500))]);
     if (exit !== null) {
-      const end = { exit, lastLines: output.lastLines(), entrypoint: server.entrypoint };
+      const end = { exit, lastLines: output.lastLines(), entrypoint: server.program.entrypoint };
       throw new BuildFailure(diagnoseServerExit(end, limits), error);
     }
     throw new BuildFailure(
@@ -204,7 +209,7 @@ async function start(input: InspectInput, output: Transcript): Promise<StartResu
   const server = {
     layers: { dependencies: layers.dependencies, code: layers.code },
     pythonVersion: layers.pythonVersion,
-    entrypoint: input.server.entrypoint,
+    ...input.server.program,
     environment: request.environment,
     limits: limits.server,
     network: "internet",
@@ -238,7 +243,9 @@ function startFailure(
   if (result.cause === "timeout") {
     return new BuildFailure(diagnoseStartTimeout(server.entryFile, limits.startMs, lastLines));
   }
-  return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: server.entrypoint }, limits));
+  return new BuildFailure(
+    diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: server.program.entrypoint }, limits),
+  );
 }
 
 export function logManifest(log: BuildLogSink, manifest: Manifest): void {

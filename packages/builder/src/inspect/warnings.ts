@@ -1,6 +1,7 @@
 import type { BuildWarning } from "@towpath/core/build/contract";
 import type { ListName, ReadManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
+import type { BridgeKind, Incomplete } from "@towpath/runtime";
 
 const listWords: Readonly<Record<ListName, { readonly name: string; readonly method: string }>> = {
   tools: { name: "tools", method: "tools/list" },
@@ -34,6 +35,51 @@ const nothingOffered = (file: string): BuildWarning => ({
   detail: "It answers MCP, but has no tools, resources, templates or prompts, so clients find nothing to call.",
   remedy: `Register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
 });
+
+/** What the start of a server has shown. Pure. */
+export function startWarnings({ bridge, incomplete }: Started, manifest: Manifest | null): BuildWarning[] {
+  return [
+    ...(bridge === undefined ? [] : [bridged(bridge)]),
+    ...(incomplete === undefined ? [] : [incompleteServer(incomplete, manifest)]),
+  ];
+}
+
+type Started = { readonly bridge?: BridgeKind; readonly incomplete?: Incomplete };
+
+/** For a server that gets more when it is started by itself (BLD-16). */
+function incompleteServer({ reason, tools }: Incomplete, manifest: Manifest | null): BuildWarning {
+  const offered = new Set(manifest?.tools.map(({ tool_name }) => tool_name));
+  const missing = tools.filter((name) => !offered.has(name)).map((name) => `\`${name}\``);
+  return {
+    code: "incomplete",
+    title: "The server may offer less than when you start it yourself",
+    detail: missing.length === 0 ? reason : `${reason} It lacks ${missing.join(", ")}.`,
+    remedy: incompleteRemedy,
+  };
+}
+
+const incompleteRemedy =
+  "Set the entrypoint under Settings → Build to what you start, such as the file alone or a console script, with its arguments. Or register everything at the top level of the file.";
+
+/** For a server that can't serve HTTP by itself (BLD-16). */
+function bridged(over: BridgeKind): BuildWarning {
+  const title = "The server speaks MCP over stdio only, so it is bridged to HTTP";
+  return over === "object"
+    ? {
+        code: "bridged",
+        title,
+        detail:
+          "The installed version of its SDK is from before streamable HTTP. Each client's session runs beside the others in one process.",
+        remedy: "Upgrade to `mcp>=1.8`, or `fastmcp>=2.3.2`, and push.",
+      }
+    : {
+        code: "bridged",
+        title,
+        detail:
+          "It reads standard input by itself, so each client's session gets a process of its own: at most 8 at the same time, which share the server's memory.",
+        remedy: "Build the server with `mcp>=1.8` or `fastmcp`, which serve all clients in one process.",
+      };
+}
 
 export const listsNotRead = (reason: string, file: string): BuildWarning => ({
   code: "lists_not_read",

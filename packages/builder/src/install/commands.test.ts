@@ -11,15 +11,20 @@ import {
 
 const planOf = (files: Record<string, string>) =>
   makePlan(
-    { paths: new Set(["server.py", ...Object.keys(files)]), texts: new Map(Object.entries(files)), digest: "d" },
-    { entrypoint: "server.py", requirements: null },
+    {
+      paths: new Set(["server.py", ...Object.keys(files)]),
+      texts: new Map(Object.entries(files)),
+      code: new Map(),
+      digest: "d",
+    },
+    { entrypoint: "server.py", arguments: [], requirements: null },
   );
 
 test("BLD-3 names from a repository never become options: they follow `--` or are part of an absolute path", () => {
   const odd = "-r evil.txt";
   const plan = makePlan(
-    { paths: new Set(["server.py", odd]), texts: new Map([[odd, "fastmcp\n"]]), digest: "d" },
-    { entrypoint: "server.py", requirements: odd },
+    { paths: new Set(["server.py", odd]), texts: new Map([[odd, "fastmcp\n"]]), code: new Map(), digest: "d" },
+    { entrypoint: "server.py", arguments: [], requirements: odd },
   );
   const command: readonly string[] = resolveCommand(plan, "/opt/python/bin/python3.11") ?? [];
   expect(command.indexOf("--")).toBeGreaterThan(0);
@@ -46,7 +51,7 @@ test("BLD-3 the project's name and version cannot point outside the environment"
   const plan = planOf({
     "pyproject.toml": '[project]\nname = "../../evil"\nversion = "../../1"\n[build-system]\nrequires = []\n',
   });
-  const project: unknown = JSON.parse(finishDependencies(plan, "/py").at(-1) ?? "");
+  const project: unknown = JSON.parse(finishDependencies(plan, "/py").at(-2) ?? "");
   expect(project).toEqual({ roots: ["/app/src", "/app/src/src"], name: null, version: "0.0.0" });
 });
 

@@ -95,7 +95,7 @@ export const copySource = (interpreter: string): Command =>
 export const makeCode = (interpreter: string): Command =>
   layerScript(interpreter, "code", buildImage.source, buildImage.work, buildImage.code);
 
-/** Makes the project importable and seals the dependency layer. */
+/** Compiles the dependencies, makes the project importable and seals the dependency layer. */
 export function finishDependencies(plan: Plan, interpreter: string): Command {
   const { mode, name, version, importRoots, scripts } = plan.project;
   const roots =
@@ -106,7 +106,7 @@ export function finishDependencies(plan: Plan, interpreter: string): Command {
     version: safeVersion(version),
     ...(scripts !== undefined && { scripts }),
   };
-  return layerScript(interpreter, "dependencies", buildImage.dependencies, JSON.stringify(project));
+  return layerScript(interpreter, "dependencies", buildImage.dependencies, JSON.stringify(project), buildImage.cache);
 }
 
 const safeName = (name: string | null) =>
@@ -117,7 +117,7 @@ const safeVersion = (version: string | null) =>
   version !== null && /^[0-9][0-9A-Za-z.+!-]{0,80}$/.test(version) ? version : "0.0.0";
 
 /** Increase it when layers are made in another way, so that old ones are not reused. */
-const format = 2;
+const format = 3;
 
 export type KeyParts = {
   readonly organizationId: string;

@@ -35,7 +35,8 @@ export function chooseDependencies(
   note: Note,
 ): Dependencies {
   checkConfigured(facts, settings);
-  const requirements = requirementsCandidates(settings, facts.texts).find((path) => facts.paths.has(path)) ?? null;
+  const requirements =
+    requirementsCandidates(settings, files.scriptFile, facts.texts).find((path) => facts.paths.has(path)) ?? null;
   const chosen =
     fromLock(facts, files, note) ??
     fromPyproject(files, requirements, note) ??

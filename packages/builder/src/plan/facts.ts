@@ -1,5 +1,6 @@
 import { constants, open } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { findOffers } from "../entrypoints/offers.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import { includedFiles } from "./requirements-file.ts";
 
@@ -7,6 +8,8 @@ import { includedFiles } from "./requirements-file.ts";
 export type SourceFacts = {
   readonly paths: ReadonlySet<string>;
   readonly texts: ReadonlyMap<string, string>;
+  /** The Python files, as far as they are text and not too large, where an entrypoint is to be found; else empty. */
+  readonly code: ReadonlyMap<string, string>;
   /** Digest of the whole tree. */
   readonly digest: string;
 };
@@ -21,8 +24,10 @@ export type PlanSource = {
 };
 
 export type PlanSettings = {
-  /** `file.py` or `file.py:object`, relative to the root directory; or a program: see program.ts. */
+  /** `file.py` or `file.py:object`, relative to the root directory; or a program. Empty: to be found. */
   readonly entrypoint: string;
+  /** Of the program. Without any, those that are found with it. */
+  readonly arguments: readonly string[];
   readonly requirements: string | null;
 };
 
@@ -30,6 +35,10 @@ const maxTextBytes = 2 * 1024 * 1024;
 const maxLockBytes = 16 * 1024 * 1024;
 const maxTotalBytes = 24 * 1024 * 1024;
 const maxIncludes = 50;
+/** Of Python files in which a server is looked for: no more of a file than its beginning can matter. */
+const maxCodeFiles = 1_000;
+const maxCodeBytes = 512 * 1024;
+const maxCodeTotalBytes = 12 * 1024 * 1024;
 
 /** Reads the facts from an extracted tree. @throws BuildFailure when a file is not text or too large */
 export async function gatherFacts(source: PlanSource, settings: PlanSettings): Promise<SourceFacts> {
@@ -48,15 +57,38 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
     texts.set(path, text);
   };
   for (const path of ["pyproject.toml", "uv.lock", ".python-version", "fastmcp.json"]) await read(path);
-  const [entryFile = ""] = settings.entrypoint.split(":");
-  for (const path of [entryFile, ...requirementsCandidates(settings, texts)]) await read(path);
+  const code = settings.entrypoint === "" ? await readCode(source) : new Map<string, string>();
+  const get = (path: string) => texts.get(path) ?? code.get(path);
+  const [named = ""] = settings.entrypoint.split(":");
+  const entryFile = settings.entrypoint === "" ? (findOffers(paths, { get })[0]?.file ?? "") : named;
+  for (const path of [entryFile, ...requirementsCandidates(settings, entryFile, texts)]) await read(path);
   await readIncluded(texts, read);
-  return { paths, texts, digest: source.digest };
+  return { paths, texts, code, digest: source.digest };
+}
+
+/** What a server is found by: Python files and setuptools' own, without those that are not text or too large. */
+async function readCode({ directory, paths }: PlanSource): Promise<Map<string, string>> {
+  const code = new Map<string, string>();
+  let left = maxCodeTotalBytes;
+  const wanted = paths.filter((path) => path.endsWith(".py") || path === "setup.cfg").slice(0, maxCodeFiles);
+  for (const path of wanted) {
+    const text = await readText(directory, path, Math.min(left, maxCodeBytes)).catch((error: unknown) => {
+      if (error instanceof BuildFailure) return null;
+      throw error;
+    });
+    if (text === null) continue;
+    left -= Buffer.byteLength(text);
+    code.set(path, text);
+  }
+  return code;
 }
 
 /** Paths to look for a requirements file, in order: settings or fastmcp.json, the root, beside the entrypoint. */
-export function requirementsCandidates(settings: PlanSettings, texts: ReadonlyMap<string, string>): string[] {
-  const [entryFile = ""] = settings.entrypoint.split(":");
+export function requirementsCandidates(
+  settings: Pick<PlanSettings, "requirements">,
+  entryFile: string,
+  texts: ReadonlyMap<string, string>,
+): string[] {
   const beside = posix.join(posix.dirname(entryFile), "requirements.txt");
   const named = settings.requirements ?? fastmcpRequirements(texts.get("fastmcp.json"));
   return [...new Set([...(named === null ? [] : [posix.normalize(named)]), "requirements.txt", beside])];

@@ -5,21 +5,24 @@ import { isRange, type PythonChoice } from "./python-version.ts";
 
 /** The oldest Python that FastMCP and the mcp package run on. */
 const oldestMinor = 10;
+const preferredMinor = 13;
 const oldestSupported = `>=3.${oldestMinor}`;
 
 /** The driver, which knows the installed Pythons. */
-type Pythons = Pick<RuntimeDriver, "findPython" | "pythons">;
+type Pythons = Pick<RuntimeDriver, "findPython" | "pythons" | "bringPython">;
 
 export type FoundPython = {
   /** Such as `3.11.7`. */
   readonly version: string;
+  /** From where it was brought, because this host had none; null when it was here. */
+  readonly from: string | null;
   /** Set when it is not the requested version (BLD-18). */
   readonly warning: BuildWarning | null;
 };
 
 /**
- * Finds the Python for a plan. When this platform lacks the requested version, takes the nearest one that
- * `requires-python` allows and warns (BLD-18).
+ * Finds the Python for a plan. Brings the requested version when this platform lacks it; when that is impossible, takes
+ * the nearest one that `requires-python` allows and warns (BLD-18).
  * @param defaultPython the operator's choice (TOWPATH_PYTHON) for repositories that request none; null: any
  * @throws BuildFailure `python_unavailable` when none fits
  */
@@ -30,13 +33,18 @@ export async function findPython(
 ): Promise<FoundPython> {
   const request = choice.request ?? defaultPython;
   const version = await requested(request, pythons);
-  if (version !== null) return { version, warning: null };
-  const available = (await pythons.pythons()).filter((version) => minorOf(version) >= oldestMinor);
+  if (version !== null) return { version, from: null, warning: null };
+  const brought = await pythons.bringPython(request ?? oldestSupported);
+  if (brought.ok) return { version: brought.version, from: brought.from, warning: null };
+  const available = (await pythons.pythons())
+    .map(({ version }) => version)
+    .filter((each) => minorOf(each) >= oldestMinor);
   if (choice.request !== null && !isRange(choice.request)) {
     const other = await nearest(choice.request, choice.within?.range ?? null, available, pythons);
-    if (other !== null) return { version: other, warning: fellBack(choice, other, available) };
+    if (other !== null)
+      return { version: other, from: null, warning: fellBack(choice, other, available, brought.reason) };
   }
-  throw new BuildFailure(unavailable(choice, request, available));
+  throw new BuildFailure(unavailable(choice, request, available, brought.reason));
 }
 
 async function requested(request: string | null, pythons: Pythons): Promise<string | null> {
@@ -69,10 +77,15 @@ const minorOf = (version: string) => Number(version.split(".")[1] ?? 0);
 const listed = (versions: readonly string[]) =>
   versions.length === 0 ? `no Python 3.${oldestMinor} or newer` : `Python ${versions.join(", ")}`;
 
+/** What the operator can do, as the end of a sentence. */
+const install = (request: string) =>
+  `install Python ${request} on the host, or to set TOWPATH_PYTHON_MIRROR to where its builds can be downloaded`;
+
 function fellBack(
   { request, from, within }: PythonChoice,
   version: string,
   available: readonly string[],
+  whyNotBrought: string,
 ): BuildWarning {
   const allowed =
     within === null
@@ -81,8 +94,8 @@ function fellBack(
   return {
     code: "python_replaced",
     title: `Built with Python ${version} instead of ${request}`,
-    detail: `${from} asks for Python ${request}, but this platform has ${listed(available)}. ${allowed}, so the nearest version is used.`,
-    remedy: `Set ${from} to a version that this platform has, or ask the operator to install Python ${request}.`,
+    detail: `${from} asks for Python ${request}, but this platform has ${listed(available)}. ${whyNotBrought} ${allowed}, so the nearest version is used.`,
+    remedy: `Set ${from} to a version that this platform has, or ask the operator to ${install(request ?? "")}.`,
   };
 }
 
@@ -90,6 +103,7 @@ function unavailable(
   { from, within, ...choice }: PythonChoice,
   request: string | null,
   available: readonly string[],
+  whyNotBrought: string,
 ): Diagnosis {
   const isDefault = choice.request === null;
   const has = `It has ${listed(available)}.`;
@@ -104,11 +118,11 @@ function unavailable(
       phase: "plan",
       title: isDefault && request === null ? "This platform has no Python" : `Python ${request} is not available`,
       detail: isDefault
-        ? `The platform's default is Python ${request ?? "3.10 or newer"}, which is not installed. ${has}`
-        : `${from} asks for Python ${request}, which this platform doesn't have. ${has}${narrower}`,
+        ? `The platform's default is Python ${request ?? "3.10 or newer"}, which is not installed. ${has} ${whyNotBrought}`
+        : `${from} asks for Python ${request}, which this platform doesn't have. ${has}${narrower} ${whyNotBrought}`,
       remedy: isDefault
-        ? "Tell the operator."
-        : `Change ${where} to allow a version that is available, or ask the operator to install Python ${request}.`,
+        ? `Ask the operator to ${install(request ?? `3.${preferredMinor}`)}.`
+        : `Change ${where} to allow a version that is available, or ask the operator to ${install(request ?? "")}.`,
     },
     { file: isDefault ? null : from },
   );

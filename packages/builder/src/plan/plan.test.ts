@@ -1,25 +1,6 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
-import { BuildFailure } from "../failure.ts";
-import type { PlanSettings, SourceFacts } from "./facts.ts";
-import { makePlan, type Plan } from "./plan.ts";
-
-function factsOf(files: Record<string, string>): SourceFacts {
-  return { paths: new Set(Object.keys(files)), texts: new Map(Object.entries(files)), digest: "d".repeat(64) };
-}
-const planOf = (files: Record<string, string>, settings: Partial<PlanSettings> = {}): Plan =>
-  makePlan(factsOf({ "server.py": "x = 1\n", ...files }), { entrypoint: "server.py", requirements: null, ...settings });
-
-function failureOf(make: () => unknown): Diagnosis {
-  try {
-    make();
-  } catch (error) {
-    expect(error).toBeInstanceOf(BuildFailure);
-    return (error as BuildFailure).diagnosis;
-  }
-  throw new Error("the plan was made");
-}
-const log = (plan: Plan) => plan.notes.map((note) => note.text).join("\n");
+import { factsOf, failureOf, log, planOf } from "../testing/plan-of.ts";
+import { makePlan } from "./plan.ts";
 
 const pyproject = `
 [project]
@@ -140,7 +121,7 @@ test("BLD-3 a lock older than pyproject.toml is used, with a warning that lists 
 test("BLD-3 the input digest changes with the dependencies, not with the code", () => {
   const files = { "pyproject.toml": pyproject, "server.py": "a = 1\n" };
   const facts = (more: Record<string, string>, digest: string) => ({ ...factsOf({ ...files, ...more }), digest });
-  const settings = { entrypoint: "server.py", requirements: null };
+  const settings = { entrypoint: "server.py", arguments: [], requirements: null };
   const before = makePlan(facts({}, "1"), settings).inputDigest;
   expect(makePlan(facts({ "server.py": "a = 2\n" }, "2"), settings).inputDigest).toBe(before);
   const changed = facts({ "pyproject.toml": pyproject.replace("httpx", "rich") }, "1");
@@ -198,51 +179,4 @@ test("BLD-18 another Python must satisfy requires-python of the project or its l
   expect(locked.within).toEqual({ range: ">=3.10", file: "uv.lock" });
   const ranged = planOf({ "fastmcp.json": JSON.stringify({ environment: { python: ">=3.12" } }) }).python;
   expect(ranged.within).toEqual({ range: ">=3.12", file: "fastmcp.json" });
-});
-
-const packaged = `
-[project]
-name = "my-server"
-dependencies = ["fastmcp"]
-[project.scripts]
-my_server = "my_server.cli:main"
-other = "my_server.other:run"
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-`;
-const inSrc = {
-  "pyproject.toml": packaged,
-  "src/my_server/__init__.py": "",
-  "src/my_server/__main__.py": "",
-  "src/my_server/cli.py": "",
-};
-
-test.each([
-  ["my_server", "src/my_server/cli.py", "a console script of pyproject.toml, which calls my_server.cli:main"],
-  ["other", "pyproject.toml", "a console script of pyproject.toml, which calls my_server.other:run"],
-  ["my_server.cli:main", "src/my_server/cli.py", "the function main of src/my_server/cli.py"],
-  ["my_server:main", "src/my_server/__init__.py", "the function main of src/my_server/__init__.py"],
-  ["my_server.cli", "src/my_server/cli.py", "run as `python -m my_server.cli`"],
-])("BLD-16 the entrypoint %s begins in %s, with the reason", (entrypoint, file, what) => {
-  const plan = planOf(inSrc, { entrypoint });
-  expect(plan).toMatchObject({ entrypoint, entryFile: file });
-  expect(log(plan)).toContain(`Entrypoint ${entrypoint}: set under Settings → Build; ${what}. The server that it`);
-  expect(plan.project).toMatchObject({ mode: "path", scripts: { my_server: "my_server.cli:main" } });
-});
-
-test("BLD-16 a package without a script of that name is run by python -m; a file comes before both", () => {
-  const { "pyproject.toml": _, ...files } = inSrc;
-  expect(planOf(files, { entrypoint: "my_server" }).entryFile).toBe("src/my_server/__main__.py");
-  expect(planOf({ ...inSrc, other: "" }, { entrypoint: "other" }).entryFile).toBe("other");
-});
-
-test("BLD-16 an entrypoint that doesn't exist is answered with what starts the server: scripts, packages, then files", () => {
-  const { fix } = failureOf(() => planOf(inSrc, { entrypoint: "nothing.here:main" }));
-  expect(fix).toEqual({ kind: "entrypoint", candidates: ["my_server", "server.py"] });
-});
-
-test("BLD-16 names of scripts that can't be written to metadata are left out", () => {
-  const hostile = packaged.replace("my_server =", '"--evil" =').replace("other =", '"a\\nb" =');
-  expect(planOf({ ...inSrc, "pyproject.toml": hostile }).project.scripts).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { BuildLogKind } from "@towpath/core/build/contract";
-import { checkEntrypoint } from "./check-entrypoint.ts";
+import type { BuildLogKind, Program } from "@towpath/core/build/contract";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
+import { chooseProgram, type OtherProgram } from "./choose-program.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
 import { type ProjectFiles, parseProjectFile, parseProjectFiles } from "./project-files.ts";
 import { choosePython, type PythonChoice, type PythonRange } from "./python-version.ts";
@@ -21,8 +21,10 @@ type ProjectInstall = {
 };
 
 export type Plan = {
-  readonly entrypoint: string;
+  readonly program: Program;
   readonly entryFile: string;
+  /** What else may start the server, if the program doesn't: only where it was found, not set. */
+  readonly others: readonly OtherProgram[];
   readonly python: PythonChoice;
   readonly dependencies: Dependencies;
   readonly project: ProjectInstall;
@@ -42,7 +44,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   const notes: PlanNote[] = [];
   const note = (entry: PlanNote) => void notes.push(entry);
   const declared = parseProjectFile(facts);
-  const entryFile = checkEntrypoint(facts, settings.entrypoint, declared, note);
+  const { program, entryFile, others } = chooseProgram(facts, settings, declared, note);
   const files = parseProjectFiles(facts, entryFile, declared);
   const dependencies = chooseDependencies(facts, settings, files, note);
   const { pyproject, fastmcp } = files;
@@ -64,8 +66,9 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   noteProject(project, note);
   const usesTree = dependencies.usesTree || project.mode === "build";
   return {
-    entrypoint: settings.entrypoint,
+    program,
     entryFile,
+    others,
     python,
     dependencies,
     project,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LayerCache, openArtifacts } from "@towpath/artifacts";
 import {
@@ -35,11 +36,18 @@ export type Workshop = {
   close(): Promise<void>;
 };
 
-/** A builder with directories of its own. Workshops with the same `dataDirectory` share caches and layers. */
+const organizationId = "org-1";
+
+/** uv's cache of all workshops on this machine, so that each package is downloaded and compiled once. */
+const sharedCache = join(tmpdir(), `towpath-test-uv-${process.getuid?.()}`);
+
+/** A builder with directories of its own. Workshops with the same `dataDirectory` share layers. */
 export async function openWorkshop(
   options: {
     readonly limits?: Partial<BuildLimits>;
     readonly dataDirectory?: string;
+    /** With an empty cache. */
+    readonly ownCache?: boolean;
     readonly buildEnvironment?: Readonly<Record<string, string>>;
     /** Overrides settings of the driver. */
     readonly isolation?: Partial<SandboxDriverConfig>;
@@ -47,7 +55,7 @@ export async function openWorkshop(
 ): Promise<Workshop> {
   const runDirectory = await shortDirectory();
   const dataDirectory = options.dataDirectory ?? join(runDirectory, "data");
-  await mkdir(dataDirectory, { recursive: true });
+  if (options.dataDirectory === undefined) await makeDataDirectory(dataDirectory, options.ownCache ?? false);
   const artifacts = openArtifacts(dataDirectory);
   const driver = createSandboxDriver({
     instanceDirectory: join(runDirectory, "b"),
@@ -86,6 +94,12 @@ export async function openWorkshop(
   };
 }
 
+async function makeDataDirectory(directory: string, ownCache: boolean): Promise<void> {
+  const caches = join(directory, "cache", "uv");
+  await Promise.all([mkdir(caches, { recursive: true }), mkdir(sharedCache, { recursive: true })]);
+  if (!ownCache) await symlink(sharedCache, join(caches, organizationId));
+}
+
 async function tryBuild(
   builder: Builder,
   files: Readonly<Record<string, string>>,
@@ -101,8 +115,9 @@ export function requestOf(more: Partial<BuildRequest>) {
   const log: LoggedLine[] = [];
   const request: BuildRequest = {
     buildId: randomUUID(),
-    organizationId: "org-1",
+    organizationId,
     entrypoint: "server.py",
+    arguments: [],
     requirements: null,
     layers: null,
     rootDirectory: null,

@@ -19,6 +19,8 @@ const fromTo = (value: unknown) => {
 const person = ({ detail }: Told) => said(detail.name ?? detail.email);
 const ofBranch = ({ detail }: Told) => (detail.branch ? ` of ${said(detail.branch)}` : "");
 
+const fork = (detail: Told["detail"]) => (detail.repository ? `the fork ${said(detail.repository)}` : "a fork");
+
 /** What each action did, as the end of a sentence that begins with who did it. */
 const words: Readonly<Record<string, Words>> = {
   "organization.create": ["team", () => "created the team"],
@@ -63,7 +65,19 @@ const words: Readonly<Record<string, Words>> = {
   "project.delete": ["servers", ({ subject }) => `deleted the server ${said(subject)}`],
   "project.follow-default-branch": ["servers", ({ detail }) => `moved production ${fromTo(detail)}, as GitHub did`],
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
-  "build.start": ["builds", (entry) => `started a build of commit ${short(entry.detail.commit)}${ofBranch(entry)}`],
+  "build.start": [
+    "builds",
+    (entry) =>
+      entry.detail.package
+        ? `started a build of ${said(entry.detail.package)} ${said(entry.detail.version)}`
+        : `started a build of commit ${short(entry.detail.commit)}${ofBranch(entry)}`,
+  ],
+  "fork.wait": [
+    "builds",
+    ({ detail }) => `held commit ${short(detail.commit)} of ${fork(detail)} until a member approves it`,
+  ],
+  "fork.approve": ["builds", ({ detail }) => `approved commit ${short(detail.commit)} of ${fork(detail)}`],
+  "fork.decline": ["builds", ({ detail }) => `declined commit ${short(detail.commit)} of ${fork(detail)}`],
   "build.skip": [
     "builds",
     (entry) => `didn't build commit ${short(entry.detail.commit)}${ofBranch(entry)}: it changes no watched path`,

@@ -18,6 +18,8 @@ const lowestRole = {
   "project.delete": "admin",
   "build.read": "viewer",
   "build.start": "member",
+  // Runs the code of strangers on this instance.
+  "build.approve": "member",
   // Tools have effects: read-only roles must not run them.
   "server.call": "member",
   "access.read": "member",

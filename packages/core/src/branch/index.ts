@@ -1,3 +1,6 @@
+export { enqueueReport } from "./enqueue-report.ts";
+export { findFork, forkBranchName, pullRequestOfForkBranch } from "./fork-branch.ts";
+
 import type { Transaction } from "@towpath/db";
 import { branch } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";

@@ -12,7 +12,7 @@ export const buildStatuses = ["queued", "building", "succeeded", "failed", "canc
 export const buildStatusSchema = z.enum(buildStatuses);
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
-const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli", "promote"] as const;
+const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli", "promote", "package"] as const;
 export const buildTriggerSchema = z.enum(buildTriggers);
 export type BuildTrigger = z.infer<typeof buildTriggerSchema>;
 
@@ -55,6 +55,13 @@ const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
 export const layersSchema = z.object({ pythonVersion: z.string(), dependencies: digestSchema, code: digestSchema });
 export type Layers = z.infer<typeof layersSchema>;
 
+/**
+ * What a build starts. `entrypoint`: as in the project's settings, or as found in the commit. `arguments`: words after
+ * the program's name.
+ */
+export const programSchema = z.object({ entrypoint: z.string(), arguments: z.array(z.string()) });
+export type Program = z.infer<typeof programSchema>;
+
 const diagnosisCodes = [
   "source_unavailable",
   "source_too_large",
@@ -77,6 +84,12 @@ const diagnosisCodes = [
   "factory_failed",
   "lifespan_failed",
   "mcp_version_mismatch",
+  "keyword_removed",
+  "dependency_mismatch",
+  "native_library_missing",
+  "host_unreachable",
+  "read_only",
+  "arguments_missing",
   "start_timeout",
   "exited_early",
   "out_of_memory",
@@ -117,7 +130,9 @@ export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
 const buildWarningCodes = [
   "python_replaced",
+  "bridged",
   "nothing_offered",
+  "incomplete",
   "list_failed",
   "lists_not_read",
   "sign_in_unreachable",

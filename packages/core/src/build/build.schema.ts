@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { packageVersionSchema } from "../package/package.schema.ts";
 import { commitShaSchema } from "../project/project.schema.ts";
 import { buildTriggerSchema } from "./build-contract.schema.ts";
 
@@ -25,6 +26,8 @@ export const startBuildSchema = z.object({
   branch: z.string().min(1).max(255).optional(),
   /** Default: the branch's newest commit. */
   commitSha: commitShaSchema.nullish(),
+  /** Of a project that runs a package; default: the newest. */
+  version: packageVersionSchema.nullish(),
   trigger: buildTriggerSchema.default("import"),
   /**
    * If the branch's newest build is of this commit and the project's current settings: `unless-failed` returns that

@@ -297,7 +297,7 @@ test("LOG-6 no build of an organization starts while its build files are removed
     ctx: testContext(database.db, owner.owner),
     input: { orgSlug: owner.slug, projectName: project.name, commitSha: shaOf("cache") },
   });
-  const input = { organizationId: owner.id };
+  const input = { cacheOwnerId: owner.id };
   const [removing, removed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const events: string[] = [];
   const removal = unlessBuilding({ ctx: worker(), input }, async () => {

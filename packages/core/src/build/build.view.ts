@@ -17,7 +17,7 @@ import {
   buildTriggerSchema,
   type Diagnosis,
 } from "./build-contract.schema.ts";
-import { readDiagnosis, readLayers, readManifest, readTimings, readWarnings } from "./stored-build.ts";
+import { readDiagnosis, readLayers, readManifest, readProgram, readTimings, readWarnings } from "./stored-build.ts";
 
 /** The specification's Build without the manifest, which can be large and lists don't need. */
 export type BuildSummary = {
@@ -25,6 +25,8 @@ export type BuildSummary = {
   readonly status: BuildStatus;
   readonly trigger: BuildTrigger;
   readonly commitSha: string;
+  /** Of a package; null for a commit. */
+  readonly packageVersion: string | null;
   readonly commitMessage: string | null;
   readonly commitAuthor: string | null;
   /** Name of the person who asked for it; null for builds of pushes, and after the account was deleted. */
@@ -64,7 +66,11 @@ export type BuildView = BuildSummary & {
   /** Problems that didn't fail the build. */
   readonly warnings: readonly BuildWarning[];
   readonly timings: BuildTimings;
+  /** What it starts: as set, or as found; empty until it was found. */
   readonly entrypoint: string;
+  readonly arguments: readonly string[];
+  /** The project's settings name no entrypoint: this build finds it in its commit. */
+  readonly findsEntrypoint: boolean;
   readonly requirements: string | null;
   readonly pythonVersion: string | null;
   readonly attempt: number;
@@ -84,6 +90,7 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
     status: buildStatusSchema.parse(found.status),
     trigger: buildTriggerSchema.catch("push").parse(found.trigger),
     commitSha: found.commitSha,
+    packageVersion: found.packageVersion,
     commitMessage: found.commitMessage,
     commitAuthor: found.commitAuthor,
     startedBy: row.startedBy && displayNameOf(row.startedBy),
@@ -122,7 +129,8 @@ export function buildView(ctx: Context, row: BuildJoin): BuildView {
     manifest: readManifest(row.build.manifest),
     warnings: readWarnings(row.build, summary.project.authMode),
     timings: readTimings(row.build.timings),
-    entrypoint: row.build.entrypoint,
+    ...(readProgram(row.build.program) ?? { entrypoint: row.build.entrypoint, arguments: row.build.arguments }),
+    findsEntrypoint: row.build.entrypoint === "",
     requirements: row.build.requirements,
     pythonVersion: readLayers(row.build.layers)?.pythonVersion ?? null,
     attempt: row.build.attempt,

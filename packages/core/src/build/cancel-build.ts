@@ -1,6 +1,7 @@
 import { build } from "@towpath/db/schema";
 import { and, eq, inArray } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
+import { enqueueReport } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { expectedBefore } from "./build.state.ts";
@@ -29,8 +30,9 @@ export async function cancelBuild(call: { ctx: Context; input: { readonly buildI
           inArray(build.status, [...expectedBefore("canceled")]),
         ),
       )
-      .returning({ id: build.id, commitSha: build.commitSha });
+      .returning({ id: build.id, branchId: build.branchId, commitSha: build.commitSha });
     if (!canceled) throw new TowpathError("conflict", "This build has already ended.");
+    await enqueueReport(tx, ctx, canceled.branchId);
     const phase = await lastPhase(tx, canceled.id);
     await noteInBuildLog(tx, canceled.id, now, { phase, kind: "warning", text: "Canceled by a team member." });
     await audit(tx, ctx, {

@@ -1,6 +1,7 @@
 export { startBuildSchema } from "./build.schema.ts";
 export { isEnded } from "./build.state.ts";
 export type { BuildPage, BuildSummary, BuildView } from "./build.view.ts";
+export { buildNewVersions } from "./build-new-versions.ts";
 export { cancelBuild } from "./cancel-build.ts";
 export { authorizeBuild, getBuild, listBuilds } from "./get-build.ts";
 export { holdBuilds } from "./hold-builds.ts";

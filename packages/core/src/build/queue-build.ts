@@ -1,11 +1,11 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, project } from "@towpath/db/schema";
 import { and, eq, inArray, max, sql } from "drizzle-orm";
-import { lockBranch } from "../branch/index.ts";
+import { enqueueReport, lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
-import type { Commit } from "../project/project.schema.ts";
+import type { BuildSource } from "../project/project.schema.ts";
 import { expectedBefore } from "./build.state.ts";
 import { noteInBuildLog } from "./build.store.ts";
 import type { BuildTrigger } from "./build-contract.schema.ts";
@@ -15,11 +15,20 @@ export type BuildRow = typeof build.$inferSelect;
 export type NewBuild = {
   readonly project: typeof project.$inferSelect;
   readonly branchId: string;
-  readonly commit: Commit;
+  readonly commit: BuildSource;
   readonly trigger: BuildTrigger;
-  /** For a promotion: the build whose layers it takes over, with the entrypoint that they were made for. */
-  readonly promoted?: Pick<BuildRow, "id" | "layers" | "entrypoint" | "requirements" | "rootDirectory">;
+  /** For a promotion: the build whose layers it takes over, with what it starts. */
+  readonly promoted?: Pick<
+    BuildRow,
+    "id" | "layers" | "program" | "entrypoint" | "arguments" | "requirements" | "rootDirectory"
+  >;
 };
+
+/** What an earlier build built, to be built again. */
+export const sourceOfBuild = (row: BuildRow): BuildSource => ({
+  ...{ sha: row.commitSha, message: row.commitMessage, author: row.commitAuthor },
+  packageVersion: row.packageVersion,
+});
 
 /**
  * Inserts a queued build as the newest of its branch, cancels the branch's builds that are still queued, and reopens an
@@ -48,6 +57,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       projectId: input.project.id,
       branchId: input.branchId,
       commitSha: input.commit.sha,
+      packageVersion: input.commit.packageVersion ?? null,
       commitMessage: input.commit.message,
       commitAuthor: input.commit.author,
       pullRequestNumber: locked.pullRequestNumber,
@@ -55,16 +65,19 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       trigger: input.trigger,
       sequence: (newest?.sequence ?? 0) + 1,
       entrypoint: (input.promoted ?? input.project).entrypoint,
+      arguments: (input.promoted ?? input.project).arguments,
       requirements: (input.promoted ?? input.project).requirements,
       rootDirectory: (input.promoted ?? input.project).rootDirectory,
       promotedFromBuildId: input.promoted?.id ?? null,
       layers: input.promoted?.layers ?? null,
+      program: input.promoted?.program ?? null,
       createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
       createdAt: now,
       updatedAt: now,
     })
     .returning();
   if (!row) throw new TowpathError("internal", "The build could not be queued.");
+  await enqueueReport(tx, ctx, row.branchId);
   return row;
 }
 
@@ -106,6 +119,7 @@ export async function supersedeQueued(
       ),
     )
     .returning({ id: build.id });
+  if (canceled.length > 0) await enqueueReport(tx, ctx, branchId);
   for (const { id } of canceled) {
     await noteInBuildLog(tx, id, now, { phase: "fetch", kind: "warning", text: reason });
   }

@@ -7,7 +7,7 @@ import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { noteInBuildLog } from "./build.store.ts";
 import { layersSchema } from "./build-contract.schema.ts";
-import { enqueueBuild, insertBuild } from "./queue-build.ts";
+import { enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
 
 const action = "build.rebuild";
 const reason =
@@ -69,8 +69,7 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string): Pro
     sql`${auditLog.detail} ->> 'deployment' = ${deploymentId}`,
   );
   if ((await tx.$count(auditLog, tried)) > 0) return null;
-  const { commitSha: sha, commitMessage: message, commitAuthor: author } = live.build;
-  const commit = { sha, message, author };
+  const commit = sourceOfBuild(live.build);
   const row = await insertBuild(tx, ctx, {
     project: live.project,
     branchId: of.branchId,
@@ -84,7 +83,7 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string): Pro
     projectId: live.project.id,
     action,
     subject: row.id,
-    detail: { of: live.build.id, deployment: deploymentId, commit: sha },
+    detail: { of: live.build.id, deployment: deploymentId, commit: commit.sha },
   });
   return row.id;
 }

@@ -1,12 +1,13 @@
 import { build } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
+import { findFork } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
-import { notFound } from "../errors/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
-import { enqueueBuild, insertBuild } from "./queue-build.ts";
+import { enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
 
 /**
  * Builds the commit of an earlier build again, with the project's current settings, as the newest build of its branch
@@ -22,10 +23,17 @@ export async function redeployBuild(call: { ctx: Context; input: { readonly buil
       .from(build)
       .where(and(eq(build.projectId, project.id), eq(build.id, input.buildId)));
     if (!earlier) throw notFound("build");
+    const fork = await findFork(tx, earlier.branchId);
+    if (fork && (fork.state !== "approved" || fork.commitSha !== earlier.commitSha)) {
+      throw new TowpathError(
+        "conflict",
+        "This build is of a pull request from a fork, whose newest commit isn't this one or isn't approved. Approve the newest commit instead.",
+      );
+    }
     const row = await insertBuild(tx, ctx, {
       project,
       branchId: earlier.branchId,
-      commit: { sha: earlier.commitSha, message: earlier.commitMessage, author: earlier.commitAuthor },
+      commit: sourceOfBuild(earlier),
       trigger: "redeploy",
     });
     await enqueueBuild(tx, ctx, row.id);

@@ -1,6 +1,7 @@
 import { build, project } from "@towpath/db/schema";
 import { and, eq, gte, lt, min, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
+import { enqueueReport } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import type { Diagnosis } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
@@ -37,11 +38,15 @@ export async function requeueLostBuilds(call: {
     eq(build.status, "building"),
     lt(build.updatedAt, sql`now() - ${input.staleMs} * interval '1 millisecond'`),
   );
-  const failed = await ctx.db
-    .update(build)
-    .set({ status: "failed", diagnosis: workersLost, endedAt: sql`now()`, updatedAt: sql`now()` })
-    .where(and(stale, gte(build.attempt, maxAttempts)))
-    .returning({ id: build.id });
+  const failed = await ctx.db.transaction(async (tx) => {
+    const rows = await tx
+      .update(build)
+      .set({ status: "failed", diagnosis: workersLost, endedAt: sql`now()`, updatedAt: sql`now()` })
+      .where(and(stale, gte(build.attempt, maxAttempts)))
+      .returning({ id: build.id, branchId: build.branchId });
+    for (const { branchId } of rows) await enqueueReport(tx, ctx, branchId);
+    return rows;
+  });
   const requeued = await ctx.db
     .update(build)
     .set({ status: "queued", updatedAt: sql`now()` })

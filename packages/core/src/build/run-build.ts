@@ -1,6 +1,7 @@
 import { build } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
+import { enqueueReport } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { ofAttempt } from "./build.store.ts";
 import type { BuildTimings, Diagnosis } from "./build-contract.schema.ts";
@@ -58,16 +59,19 @@ export async function failBuild(call: {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const now = ctx.clock.now();
-  const failed = await ctx.db
-    .update(build)
-    .set({
-      status: "failed",
-      diagnosis: storableDiagnosis(input.diagnosis),
-      endedAt: now,
-      updatedAt: now,
-      ...(input.timings && { timings: input.timings }),
-    })
-    .where(ofAttempt(input, "failed"))
-    .returning({ id: build.id });
-  return failed.length === 1;
+  return ctx.db.transaction(async (tx) => {
+    const [failed] = await tx
+      .update(build)
+      .set({
+        status: "failed",
+        diagnosis: storableDiagnosis(input.diagnosis),
+        endedAt: now,
+        updatedAt: now,
+        ...(input.timings && { timings: input.timings }),
+      })
+      .where(ofAttempt(input, "failed"))
+      .returning({ branchId: build.branchId });
+    if (failed) await enqueueReport(tx, ctx, failed.branchId);
+    return failed !== undefined;
+  });
 }

@@ -1,13 +1,14 @@
 import type { project } from "@towpath/db/schema";
 import { audit } from "../audit/index.ts";
 import { authorizeProject } from "../authorize/index.ts";
-import { ensureBranch } from "../branch/index.ts";
+import { ensureBranch, pullRequestOfForkBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
-import { addressOf, requireRepositoryHost } from "../ports/index.ts";
-import type { Commit } from "../project/project.schema.ts";
+import { chooseRelease, versionCommit } from "../package/internal.ts";
+import { addressOf, requirePackageIndex, requireRepositoryHost } from "../ports/index.ts";
+import type { BuildSource } from "../project/project.schema.ts";
 import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
 import { newestBuildOf } from "./build.store.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
@@ -20,7 +21,7 @@ function isReusable(status: string, reuse: "unless-failed" | "always" | "never")
 }
 
 /**
- * Builds a commit of a branch (dispatch), by default its newest. If the branch's newest build is of this commit and the
+ * Builds a commit of a branch (dispatch) or a version of a package, by default the newest. If the branch's newest build is of this commit and the
  * current settings, and `reuse` allows it, returns that build with `created: false`, so that a push which a webhook has
  * already reported isn't built twice.
  *
@@ -38,8 +39,14 @@ export async function startBuild(call: {
   });
   const input = parseInput(startBuildSchema, call.input);
   const name = input.branch ?? project.defaultBranch;
+  if (pullRequestOfForkBranch(name) !== null) {
+    throw new TowpathError(
+      "conflict",
+      "This is a pull request from a fork. Approve its commit instead, on the Deployments page or by `./towpath approve`.",
+    );
+  }
   await requireStorageForBuilds(ctx);
-  const commit = await readCommit(ctx, project, name, input.commitSha);
+  const commit = await readSource(ctx, project, { ...input, branch: name });
   const started = await ctx.db.transaction(async (tx) => {
     const target = { projectId: project.id, name, isDefault: name === project.defaultBranch };
     const branch = await ensureBranch(tx, ctx, target);
@@ -47,6 +54,7 @@ export async function startBuild(call: {
     const same =
       newest?.commitSha === commit.sha &&
       newest.entrypoint === project.entrypoint &&
+      newest.arguments.join("\0") === project.arguments.join("\0") &&
       newest.requirements === project.requirements &&
       newest.rootDirectory === project.rootDirectory;
     if (newest && same && isReusable(newest.status, input.reuse)) return { id: newest.id, created: false };
@@ -58,25 +66,30 @@ export async function startBuild(call: {
       projectId: project.id,
       action: "build.start",
       subject: row.id,
-      detail: { branch: name, commit: commit.sha, trigger },
+      detail: commit.packageVersion
+        ? { package: project.packageName, version: commit.packageVersion, trigger }
+        : { branch: name, commit: commit.sha, trigger },
     });
     return { id: row.id, created: true };
   });
   return { build: await findBuildView(ctx, started.id), created: started.created };
 }
 
-async function readCommit(
+async function readSource(
   ctx: Context,
   of: typeof project.$inferSelect,
-  branch: string,
-  sha: string | null | undefined,
-): Promise<Commit> {
+  { branch, commitSha, version }: Pick<StartBuildInput, "commitSha" | "version"> & { readonly branch: string },
+): Promise<BuildSource> {
+  if (of.packageName !== null) {
+    const release = chooseRelease(await requirePackageIndex(ctx).releases(of.packageName), version);
+    return versionCommit(of.packageName, release.version);
+  }
   if (of.installationId === null || of.repositoryFullName === null) {
     throw new TowpathError("conflict", "This project has no repository to build from.");
   }
   const address = addressOf(of.installationId, of.repositoryFullName);
   const host = requireRepositoryHost(ctx);
-  const commit = sha ? await host.commit(address, sha) : await host.head(address, branch);
+  const commit = commitSha ? await host.commit(address, commitSha) : await host.head(address, branch);
   if (!commit) throw notFound("branch");
   return commit;
 }

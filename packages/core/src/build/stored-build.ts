@@ -12,6 +12,8 @@ import {
   diagnosisSchema,
   type Layers,
   layersSchema,
+  type Program,
+  programSchema,
   signInWarning,
 } from "./build-contract.schema.ts";
 
@@ -25,6 +27,7 @@ function read<Schema extends z.ZodType>(schema: Schema, stored: unknown): z.outp
 }
 
 export const readLayers = (stored: unknown): Layers | null => read(layersSchema, stored);
+export const readProgram = (stored: unknown): Program | null => read(programSchema, stored);
 export const readManifest = (stored: unknown): BuildManifest => read(manifestSchema, stored);
 
 export function readTimings(stored: unknown): BuildTimings {

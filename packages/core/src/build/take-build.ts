@@ -1,7 +1,7 @@
 import { branch, build, organization, project } from "@towpath/db/schema";
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
-import { environmentOf } from "../branch/index.ts";
+import { enqueueReport, environmentOf, pullRequestOfForkBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { isId } from "../input/index.ts";
 import { chooseLabel } from "../label/index.ts";
@@ -10,19 +10,28 @@ import { mcpUrl, serverUrl } from "../server-url/index.ts";
 import { expectedBefore } from "./build.state.ts";
 import type { Layers } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
-import { readLayers } from "./stored-build.ts";
+import { readLayers, readProgram } from "./stored-build.ts";
 
 /** What a worker needs to run a build. `attempt` is the fence for all its later writes. */
 export type TakenBuild = {
   readonly buildId: string;
   readonly attempt: number;
   readonly commitSha: string;
+  /** Of a package; null for a commit. */
+  readonly packageVersion: string | null;
+  /** Empty: to be found in the commit. */
   readonly entrypoint: string;
+  readonly arguments: readonly string[];
   readonly requirements: string | null;
   readonly rootDirectory: string | null;
   /** For a promotion: the layers that it takes over from a preview. Null: they are to be made. */
   readonly layers: Layers | null;
   readonly organizationId: string;
+  /**
+   * Whose packages and dependency layers the build may reuse and leave behind: the organization's, or for a pull request
+   * from a fork the branch's alone (BLD-9).
+   */
+  readonly cacheOwnerId: string;
   readonly environment: "production" | "preview";
   readonly branchName: string;
   /** The server's public base URL, passed to it (RUN-4), without `/mcp`. */
@@ -35,6 +44,7 @@ export type TakenBuild = {
     readonly installationId: number | null;
     readonly repositoryId: number | null;
     readonly repositoryFullName: string | null;
+    readonly packageName: string | null;
   };
 };
 
@@ -42,25 +52,27 @@ export type TakenBuild = {
 const takingBuilds = sql.raw("hashtext('towpath_take_build')");
 
 /**
- * Runs `work` while no build of the organization runs; none can be taken meanwhile, so `work` must be short. Null when
- * a build is running or being taken. The organization may have been deleted.
+ * Runs `work` while no build that uses the cache of an organization, or of a fork's branch, runs; none can be taken
+ * meanwhile, so `work` must be short. Null when a build is running or being taken. The owner may have been deleted.
  */
 export function unlessBuilding<Result>(
-  call: { ctx: Context; input: { readonly organizationId: string } },
+  call: { ctx: Context; input: { readonly cacheOwnerId: string } },
   work: () => Promise<Result>,
 ): Promise<Result | null> {
-  const { ctx, input } = call;
+  const { ctx } = call;
+  const { cacheOwnerId: ownerId } = call.input;
   authorizePlatform(ctx);
   return ctx.db.transaction(async (tx) => {
     const { rows } = await tx.execute<{ held: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(${takingBuilds}, hashtext(${input.organizationId})) AS held`,
+      sql`SELECT pg_try_advisory_xact_lock(${takingBuilds}, hashtext(${ownerId})) AS held`,
     );
     if (!rows[0]?.held) return null;
+    const ofOwner = isId(ownerId) ? or(eq(project.organizationId, ownerId), eq(build.branchId, ownerId)) : sql`false`;
     const underWay = await tx
       .select({ id: build.id })
       .from(build)
       .innerJoin(project, eq(project.id, build.projectId))
-      .where(and(eq(project.organizationId, input.organizationId), eq(build.status, "building")))
+      .where(and(ofOwner, eq(build.status, "building")))
       .limit(1);
     return underWay.length === 0 ? work() : null;
   });
@@ -76,12 +88,14 @@ export async function takeBuild(call: {
   if (!isId(input.buildId)) return null;
   const taken = await ctx.db.transaction(async (tx) => {
     const [owner] = await tx
-      .select({ organizationId: project.organizationId })
+      .select({ organizationId: project.organizationId, branchId: build.branchId })
       .from(build)
       .innerJoin(project, eq(project.id, build.projectId))
       .where(eq(build.id, input.buildId));
     if (!owner) return null;
-    await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${takingBuilds}, hashtext(${owner.organizationId}))`);
+    for (const id of [owner.organizationId, owner.branchId]) {
+      await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${takingBuilds}, hashtext(${id}))`);
+    }
     const [row] = await tx
       .update(build)
       .set({
@@ -92,6 +106,7 @@ export async function takeBuild(call: {
       })
       .where(and(eq(build.id, input.buildId), inArray(build.status, [...expectedBefore("building")])))
       .returning();
+    if (row) await enqueueReport(tx, ctx, row.branchId);
     return row;
   });
   if (!taken) return null;
@@ -102,6 +117,9 @@ export async function takeBuild(call: {
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .where(eq(branch.id, taken.branchId));
   if (!of) return null;
+  const isPromotion = taken.trigger === "promote";
+  // With the layers comes what was found in them.
+  const program = (isPromotion && readProgram(taken.program)) || taken;
   const label = await chooseLabel(ctx.db, {
     projectId: of.project.id,
     projectName: of.project.name,
@@ -111,11 +129,14 @@ export async function takeBuild(call: {
     buildId: taken.id,
     attempt: taken.attempt,
     commitSha: taken.commitSha,
-    entrypoint: taken.entrypoint,
+    packageVersion: taken.packageVersion,
+    entrypoint: program.entrypoint,
+    arguments: program.arguments,
     requirements: taken.requirements,
     rootDirectory: taken.rootDirectory,
-    layers: taken.trigger === "promote" ? readLayers(taken.layers) : null,
+    layers: isPromotion ? readLayers(taken.layers) : null,
     organizationId: of.organizationId,
+    cacheOwnerId: pullRequestOfForkBranch(of.branch.name) === null ? of.organizationId : of.branch.id,
     environment: environmentOf(of.branch),
     branchName: of.branch.name,
     serverUrl: serverUrl(ctx.serverUrlTemplate, label),

@@ -3,7 +3,15 @@ import type { Database } from "@towpath/db";
 import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
 import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
-import type { Clock, ExternalServers, JobQueue, MailSender, RepositoryHost, ServerHost } from "../ports/index.ts";
+import type {
+  Clock,
+  ExternalServers,
+  JobQueue,
+  MailSender,
+  PackageIndex,
+  RepositoryHost,
+  ServerHost,
+} from "../ports/index.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -26,6 +34,8 @@ export type Context = {
   readonly serverUrlTemplate: string;
   /** Null on an instance without GitHub App and local forge; absent in processes that don't deploy. */
   readonly repositories?: RepositoryHost | null;
+  /** Absent in processes that deploy no packages. */
+  readonly packages?: PackageIndex;
   /** Without it, verbs that use secrets throw `not_configured`. */
   readonly secrets?: SecretBox;
   /**

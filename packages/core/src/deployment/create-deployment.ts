@@ -4,7 +4,7 @@ import type { RecordedAnswers } from "@towpath/mcp/manifest";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { environmentOf } from "../branch/index.ts";
-import type { BuildManifest, BuildTimings, BuildWarning, Layers } from "../build/build-contract.schema.ts";
+import type { BuildManifest, BuildTimings, BuildWarning, Layers, Program } from "../build/build-contract.schema.ts";
 import { storableWarning } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
@@ -15,6 +15,7 @@ export type BuildOutcome = {
   readonly buildId: string;
   readonly attempt: number;
   readonly layers: Layers;
+  readonly program: Program;
   /** Null when the server's lists could not be read. */
   readonly manifest: BuildManifest;
   /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */
@@ -61,6 +62,7 @@ function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
       .update(build)
       .set({
         layers: input.layers,
+        program: input.program,
         manifest: input.manifest,
         warnings: input.warnings.map(storableWarning),
         ownSignIn: input.ownSignIn,

@@ -63,6 +63,8 @@ export type BranchView = {
   readonly isDefault: boolean;
   readonly prNumber: number | null;
   readonly prUrl: string | null;
+  /** A pull request from a fork of which no commit was approved yet (BLD-9). */
+  readonly isUnbuiltFork: boolean;
   /** The newest push, if it built nothing because it changes no watched path (BLD-15). */
   readonly skipped: { readonly commitSha: string; readonly commitMessage: string | null; readonly at: string } | null;
   readonly latestBuild: {

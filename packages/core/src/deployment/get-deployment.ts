@@ -1,6 +1,7 @@
 import { deployment } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { authorizeProject, type Permission, type ProjectAccess } from "../authorize/index.ts";
+import { pullRequestOfForkBranch } from "../branch/index.ts";
 import { buildStatusSchema, buildTriggerSchema } from "../build/build-contract.schema.ts";
 import { type BuildView, buildView, readManifest, selectBuilds } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
@@ -75,6 +76,7 @@ export async function listBranchesWithDeployments(call: {
     isDefault: branch.isDefault,
     prNumber: branch.pullRequestNumber,
     prUrl: branch.pullRequestUrl,
+    isUnbuiltFork: latestBuild === null && pullRequestOfForkBranch(branch.name) !== null,
     skipped:
       branch.skippedCommitSha !== null && branch.skippedAt !== null
         ? {

@@ -3,7 +3,7 @@ import { build, deployment, project, route } from "@towpath/db/schema";
 import { and, eq, gt, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
-import { type BranchRow, environmentOf, lockBranch } from "../branch/index.ts";
+import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../branch/index.ts";
 import type { BuildTimings } from "../build/build-contract.schema.ts";
 import { type BuildRow, noteInBuildLog, ofAttempt } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
@@ -46,6 +46,7 @@ export async function goLive(call: {
     await lockLabels(tx);
     const ended = await succeed(tx, ctx, input);
     if (!ended) return { outcome: "lost" };
+    await enqueueReport(tx, ctx, branchId);
     const result = branch.endedAt ? { outcome: "branch-ended" as const } : await moveRoute(tx, ctx, ended, branch);
     await noteInBuildLog(tx, ended.id, ctx.clock.now(), { phase: "rollout", kind: "step", text: lastLine(result) });
     return result;

@@ -14,7 +14,6 @@ export {
 } from "./get-last-successful-build.ts";
 export { getManifest } from "./get-manifest.ts";
 export { getServerStatus, listBranchDeploymentIds, type ServerStatusView } from "./get-server-status.ts";
-export { getSurfaceChanges, type SurfaceChangesView } from "./get-surface-changes.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";
 export type { InstanceState } from "./instance-state.ts";
 export { type DeployedCommit, findDeployedCommit, findDeployments, listRecentDeployments } from "./list-deployments.ts";

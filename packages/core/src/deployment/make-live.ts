@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { build, deployment, route } from "@towpath/db/schema";
 import { eq, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { type BranchRow, environmentOf, lockBranch } from "../branch/index.ts";
+import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
@@ -51,6 +51,7 @@ export async function makeDeploymentLive(call: {
       .values({ label, projectId: project.id, branchId: branch.id, sequence: chosen.build.sequence, ...target })
       .onConflictDoUpdate({ target: route.branchId, set: target });
     await tx.update(deployment).set({ slug: label }).where(eq(deployment.id, chosen.deployment.id));
+    await enqueueReport(tx, ctx, branch.id);
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: project.id,

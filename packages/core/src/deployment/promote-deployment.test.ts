@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { failBuild, getBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { referencedLayers } from "../retention/index.ts";
+import { getSurfaceChanges } from "../surface/index.ts";
 import {
   finishBuild,
   liveCommit,
@@ -16,7 +17,7 @@ import {
   shaOf,
 } from "../testing/index.ts";
 import { openProjectSuite } from "../testing/project-suite.ts";
-import { createDeployment, getSurfaceChanges, makeDeploymentLive, promoteDeployment } from "./index.ts";
+import { createDeployment, makeDeploymentLive, promoteDeployment } from "./index.ts";
 
 const suite = openProjectSuite();
 const strangers = async () => (await seedOrganization(suite.database.db)).owner;
@@ -43,14 +44,17 @@ async function deploy(name: string, branchName = "main") {
   return { buildId, layers, deploymentId: row?.id ?? "" };
 }
 
-test("PRJ-14 BLD-10 a preview is promoted: its layers and entrypoint, production's environment, live once it answers", async () => {
+test("PRJ-14 BLD-10 a preview is promoted: its layers, entrypoint and arguments, production's environment, live once it answers", async () => {
   const { project } = suite;
   await deploy("main");
   const preview = await deploy("better", "feature");
   await suite.database.db
     .update(projectTable)
-    .set({ entrypoint: "other.py", requirements: "other.txt" })
+    .set({ entrypoint: "other.py", arguments: ["--other"], requirements: "other.txt" })
     .where(eq(projectTable.id, project.id));
+  // The preview's build has found what it starts (BLD-16).
+  const program = { entrypoint: "found.py", arguments: ["--db", "a b"] };
+  await suite.database.db.update(build).set({ entrypoint: "", program }).where(eq(build.id, preview.buildId));
   const queue = memoryQueue();
   const promoted = await promoteDeployment({
     ctx: suite.as(suite.team.owner, { queue }),
@@ -58,7 +62,8 @@ test("PRJ-14 BLD-10 a preview is promoted: its layers and entrypoint, production
   });
   expect(promoted).toMatchObject({
     ...{ status: "queued", trigger: "promote", branch: { name: "main" }, commitSha: shaOf("better") },
-    ...{ promotedFromBuildId: preview.buildId, entrypoint: "echo.py", requirements: null, startedBy: "Ada" },
+    ...{ promotedFromBuildId: preview.buildId, ...program, requirements: null, startedBy: "Ada" },
+    findsEntrypoint: true,
   });
   expect(queue.jobs).toHaveLength(1);
   // Nothing is live that has not answered, and the layers are kept while the build waits.
@@ -66,7 +71,7 @@ test("PRJ-14 BLD-10 a preview is promoted: its layers and entrypoint, production
   await suite.database.db.delete(deployment).where(eq(deployment.id, preview.deploymentId));
   expect(await referencedLayers({ ctx: worker() })).toContain(preview.layers.code);
   const { taken, ...fence } = await take(promoted.id);
-  expect(taken).toMatchObject({ environment: "production", layers: preview.layers, entrypoint: "echo.py" });
+  expect(taken).toMatchObject({ environment: "production", layers: preview.layers, ...program });
   expect(await finishBuild(suite.database.db, fence)).toMatchObject({ outcome: "live", label: project.name });
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("better"));
   const [entry] = await suite.database.db

@@ -1,7 +1,7 @@
 import { build, deployment } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { ensureBranch } from "../branch/index.ts";
+import { ensureBranch, findFork } from "../branch/index.ts";
 import { type BuildView, enqueueBuild, findBuildView, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
@@ -32,6 +32,12 @@ export async function promoteDeployment(call: {
       .for("key share");
     if (!preview) throw notFound("deployment");
     requirePromotable(preview);
+    if (await findFork(tx, preview.build.branchId)) {
+      throw new TowpathError(
+        "conflict",
+        "This preview is of a pull request from a fork. Merge the pull request to put it into production.",
+      );
+    }
     const { commitSha: sha, commitMessage: message, commitAuthor: author } = preview.build;
     const row = await insertBuild(tx, ctx, {
       project,

@@ -19,7 +19,7 @@ const report: IsolationReport = {
     ...["no host files", "unprivileged user", "own network", "disk limit", "system call filter"].map((name) =>
       check(name, true),
     ),
-    ...["memory limit", "cpu limit"].map((name) => check(name, false)),
+    ...["memory limit", "cpu limit", "data quota"].map((name) => check(name, false)),
   ],
   exceptions: [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "No limits." }],
   problems: [],
@@ -49,6 +49,7 @@ test("RUN-1 admins see which protections are active, and when the runner last re
     cpu: "off",
     processes: "untried",
     disk: "on",
+    data: "off",
     "system-calls": "on",
   });
   expect(view.protections.find(({ name }) => name === "memory")?.detail).toContain("memory limit is missing");

@@ -13,6 +13,7 @@ export type ProtectionName =
   | "cpu"
   | "processes"
   | "disk"
+  | "data"
   | "system-calls";
 
 /** `off`: its test failed. `untried`: not tested. */
@@ -95,7 +96,8 @@ export async function getIsolationWarning({ ctx, input }: Call): Promise<Isolati
   await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
   const found = await newestHostIsolation(ctx.db);
   if (found === null || !isCurrent(ctx, found)) return null;
-  const missing = protectionsOf(found.report).filter(({ state }) => state === "off");
+  // Without a quota on /data nothing is unprotected: servers that keep data are refused.
+  const missing = protectionsOf(found.report).filter(({ name, state }) => state === "off" && name !== "data");
   if (missing.length === 0) return null;
   return { missing: missing.map(({ name }) => name), refused: found.report.problems.length > 0 };
 }
@@ -109,6 +111,7 @@ const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
   cpu: ["cpu limit"],
   processes: ["process limit"],
   disk: ["disk limit"],
+  data: ["data quota"],
   "system-calls": ["system call filter"],
 };
 

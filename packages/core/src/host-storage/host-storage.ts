@@ -19,6 +19,8 @@ const storageReportSchema = z.object({
   low: z.boolean(),
   /** Sizes of the subdirectories of the data directory, by name; measured every few minutes. */
   kinds: z.record(z.string(), bytes),
+  /** The Pythons that builds and servers can use there, newest first. Workers of an earlier version don't say. */
+  pythons: z.array(z.object({ version: z.string(), isDownloaded: z.boolean() })).optional(),
 });
 
 export type StorageReport = z.infer<typeof storageReportSchema>;

@@ -12,6 +12,8 @@ export const jobPayloadSchemas = {
   "branch.sync": z.object({ projectId: z.uuid(), branch: z.string() }),
   /** GitHub reported a change of an installation: request its current state and apply it. */
   "installation.sync": z.object({ installationId: z.number().int() }),
+  /** Tell GitHub how a branch and its builds are. */
+  "branch.report": z.object({ branchId: z.uuid() }),
   /** An organization's turn: run its oldest queued build. */
   "build.run": z.object({ organizationId: z.uuid() }),
   /** Send a message that waits in `mail_message`. */
@@ -28,6 +30,8 @@ type EnqueueOptions = {
   readonly group?: string;
   /** The job is enqueued only if and when this transaction commits. */
   readonly transaction?: Transaction;
+  /** Not before then. */
+  readonly startAfter?: Date;
 };
 
 /** Enqueues jobs; pg-boss in production. */
@@ -71,6 +75,36 @@ export const gitHubNotConfigured = () =>
     "not_configured",
     "GitHub is not set up on this instance. Ask the operator to connect a GitHub App.",
   );
+
+/** A version of a package that can be installed. */
+export type Release = {
+  readonly version: string;
+  readonly isPrerelease: boolean;
+  /** What its files say, such as `>=3.10`; null when they say nothing. */
+  readonly requiresPython: string | null;
+};
+
+export type PackageReleases = {
+  /** As the index writes it. */
+  readonly name: string;
+  /** Newest first. Without versions that were yanked, or of which there is no file. */
+  readonly releases: readonly Release[];
+};
+
+/** The package indexes of this instance, asked in uv's order. */
+export type PackageIndex = {
+  /**
+   * @param name normalized: PEP 503
+   * @throws TowpathError `not_found`, `upstream_unavailable`
+   */
+  releases(name: string, signal?: AbortSignal): Promise<PackageReleases>;
+};
+
+/** @throws TowpathError `not_configured` in processes that deploy no packages */
+export function requirePackageIndex(ctx: { readonly packages?: PackageIndex }): PackageIndex {
+  if (ctx.packages) return ctx.packages;
+  throw new TowpathError("not_configured", "Packages can't be deployed from here.");
+}
 
 /** An email message to one person. Texts are plain; the mail has them as text and as simple HTML. */
 export type Mail = {

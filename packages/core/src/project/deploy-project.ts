@@ -1,21 +1,15 @@
 import { posix } from "node:path";
-import type { Transaction } from "@towpath/db";
-import { branch, project } from "@towpath/db/schema";
-import { audit } from "../audit/index.ts";
 import { authorize } from "../authorize/index.ts";
-import { type BuildView, enqueueBuild, findBuildView, insertBuild } from "../build/internal.ts";
+import { type BuildView, findBuildView } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
-import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { requireUsableInstallation } from "../installation/internal.ts";
-import { lockLabels } from "../label/index.ts";
 import { addressOf, type RepositoryAddress, type RepositoryHost, requireRepositoryHost } from "../ports/index.ts";
-import { insertSecrets } from "../secret/internal.ts";
 import { requireFreeName } from "./check-project-name.ts";
+import { createProject } from "./create-project.ts";
 import { type Commit, type DeployProjectInput, deployProjectSchema, type Repository } from "./project.schema.ts";
-import type { ProjectRow } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
 
 type Settings = Omit<Parsed, "commitSha" | "repositoryFullName">;
@@ -45,7 +39,22 @@ export async function deployProject(call: {
   const source = await readSource(requireRepositoryHost(ctx), address, commitSha);
   if (source.commit)
     await requireFiles(requireRepositoryHost(ctx), address, source.commit, source.repository, settings);
-  const created = await ctx.db.transaction((tx) => createProject(tx, ctx, organization.id, settings, source));
+  const { repository, commit } = source;
+  const { trigger, secrets, ...columns } = settings;
+  const created = await ctx.db.transaction((tx) =>
+    createProject(tx, ctx, organization.id, {
+      columns: {
+        ...columns,
+        repositoryId: repository.id,
+        repositoryFullName: repository.fullName,
+        repositoryPrivate: repository.private,
+        defaultBranch: repository.defaultBranch,
+      },
+      source: commit,
+      ...{ trigger, secrets },
+      origin: { repository: repository.fullName },
+    }),
+  );
   return {
     project: projectView(ctx, created.row, { orgSlug: organization.slug, live: null, external: null }),
     build: created.buildId === null ? null : await findBuildView(ctx, created.buildId),
@@ -70,8 +79,9 @@ async function requireFiles(
   files: Pick<Settings, "entrypoint" | "requirements" | "rootDirectory">,
 ): Promise<void> {
   const within = (path: string) => (files.rootDirectory === null ? path : posix.join(files.rootDirectory, path));
-  // The part after the colon names an object in the file.
-  const entrypoint = within(files.entrypoint.split(":", 1)[0] ?? "");
+  // The part after the colon names an object in the file. A console script or a module is no file: the build finds it.
+  const [file = ""] = files.entrypoint.split(":", 1);
+  const entrypoint = file.endsWith(".py") || file.includes("/") ? within(file) : null;
   const paths = { entrypoint, requirements: files.requirements && within(files.requirements) };
   const place = `${address.owner}/${address.name} at ${repository.defaultBranch} (${commit.sha.slice(0, 7)})`;
   const problems = await Promise.all(
@@ -82,55 +92,4 @@ async function requireFiles(
   );
   const fields = Object.fromEntries(problems.flat());
   if (problems.flat().length > 0) throw new TowpathError("invalid_input", Object.values(fields).join(" "), { fields });
-}
-
-async function createProject(
-  tx: Transaction,
-  ctx: Context,
-  organizationId: string,
-  input: Settings,
-  { repository, commit }: Source,
-): Promise<{ readonly row: ProjectRow; readonly buildId: string | null }> {
-  await lockLabels(tx);
-  await requireFreeName(tx, input.name);
-  const { trigger, secrets, ...settings } = input;
-  const now = ctx.clock.now();
-  const [row] = await tx
-    .insert(project)
-    .values({
-      ...settings,
-      id: newId(),
-      organizationId,
-      repositoryId: repository.id,
-      repositoryFullName: repository.fullName,
-      repositoryPrivate: repository.private,
-      defaultBranch: repository.defaultBranch,
-      createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .returning();
-  if (!row) throw new TowpathError("internal", "The project could not be created.");
-  const branchId = newId();
-  await tx
-    .insert(branch)
-    .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
-  await insertSecrets(tx, ctx, { organizationId, projectId: row.id }, secrets);
-  const queued = commit && (await insertBuild(tx, ctx, { project: row, branchId, commit, trigger }));
-  if (queued) await enqueueBuild(tx, ctx, queued.id);
-  await audit(tx, ctx, {
-    organizationId,
-    projectId: row.id,
-    action: "project.create",
-    subject: row.name,
-    detail: {
-      repository: repository.fullName,
-      trigger,
-      authMode: row.authMode,
-      ...(row.rootDirectory !== null && { rootDirectory: row.rootDirectory }),
-      capturePayloads: row.capturePayloads,
-      secrets: secrets.map((each) => each.keyName),
-    },
-  });
-  return { row, buildId: queued?.id ?? null };
 }

@@ -70,6 +70,12 @@ const text = (problemOf: (value: string) => string | null, missing: string) =>
     if (problem) context.addIssue({ code: "custom", message: problem });
   });
 
+/** The first problem of a project's entrypoint, which may be empty: then each build finds it in its commit (BLD-16). */
+export const entrypointSettingProblem = (value: string): string | null =>
+  value === "" ? null : entrypointProblem(value);
+
+export const entrypointSettingSchema = text(entrypointSettingProblem, "Entrypoint is required");
+
 export const entrypointSchema = text(entrypointProblem, "Entrypoint is required");
 
 /** Absent, null and empty all mean "none". */

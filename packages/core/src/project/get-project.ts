@@ -4,7 +4,8 @@ import { mayCallServer } from "../access/internal.ts";
 import { authorize, authorizeProject, type ProjectScope, requireUser } from "../authorize/index.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
-import { deploymentSummary, instanceState } from "../deployment/internal.ts";
+import { findDataUsage } from "../data-volume/index.ts";
+import { deploymentSummary } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
 import { isId, parseInput } from "../input/index.ts";
 import { isNamed } from "../label/index.ts";
@@ -30,15 +31,17 @@ const deploymentsShown = 20;
 export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
   const { ctx, input } = call;
   const { project, organization, role } = await authorizeProject(ctx, "project.read", input);
-  const [state, deployments, mayCall] = await Promise.all([
+  const [state, deployments, mayCall, data] = await Promise.all([
     findProjectState(ctx.db, project),
     newestDeployments(ctx.db, project.id, deploymentsShown),
     mayCallServer(ctx, { project, role }),
+    findDataUsage(ctx.db, project.id),
   ]);
   return {
     ...projectView(ctx, project, { orgSlug: organization.slug, ...state }),
     role,
     mayCall,
+    data,
     deployments: deployments.map((row) => deploymentSummary(ctx, row.deployment, row.isLive)),
   };
 }
@@ -105,7 +108,7 @@ async function listItems(
   return rows.map((row) => ({
     ...projectView(ctx, row.project, {
       orgSlug: row.orgSlug,
-      live: row.live.warnings === null ? null : row.live,
+      live: row.live.warnings === null ? null : { ...row.live, instance: row.instanceState },
       external: row.external,
     }),
     deployments: (live.get(row.project.id) ?? []).map(({ deployment }) => deploymentSummary(ctx, deployment, true)),
@@ -115,6 +118,5 @@ async function listItems(
       createdAt: row.latestBuild.createdAt.toISOString(),
     },
     live: row.live.buildId === null ? null : { buildId: row.live.buildId, tools: row.live.tools },
-    instanceState: row.instanceState === null ? null : instanceState(row.instanceState),
   }));
 }

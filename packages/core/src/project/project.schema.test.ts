@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deployProjectSchema, entrypointProblem, projectNameSchema, requirementsProblem } from "./project.schema.ts";
+import {
+  argumentsProblem,
+  argumentsText,
+  argumentsTextProblem,
+  argumentWords,
+  deployProjectSchema,
+  entrypointProblem,
+  projectNameSchema,
+  requirementsProblem,
+} from "./project.schema.ts";
 
 const nameProblem = (value: unknown) => {
   const parsed = projectNameSchema.safeParse(value);
@@ -98,6 +107,29 @@ test("VAL-2 no valid entrypoint leaves the repository or could be parsed as an o
       expect(path).not.toMatch(/[\u0000-\u001f"'`$\\]/);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test("BLD-16 arguments are split as in a shell, without its substitutions, and written so that they split alike", () => {
+  const text = `stdio  --db ':memory: x' "a\\"b" --path=/tmp/\\ x '' \${TOKEN} *`;
+  const words = ["stdio", "--db", ":memory: x", 'a"b', "--path=/tmp/ x", "", "$" + "{TOKEN}", "*"];
+  expect(argumentWords(text)).toEqual(words);
+  expect(argumentsTextProblem("'open")).toBe("A quote is not closed");
+  expect(argumentsProblem(Array.from({ length: 51 }, () => "a"))).toBe("At most 50 arguments");
+  expect(argumentsProblem(["a".repeat(501)])).toContain("is too long");
+  expect(argumentsProblem(["a\u0000b"])).toContain("control characters");
+  fc.assert(
+    fc.property(fc.array(fc.string()), (list) => {
+      expect(argumentWords(argumentsText(list))).toEqual(list);
+    }),
+  );
+});
+
+test("BLD-16 PRJ-2 a project's entrypoint may be empty: then each build finds it", () => {
+  const base = { name: "echo-one", installationId: 1, repositoryFullName: "a/b", trigger: "import" };
+  expect(deployProjectSchema.parse(base)).toMatchObject({ entrypoint: "", arguments: [] });
+  expect(deployProjectSchema.safeParse({ ...base, entrypoint: " " }).error?.issues[0]?.message).toBe(
+    "Entrypoint is required",
   );
 });
 

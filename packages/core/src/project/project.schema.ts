@@ -1,9 +1,24 @@
 import { z } from "zod";
 import { initialSecretsSchema } from "../secret/secret.schema.ts";
-import { entrypointSchema, requirementsSchema } from "./entrypoint.schema.ts";
+import { argumentsSchema } from "./arguments.schema.ts";
+import { entrypointSettingSchema, requirementsSchema } from "./entrypoint.schema.ts";
 import { rootDirectorySchema, watchPathsSchema } from "./watch-paths.schema.ts";
 
-export { entrypointProblem, entrypointSchema, requirementsProblem, requirementsSchema } from "./entrypoint.schema.ts";
+export {
+  argumentsProblem,
+  argumentsSchema,
+  argumentsText,
+  argumentsTextProblem,
+  argumentWords,
+} from "./arguments.schema.ts";
+export {
+  entrypointProblem,
+  entrypointSchema,
+  entrypointSettingProblem,
+  entrypointSettingSchema,
+  requirementsProblem,
+  requirementsSchema,
+} from "./entrypoint.schema.ts";
 export { rootDirectoryProblem, rootDirectorySchema, watchPathsProblem } from "./watch-paths.schema.ts";
 
 /** VAL-1. Reports only the first problem of a name. */
@@ -59,6 +74,9 @@ export const commitSchema = z.object({
 });
 export type Commit = z.output<typeof commitSchema>;
 
+/** What is built: a commit, or a version of a package, which is identified like one (`versionCommit`). */
+export type BuildSource = Commit & { readonly packageVersion?: string | null };
+
 export const repositorySchema = z.object({
   id: z.number().int().positive(),
   fullName: z.string().regex(/^[\w.-]+\/[\w.-]+$/, "A repository is named owner/name"),
@@ -80,7 +98,10 @@ export const deployProjectSchema = z.object({
   installationId: z.number().int().positive(),
   /** owner/name */
   repositoryFullName: repositorySchema.shape.fullName,
-  entrypoint: entrypointSchema,
+  /** Empty or absent: found in the commit. */
+  entrypoint: entrypointSettingSchema.default(""),
+  /** Of the program that the entrypoint starts. Never secrets: they are shown and logged. */
+  arguments: argumentsSchema.default([]),
   requirements: requirementsSchema,
   /** In it the entrypoint and the requirements file are looked for. */
   rootDirectory: rootDirectorySchema,
@@ -88,7 +109,7 @@ export const deployProjectSchema = z.object({
   isPublic: z.boolean().default(false),
   /** Whether request logs keep payloads (GW-7). */
   capturePayloads: z.boolean().default(false),
-  trigger: z.enum(["quickstart", "import", "cli"]),
+  trigger: z.enum(["quickstart", "import", "cli", "package"]),
   /** Default: the newest commit of the default branch. */
   commitSha: commitShaSchema.optional(),
   secrets: initialSecretsSchema,
@@ -100,19 +121,25 @@ export const formerNameDays = 90;
 
 export const releaseNameSchema = z.object({ name: z.string().min(1).max(100) });
 
-/** Absent fields don't change. Entrypoint, requirements and root directory take effect with the next build. */
+/** Absent fields don't change. Entrypoint, arguments, requirements and root directory take effect with the next build. */
 export const updateProjectSchema = z.object({
   name: projectNameSchema.optional(),
   description: description.optional(),
-  entrypoint: entrypointSchema.optional(),
+  entrypoint: entrypointSettingSchema.optional(),
+  arguments: argumentsSchema.optional(),
   requirements: requirementsSchema.optional(),
   rootDirectory: rootDirectorySchema.optional(),
   watchPaths: watchPathsSchema.optional(),
+  /** Whether the check of a preview fails that breaks callers of production (BLD-14). */
+  failOnBreakingChanges: z.boolean().optional(),
   authMode: authModeSchema.optional(),
   isPublic: z.boolean().optional(),
   capturePayloads: z.boolean().optional(),
   identityAssertion: z.boolean().optional(),
   sleepingLists: sleepingListsSchema.optional(),
+  /** Whether newer versions of its package are built (BLD-17). */
+  followsPackage: z.boolean().optional(),
+  keepsData: z.boolean().optional(),
 });
 export type UpdateProjectInput = z.input<typeof updateProjectSchema> & {
   readonly orgSlug: string;

@@ -22,6 +22,8 @@ type LiveBuild = {
   readonly warnings: number;
   /** Whether its server does its own sign-in; null when that isn't known. */
   readonly ownSignIn: boolean | null;
+  /** How its newest instance is, as the `instance` table says; null when it was never started. */
+  readonly instance: string | null;
 };
 
 /** Where an external server is, and how its last inspection ended. */
@@ -66,10 +68,12 @@ function liveBuild(db: Queryable) {
 /** The same; null when none is live. */
 async function findLiveBuild(db: Queryable, projectId: string): Promise<LiveBuild | null> {
   const live = liveBuild(db);
+  const running = newestInstance(db, eq(instance.deploymentId, live.deploymentId)).as("running");
   const [row] = await db
-    .select({ warnings: live.warnings, ownSignIn: live.ownSignIn })
+    .select({ warnings: live.warnings, ownSignIn: live.ownSignIn, instance: running.state })
     .from(project)
     .innerJoinLateral(live, sql`true`)
+    .leftJoinLateral(running, sql`true`)
     .where(eq(project.id, projectId));
   return row ?? null;
 }

@@ -312,7 +312,7 @@ test("PRJ-12 members can change settings; absent ones stay; each change has an a
   const viewer = await team.join("viewer");
   expect(await refusalCode(updateProject({ ctx: as(viewer), input }))).toBe("forbidden");
   expect(await refusalCode(updateProject({ ctx: as(others.owner), input }))).toBe("not_found");
-  const wrong = updateProject({ ctx: as(member), input: { ...input, entrypoint: "" } });
+  const wrong = updateProject({ ctx: as(member), input: { ...input, entrypoint: " " } });
   expect(await refusalCode(wrong)).toBe("invalid_input");
 });
 

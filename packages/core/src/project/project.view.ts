@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { BuildStatus } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
-import type { DeploymentSummary, InstanceState } from "../deployment/internal.ts";
+import type { DataUsage } from "../data-volume/index.ts";
+import { type DeploymentSummary, type InstanceState, instanceState } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import {
@@ -32,12 +33,18 @@ export type ProjectView = {
   readonly identityAssertion: boolean;
   /** Whether lists are answered without waking a sleeping server (GW-12). */
   readonly sleepingLists: SleepingLists;
+  /** Whether production's `/data` outlives its server (BLD-19). */
+  readonly keepsData: boolean;
+  /** Empty: each build finds it in its commit; also empty unless hosted. */
   readonly entrypoint: string;
+  /** Of the program that the entrypoint starts. */
+  readonly arguments: readonly string[];
   readonly requirements: string | null;
   /** Relative to the repository's root, which null means. */
   readonly rootDirectory: string | null;
   /** A push that changes none of them builds nothing (BLD-15); empty: every push builds. */
   readonly watchPaths: readonly string[];
+  readonly failOnBreakingChanges: boolean;
   readonly defaultBranch: string;
   readonly githubRepository: {
     readonly id: number;
@@ -47,6 +54,8 @@ export type ProjectView = {
     readonly private: boolean;
     readonly installationId: number | null;
   } | null;
+  /** Of a hosted one without a repository: the package that it runs. `follows`: newer versions are built by themselves. */
+  readonly package: { readonly name: string; readonly follows: boolean } | null;
   /** Of an external server: where it is, and why its last inspection failed; null for all others. */
   readonly external: {
     readonly url: string;
@@ -58,6 +67,8 @@ export type ProjectView = {
   readonly isLive: boolean;
   /** Number of warnings of the build that is live in production. */
   readonly liveWarnings: number;
+  /** Of what is live in production; null when nothing is, or it was never started. */
+  readonly instanceState: InstanceState | null;
   /** Whether the server that is live in production does its own sign-in; null when that isn't known. */
   readonly ownSignIn: boolean | null;
   readonly createdAt: string;
@@ -69,6 +80,8 @@ export type ProjectDetailView = ProjectView & {
   readonly role: "owner" | "admin" | "member" | "viewer";
   /** Whether the role may call the server, by its access policy. */
   readonly mayCall: boolean;
+  /** How full its `/data` is; null when it has none, or nothing was reported yet. */
+  readonly data: DataUsage | null;
   readonly deployments: readonly DeploymentSummary[];
 };
 
@@ -85,8 +98,6 @@ export type ProjectListItem = ProjectView & {
   } | null;
   /** What is live in production: its build, and how many tools it offers (null when that isn't known). */
   readonly live: { readonly buildId: string; readonly tools: number | null } | null;
-  /** Of what is live; null when nothing is, or it was never started. */
-  readonly instanceState: InstanceState | null;
 };
 
 export type ProjectNameAvailability =
@@ -113,12 +124,16 @@ export function projectView(
     identityAssertion: row.identityAssertion,
     // An unknown choice, written by a later version: gateways of this version don't follow it either.
     sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
+    keepsData: row.keepsData,
     entrypoint: row.entrypoint,
+    arguments: row.arguments,
     requirements: row.requirements,
     rootDirectory: row.rootDirectory,
     watchPaths: row.watchPaths,
+    failOnBreakingChanges: row.failOnBreakingChanges,
     defaultBranch: row.defaultBranch,
     githubRepository: repositoryView(row),
+    package: row.packageName === null ? null : { name: row.packageName, follows: row.followsPackage },
     external: more.external && {
       url: more.external.url,
       problem: problemSchema.safeParse(more.external.problem).data ?? null,
@@ -128,6 +143,7 @@ export function projectView(
     // Others than hosted ones are served from when they are created.
     isLive: more.live !== null || row.kind !== "hosted",
     liveWarnings: more.live?.warnings ?? 0,
+    instanceState: more.live?.instance ? instanceState(more.live.instance) : null,
     ownSignIn: more.live?.ownSignIn ?? null,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

@@ -13,7 +13,7 @@ import { moveToName } from "./rename-project.ts";
 
 /**
  * Changes a project's settings; absent fields stay as they are (PRJ-11). Gateways are notified, so that auth mode and
- * payload capture take effect immediately; entrypoint, requirements and root directory take effect with the next build.
+ * payload capture take effect immediately; entrypoint, arguments, requirements and root directory take effect with the next build.
  * Another name moves the server's address (`moveToName`). Where an admin has restricted who may call (GW-15), only admins
  * change the auth mode.
  */
@@ -34,13 +34,14 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
     ),
   );
   if (before.kind !== "hosted") requireFitting(before.kind, changes);
+  if (changes.followsPackage === true && before.packageName === null) throw noPackage();
   const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
   return ctx.db.transaction(async (tx) => {
     if (changesMode && !roleMay(role, "access.manage") && (await restrictsCallers(tx, before.id))) throw onlyAdmins();
     if (settings.name !== undefined) await moveToName(tx, ctx, { projectId: before.id, name: settings.name });
     const [row] = await tx
       .update(project)
-      .set({ ...changes, updatedAt: ctx.clock.now() })
+      .set({ ...changes, ...dataEnd(before, settings.keepsData, ctx.clock.now()), updatedAt: ctx.clock.now() })
       .where(and(eq(project.organizationId, organization.id), eq(project.id, before.id)))
       .returning();
     if (!row) throw notFound("project");
@@ -55,8 +56,23 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
   });
 }
 
+/** When `/data` was switched off, from which on it is kept for a while (BLD-19). */
+function dataEnd(before: { readonly keepsData: boolean }, keepsData: boolean | undefined, now: Date) {
+  if (keepsData === undefined || keepsData === before.keepsData) return {};
+  return { dataOffAt: keepsData ? null : now };
+}
+
 /** Settings that only servers have that run here. */
-const hostedOnly = ["entrypoint", "requirements", "rootDirectory", "watchPaths", "sleepingLists"] as const;
+const hostedOnly = [
+  "entrypoint",
+  "arguments",
+  "requirements",
+  "rootDirectory",
+  "watchPaths",
+  "failOnBreakingChanges",
+  "sleepingLists",
+  "keepsData",
+] as const;
 
 /** @throws TowpathError `invalid_input` for what an external server or a portal can't have */
 function requireFitting(kind: string, changes: Readonly<Record<string, unknown>>): void {
@@ -72,6 +88,11 @@ function requireFitting(kind: string, changes: Readonly<Record<string, unknown>>
   const [first] = Object.values(fields);
   if (first !== undefined) throw new TowpathError("invalid_input", first, { fields });
 }
+
+const noPackage = () => {
+  const text = "This server doesn't run a package of the index.";
+  return new TowpathError("invalid_input", text, { fields: { followsPackage: text } });
+};
 
 const onlyAdmins = () =>
   new TowpathError(

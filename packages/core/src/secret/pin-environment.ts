@@ -1,14 +1,16 @@
+import type { Transaction } from "@towpath/db";
 import { build, project } from "@towpath/db/schema";
 import { findDataKey, openSecrets, versionsOf } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
+import { findFork } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { listCurrentVersions, lockProject, requireSecretBox } from "./secret.store.ts";
 
 /**
  * Ties the variables of an environment, as they are now, to a build under way, and returns their values (RUN-4). Its
- * deployment starts with these versions for good. Null when another worker has the build.
+ * deployment starts with these versions for good. A build of a pull request from a fork gets none (BLD-9). Null when another worker has the build.
  *
  * @throws when one of them can't be decrypted: a server must not start with a missing variable
  */
@@ -27,9 +29,9 @@ export async function pinEnvironment(call: {
   return ctx.db.transaction(async (tx) => {
     // A version that is replaced before the build refers to it could be removed.
     await lockProject(tx, projectId);
-    const current = (await listCurrentVersions(tx, projectId)).filter(({ secret }) =>
-      secret.environments.includes(environment),
-    );
+    const current = (await isOfFork(tx, buildId))
+      ? []
+      : (await listCurrentVersions(tx, projectId)).filter(({ secret }) => secret.environments.includes(environment));
     const [pinned] = await tx
       .update(build)
       .set({ secretVersionIds: current.map(({ versionId }) => versionId) })
@@ -61,4 +63,9 @@ export async function pinEnvironment(call: {
     });
     return values;
   });
+}
+
+async function isOfFork(tx: Transaction, buildId: string): Promise<boolean> {
+  const [of] = await tx.select({ branchId: build.branchId }).from(build).where(eq(build.id, buildId));
+  return of !== undefined && (await findFork(tx, of.branchId)) !== null;
 }

@@ -1,4 +1,5 @@
-import type { AskGitHub, PullRequestAtGitHub } from "../webhook/branch-at-github.ts";
+import { forkBranchName, pullRequestOfForkBranch } from "../branch/index.ts";
+import type { AskGitHub, ForkAtGitHub, PullRequestAtGitHub } from "../webhook/branch-at-github.ts";
 import type { InstallationAtGitHub, WebhookHint } from "../webhook/index.ts";
 import { shaOf } from "./seed.ts";
 
@@ -17,6 +18,8 @@ export class GitHubModel {
   /** Files that a commit changes, by its name, as seen from any earlier one; null: GitHub can't say. */
   readonly changes = new Map<string, readonly string[]>();
   readonly #pulls: (PullRequestAtGitHub & { readonly branch: string })[] = [];
+  /** Pull requests from forks, by number. */
+  readonly forks = new Map<number, { commit: string; isOpen: boolean; fork: ForkAtGitHub }>();
   /** What has been sent and not been played yet. Tests take from here in any order, or several times. */
   readonly deliveries: WebhookHint[] = [];
   questions = 0;
@@ -54,6 +57,26 @@ export class GitHubModel {
     this.#tellBranch(branch, false);
   }
 
+  /** A push to a pull request from a fork, or its first one. */
+  pushToFork(number: number, commit: string, fork: Partial<ForkAtGitHub> = {}): void {
+    const known = this.forks.get(number)?.fork;
+    const repository = { repositoryId: 987_654, repositoryFullName: "mallory/echo", headBranch: "main" };
+    const of = { ...repository, author: "mallory", title: "Better", ...known, ...fork };
+    this.forks.set(number, { commit, isOpen: true, fork: of });
+    this.#tellBranch(forkBranchName(number), true);
+  }
+
+  closeFork(number: number): void {
+    const known = this.forks.get(number);
+    if (known) known.isOpen = false;
+    this.#tellBranch(forkBranchName(number), false);
+  }
+
+  #pullOfFork(number: number): PullRequestAtGitHub {
+    const { isOpen = false, commit = "" } = this.forks.get(number) ?? {};
+    return { number, url: `http://localhost:8090/${this.fullName}/pull/${number}`, isOpen, headSha: shaOf(commit) };
+  }
+
   rename(fullName: string): void {
     this.fullName = fullName;
     this.#tell({ kind: "repository", repositoryId: this.repositoryId });
@@ -87,14 +110,16 @@ export class GitHubModel {
     if (this.isAway) throw new Error("GitHub is away");
     const reaches = this.isInstalled && !this.isSuspended && installationIds.includes(this.installationId);
     if (!reaches || repositoryId !== this.repositoryId) return { kind: "no-access" };
-    const head = this.heads.get(branch);
+    const fork = this.forks.get(pullRequestOfForkBranch(branch) ?? 0);
+    const head = fork ? (fork.isOpen ? fork.commit : undefined) : this.heads.get(branch);
     return {
       kind: "seen",
+      fork: fork?.fork ?? null,
       installationId: this.installationId,
       repository: { fullName: this.fullName, private: false, defaultBranch: this.defaultBranch },
       changedPaths: (since !== null && head !== undefined && this.changes.get(head)) || null,
       head: head === undefined ? null : { sha: shaOf(head), message: head, author: "Ada" },
-      pullRequests: this.pullsOf(branch),
+      pullRequests: fork ? [this.#pullOfFork(pullRequestOfForkBranch(branch) ?? 0)] : this.pullsOf(branch),
     };
   };
 

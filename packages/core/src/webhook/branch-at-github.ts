@@ -9,6 +9,17 @@ export type PullRequestAtGitHub = {
   readonly headSha: string;
 };
 
+/** Where a pull request from another repository comes from. */
+export type ForkAtGitHub = {
+  /** null: the fork was deleted. */
+  readonly repositoryId: number | null;
+  readonly repositoryFullName: string | null;
+  readonly headBranch: string;
+  /** Login of who opened the pull request. */
+  readonly author: string;
+  readonly title: string;
+};
+
 /** A branch's state at GitHub. */
 export type BranchAtGitHub =
   /** None of the organization's installations has access to the repository, so the branch's state is unknown. */
@@ -25,7 +36,9 @@ export type BranchAtGitHub =
        * compare them, because it has lost that commit or the repository is too large.
        */
       readonly changedPaths: readonly string[] | null;
-      /** From this branch of the repository itself, not of forks. */
+      /** For a pull request from a fork, whose head is null unless it is open; absent for a branch of the repository. */
+      readonly fork?: ForkAtGitHub | null;
+      /** From this branch of the repository itself, not of forks; or the one that the branch stands for. */
       readonly pullRequests: readonly PullRequestAtGitHub[];
     };
 
@@ -37,6 +50,7 @@ export type BranchAtGitHub =
 export type AskGitHub = (question: {
   readonly installationIds: readonly number[];
   readonly repositoryId: number;
+  /** Or the name that stands for a pull request from a fork (`pullRequestOfForkBranch`). */
   readonly branch: string;
   /** A commit to compare the head with; null: not needed. */
   readonly since: string | null;

@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { branch, build, project, route } from "@towpath/db/schema";
 import { and, asc, desc, eq, inArray, notInArray, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { type BranchRow, lockBranch } from "../branch/index.ts";
+import { type BranchRow, enqueueReport, lockBranch, pullRequestOfForkBranch } from "../branch/index.ts";
 import { enqueueBuild, insertBuild, supersedeQueued } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import type { Commit } from "../project/project.schema.ts";
@@ -10,6 +10,7 @@ import { isWatched } from "../project/watch-paths.schema.ts";
 import type { BranchAtGitHub, SyncTarget } from "./branch-at-github.ts";
 import { followDefaultBranch } from "./follow-default-branch.ts";
 import { hintBranch } from "./hint-branch.ts";
+import { closeFork, settleFork } from "./settle-fork.ts";
 
 type Project = typeof project.$inferSelect;
 type Seen = Extract<BranchAtGitHub, { kind: "seen" }>;
@@ -17,7 +18,7 @@ type Seen = Extract<BranchAtGitHub, { kind: "seen" }>;
 export type BranchSettled =
   | { readonly outcome: "build"; readonly buildId: string }
   /** `skipped`: the push changes no watched path, so nothing is built. */
-  | { readonly outcome: "ended" | "unchanged" | "no-access" | "skipped" }
+  | { readonly outcome: "ended" | "unchanged" | "no-access" | "skipped" | "waiting" }
   /** The project or branch doesn't exist (any more). */
   | { readonly outcome: "unknown" };
 
@@ -45,11 +46,17 @@ export async function settleBranch(
     })
     .where(eq(branch.id, target.branch.id));
   if (seen.kind === "no-access") return { outcome: "no-access" };
+  const pullRequest = pullRequestOf(seen);
+  if (pullRequest && pullRequest.pullRequestNumber !== target.branch.pullRequestNumber) {
+    await enqueueReport(tx, ctx, target.branch.id);
+  }
   const found = await updateRepository(tx, target.project, seen);
   const isNewDefault = seen.repository.defaultBranch !== found.defaultBranch;
   if (isNewDefault && seen.repository.defaultBranch !== target.branch.name) {
     await hintBranch(tx, ctx, { project: found, branch: seen.repository.defaultBranch, mayBeNew: true });
   }
+  if (pullRequestOfForkBranch(target.branch.name) !== null)
+    return settlePullRequestOfFork(tx, ctx, found, target.branch, seen);
   if (!seen.head) return { outcome: await end(tx, ctx, found, target.branch, "branch deleted") };
   if (isNewDefault && seen.repository.defaultBranch === target.branch.name) {
     await followDefaultBranch(tx, ctx, { project: found, branch: target.branch });
@@ -64,6 +71,19 @@ export async function settleBranch(
     return { outcome: (await skip(tx, ctx, found, target.branch, seen.head)) ? "skipped" : "unchanged" };
   }
   return { outcome: "build", buildId: await buildHead(tx, ctx, found, target.branch, seen.head) };
+}
+
+/** A pull request from a fork is never built without approval, whatever its head (BLD-9). */
+async function settlePullRequestOfFork(
+  tx: Transaction,
+  ctx: Context,
+  of: Project,
+  own: BranchRow,
+  { head, fork }: Seen,
+): Promise<BranchSettled> {
+  if (head && fork) return { outcome: await settleFork(tx, ctx, { project: of, branch: own, head, fork }) };
+  await closeFork(tx, own.id);
+  return { outcome: await end(tx, ctx, of, own, "pull request closed") };
 }
 
 /** Lock order everywhere: project first, then branches by id. */
@@ -145,6 +165,7 @@ async function skip(tx: Transaction, ctx: Context, of: Project, target: BranchRo
     .update(branch)
     .set({ skippedCommitSha: commit.sha, skippedCommitMessage: commit.message, skippedAt: ctx.clock.now() })
     .where(eq(branch.id, target.id));
+  await enqueueReport(tx, ctx, target.id);
   await audit(tx, ctx, {
     organizationId: of.organizationId,
     projectId: of.id,
@@ -197,6 +218,7 @@ async function endBranch(
   if (locked.isDefault || locked.endedAt) return false;
   await tx.update(branch).set({ endedAt: ctx.clock.now() }).where(eq(branch.id, locked.id));
   await tx.delete(route).where(eq(route.branchId, locked.id));
+  await enqueueReport(tx, ctx, locked.id);
   await supersedeQueued(tx, ctx, locked.id, `Canceled: ${input.reason}.`);
   await audit(tx, ctx, {
     organizationId: input.project.organizationId,

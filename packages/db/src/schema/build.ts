@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import {
   type AnyPgColumn,
   bigint,
@@ -30,11 +31,13 @@ export const build = pgTable(
     /** queued | building | succeeded | failed | canceled */
     status: text().notNull().default("queued"),
     commitSha: text().notNull(),
+    /** Of a package: its version. `commitSha` then identifies name and version. */
+    packageVersion: text(),
     commitMessage: text(),
     commitAuthor: text(),
     pullRequestNumber: integer(),
     pullRequestUrl: text(),
-    /** quickstart | import | push | redeploy | cli | promote */
+    /** quickstart | import | push | redeploy | cli | promote | package */
     trigger: text().notNull(),
     /** For a promotion: the preview's build, whose layers it has from the start; null when that was removed. */
     promotedFromBuildId: uuid().references((): AnyPgColumn => build.id, { onDelete: "set null" }),
@@ -42,8 +45,9 @@ export const build = pgTable(
     sequence: bigint({ mode: "number" }).notNull(),
     /** Incremented when a worker takes the build; a worker with an older attempt must stop. */
     attempt: integer().notNull().default(0),
-    /** Entrypoint and requirements as they were when the build was created. */
+    /** Entrypoint, arguments and requirements as they were when the build was created. */
     entrypoint: text().notNull(),
+    arguments: text().array().notNull().default(sql`'{}'::text[]`),
     requirements: text(),
     /** As it was then, like these; null is the repository's root. */
     rootDirectory: text(),
@@ -60,6 +64,8 @@ export const build = pgTable(
     manifest: json(),
     /** `Layers`: python version, dependency and code layer digests. */
     layers: jsonb(),
+    /** `Program`: what is started. Null until the build knows, and of builds by earlier versions: as set above. */
+    program: jsonb(),
     /** `BuildTimings`. */
     timings: jsonb(),
     /** `secretVersion.id` of the variables that it was given; null before, and of builds by earlier versions of Towpath. */

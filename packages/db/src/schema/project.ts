@@ -14,23 +14,31 @@ export const project = pgTable(
       .references(() => organization.id, { onDelete: "cascade" }),
     /** Unique in the whole instance, ignoring case: it is the host label of the server. */
     name: text().notNull(),
-    /** hosted | external | portal. Only hosted ones have a repository, branches and builds. */
+    /** hosted | external | portal. Only hosted ones have a repository or package, branches and builds. */
     kind: text().notNull().default("hosted"),
     description: text(),
     installationId: bigint({ mode: "number" }),
+    /** Of a hosted one: the package on the index that it runs, normalized as in PEP 503, instead of a repository. */
+    packageName: text(),
+    /** Whether a newer version of the package is built when the index has one. */
+    followsPackage: boolean().notNull().default(false),
     /** Numeric id at GitHub. Webhooks find the project by it, because a repository can be renamed. */
     repositoryId: bigint({ mode: "number" }),
     /** owner/name as last seen. */
     repositoryFullName: text(),
     repositoryPrivate: boolean().notNull().default(false),
     defaultBranch: text().notNull().default("main"),
-    /** Empty unless hosted. */
+    /** Empty: each build finds it in its commit. Also empty unless hosted. */
     entrypoint: text().notNull(),
+    /** Words after the name of the program that the entrypoint starts. Not for secrets: they are shown and logged. */
+    arguments: text().array().notNull().default(sql`'{}'::text[]`),
     requirements: text(),
     /** Relative to the repository's root, which null means. */
     rootDirectory: text(),
     /** Patterns of paths (BLD-15); a push that changes none of them builds nothing. Empty: every push builds. */
     watchPaths: text().array().notNull().default(sql`'{}'::text[]`),
+    /** Whether the check of a build that breaks callers of what is live fails (BLD-14). */
+    failOnBreakingChanges: boolean().notNull().default(false),
     /** passthrough | towpath-cloud | towpath-public */
     authMode: text().notNull().default("towpath-cloud"),
     /** Whether the project has a public registry page. */
@@ -41,6 +49,10 @@ export const project = pgTable(
     identityAssertion: boolean().notNull().default(false),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),
+    /** Whether production's server has a directory `/data` that outlives it (BLD-19). */
+    keepsData: boolean().notNull().default(false),
+    /** When that was switched off last, unless it is on again: the data is kept a while longer. */
+    dataOffAt: instant(),
     /** Admin JWTs name it: incrementing it revokes all that were issued before (PRJ-10). */
     adminJwtGeneration: integer().notNull().default(0),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
@@ -53,6 +65,7 @@ export const project = pgTable(
     index().on(table.repositoryId),
     index().on(table.installationId),
     index().on(table.createdByUserId),
+    index("project_followed_package_index").on(table.packageName).where(sql`${table.followsPackage}`),
   ],
 );
 

@@ -6,11 +6,14 @@ import { buildLogRetention } from "./build-log.ts";
 import { callLimitRetention } from "./call-limit.ts";
 import { chatRetention, chatTurnRetention, chatUsageRetention, suggestedQuestionsRetention } from "./chat.ts";
 import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
+import { dataVolumeRetention } from "./data-volume.ts";
 import { deploymentRetention } from "./deployment.ts";
 import { erasureRetention } from "./erasure.ts";
 import { externalServerRetention } from "./external-server.ts";
+import { forkPullRequestRetention } from "./fork-pull-request.ts";
 import { formerNameRetention } from "./former-name.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
+import { branchReportRetention, buildReportRetention, pullRequestCommentRetention } from "./github-report.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
@@ -51,16 +54,20 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   apikey: apikeyRetention,
   audit_log: auditLogRetention,
   branch: branchRetention,
+  branch_report: branchReportRetention,
   build: buildRetention,
   build_log: buildLogRetention,
+  build_report: buildReportRetention,
   call_limit: callLimitRetention,
   chat: chatRetention,
   chat_turn: chatTurnRetention,
   chat_usage: chatUsageRetention,
   data_key: dataKeyRetention,
+  data_volume: dataVolumeRetention,
   deployment: deploymentRetention,
   erasure: erasureRetention,
   external_server: externalServerRetention,
+  fork_pull_request: forkPullRequestRetention,
   former_name: formerNameRetention,
   github_installation: githubInstallationRetention,
   host_isolation: hostIsolationRetention,
@@ -80,6 +87,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   portal: portalRetention,
   portal_server: portalServerRetention,
   project: projectRetention,
+  pull_request_comment: pullRequestCommentRetention,
   rate_limit: rateLimitRetention,
   recorded_answers: recordedAnswersRetention,
   request_log: requestLogRetention,

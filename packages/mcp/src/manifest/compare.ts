@@ -27,6 +27,18 @@ export function compareManifests(before: Manifest, after: Manifest): readonly Su
   ];
 }
 
+/**
+ * About how many tokens a model reads to know the server's tools: a token is taken to be four characters of the list's
+ * JSON. Models count differently; the proportion of two lists is what this is good for.
+ */
+export function toolListTokens({ tools }: Pick<Manifest, "tools">): number {
+  const listed = tools.map(({ tool_name: name, title, description, inputSchema, outputSchema, annotations }) => ({
+    ...{ name, ...(title !== null && { title }), ...(description !== null && { description }), inputSchema },
+    ...{ ...(outputSchema !== null && { outputSchema }), ...(annotations !== null && { annotations }) },
+  }));
+  return tools.length === 0 ? 0 : Math.ceil(JSON.stringify(listed).length / 4);
+}
+
 type Differences = { readonly details: readonly string[]; readonly breaking: boolean };
 
 function compareItems<Item>(

@@ -1,4 +1,4 @@
-export { compareManifests, type SurfaceChange } from "./compare.ts";
+export { compareManifests, type SurfaceChange, toolListTokens } from "./compare.ts";
 export { type Manifest, manifestSchema } from "./manifest.ts";
 export {
   answerKey,

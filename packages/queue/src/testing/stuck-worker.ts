@@ -6,11 +6,19 @@ const workers = await openWorkerQueue({
   onProblem: (problem) => console.error(problem),
 });
 await workers.work({
-  concurrency: { "webhook.process": 1, "branch.sync": 1, "installation.sync": 1, "build.run": 1, "mail.send": 1 },
+  concurrency: {
+    "webhook.process": 1,
+    "branch.sync": 1,
+    "installation.sync": 1,
+    "branch.report": 1,
+    "build.run": 1,
+    "mail.send": 1,
+  },
   handlers: {
     "webhook.process": async () => {},
     "branch.sync": async () => {},
     "installation.sync": async () => {},
+    "branch.report": async () => {},
     "mail.send": async () => {},
     "build.run": (payload) => {
       console.log(payload.organizationId);

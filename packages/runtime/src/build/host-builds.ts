@@ -102,7 +102,7 @@ export class HostBuilds {
   }
 
   #python(version: string): Promise<ResolvedPython> {
-    return pythonOf(version, this.#config.uv);
+    return pythonOf(version, this.#config);
   }
 
   #locateUv(): Promise<UvProgram> {

@@ -2,7 +2,8 @@
 
     layer.py copy SOURCE TARGET            copy a tree, links as links
     layer.py code SOURCE TARGET MOUNT      the same, then compile it for the path MOUNT and seal it
-    layer.py dependencies DIRECTORY JSON   make the project importable from a virtual environment, then seal it
+    layer.py dependencies DIRECTORY JSON CACHE
+                                           compile a virtual environment, make the project importable from it, seal it
 
 The last two print one line of JSON: {"bytes": …, "files": …}.
 """
@@ -10,6 +11,9 @@ The last two print one line of JSON: {"bytes": …, "files": …}.
 from __future__ import annotations
 
 import compileall
+import contextlib
+import hashlib
+import importlib.util
 import json
 import os
 import py_compile
@@ -23,7 +27,9 @@ from pathlib import Path
 def main(arguments: list[str]) -> int:
     action, directory, *more = arguments
     if action == "dependencies":
-        add_project(Path(directory), json.loads(more[0]))
+        project, cache = more
+        compile_dependencies(Path(directory), Path(cache) / "bytecode")
+        add_project(Path(directory), json.loads(project))
         print(json.dumps(seal(directory)))
         return 0
     target = more[0]
@@ -46,6 +52,51 @@ def compile_code(directory: str, mount: str) -> None:
         prependdir=mount,
         invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
     )
+
+
+def compile_dependencies(environment: Path, cache: Path) -> None:
+    """
+    Compiles all modules, like `compile_code`. Takes over what an earlier build of the organization compiled out of the same
+    source for the same path: compiling takes four fifths of an installation whose packages are in uv's cache.
+    """
+    sources = sorted(str(path) for path in environment.glob("lib/python*/site-packages/**/*.py"))
+    workers = min(8, len(os.sched_getaffinity(0)))
+    processes = []
+    for worker in range(workers):
+        process = os.fork()
+        if process == 0:
+            for source in sources[worker::workers]:
+                # Ignore errors: a module's import reports them, and a full disk ends the build elsewhere.
+                with contextlib.suppress(OSError, ValueError, RecursionError, MemoryError):
+                    compile_module(source, cache)
+            os._exit(0)
+        processes.append(process)
+    for process in processes:
+        # Nothing depends on bytecode: a process that died leaves modules which are compiled when they are imported.
+        os.waitpid(process, 0)
+
+
+def compile_module(source: str, cache: Path) -> None:
+    """Leaves out modules that a package brings compiled, and sources that aren't valid."""
+    target = importlib.util.cache_from_source(source)
+    if os.path.lexists(target):
+        return
+    with open(source, "rb") as file:
+        content = file.read()
+    tag = sys.implementation.cache_tag or "python"
+    digest = hashlib.blake2b(source.encode() + b"\0" + content, digest_size=20).hexdigest()
+    known = cache / tag / digest[:2] / digest
+    if known.is_file() and not known.is_symlink():
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copyfile(known, target)
+        return
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    if py_compile.compile(source, target, quiet=2, invalidation_mode=unchecked) is None:
+        return
+    known.parent.mkdir(parents=True, exist_ok=True)
+    partial = known.with_name(f"{digest}.{os.getpid()}")
+    shutil.copyfile(target, partial)
+    partial.rename(known)
 
 
 def add_project(environment: Path, project: dict[str, object]) -> None:

@@ -63,9 +63,6 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
       UV_NO_PROGRESS: "1",
       // With hard links into the cache, a later build could change a finished layer.
       UV_LINK_MODE: "copy",
-      UV_COMPILE_BYTECODE: "1",
-      // Layers are copied, so bytecode must not be checked against modification times.
-      PYC_INVALIDATION_MODE: "UNCHECKED_HASH",
       ...python.env,
     },
     workingDirectory: step.volumes.some(({ path }) => path === buildImage.code) ? buildImage.code : "/tmp",

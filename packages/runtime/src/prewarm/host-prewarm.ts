@@ -114,6 +114,7 @@ function checkFits(spec: PrewarmSpec, organizationId: string, { server }: Instan
     spec.network === server.network &&
     spec.limits.tmpBytes === limits.tmpBytes &&
     spec.limits.fileBytes === limits.fileBytes &&
-    server.inspectable !== true;
+    server.inspectable !== true &&
+    server.dataVolume === undefined;
   if (!fits) throw new SandboxError("invalid_spec", "This interpreter was prewarmed for another kind of server.");
 }

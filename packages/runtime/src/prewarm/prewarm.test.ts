@@ -7,7 +7,7 @@ import { createSandboxDriver } from "../host-driver.ts";
 import type { InstanceSpec, OutputSink, RuntimeDriver, ServerSpec } from "../port.ts";
 import { processTree } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
-import { testLimits, tinyServer } from "../testing/tiny-server.ts";
+import { changedCode, testLimits, tinyServer } from "../testing/tiny-server.ts";
 import type { Prewarmed, PrewarmSpec } from "./prewarm-port.ts";
 
 const mebibyte = 1024 * 1024;
@@ -87,8 +87,7 @@ test("RUN-3 RUN-4 a prewarmed interpreter becomes a server that is like one with
   expect(own).toEqual(usual);
   expect(own).toMatchObject(environment);
   expect(await ask("/code")).toEqual(['["server.py"]', '["server.py"]']);
-  const readOnly = "Read-only file system";
-  expect(await ask("/write-code")).toEqual([readOnly, readOnly]);
+  expect((await ask("/change-code")).map((text) => JSON.parse(text ?? ""))).toEqual([changedCode, changedCode]);
   // What it printed before it had a log of its own comes first.
   expect(lines).toEqual(["prewarming", "starting in mode serve"]);
   expect(await handle.freeze()).toBe(true);

@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { SandboxSpec } from "../engine.ts";
 import type { Exit } from "../port.ts";
 import { naturalExit } from "./child.ts";
@@ -28,10 +31,13 @@ function translate(spec: SandboxSpec, text: string): string {
  * TOWPATH_ALLOW_UNSANDBOXED. Replaces the paths of mounts with those on the host.
  */
 export async function spawnPlain(
-  spec: SandboxSpec,
+  given: SandboxSpec,
   reader: OutputReader,
   host: ProcessHost = localHost,
 ): Promise<RunningProcess> {
+  const made = await Promise.all((given.scratch ?? []).map(() => mkdtemp(join(tmpdir(), "towpath-scratch-"))));
+  const scratch = (given.scratch ?? []).map((inside, index) => ({ host: made[index] ?? "", inside, writable: true }));
+  const spec = { ...given, mounts: [...given.mounts, ...scratch] };
   const [file = "", ...argv] = spec.argv.map((part) => translate(spec, part));
   const env = Object.fromEntries(Object.entries(spec.env).map(([name, value]) => [name, translate(spec, value)]));
   const cwd = hostPath(spec, spec.workingDirectory);
@@ -45,7 +51,9 @@ export async function spawnPlain(
     stdio: [spec.input === true ? "in" : "ignore", "out", "out"],
     ownGroup: true,
   } as const;
-  return plainProcess(await host.spawn(command, group), group, reader);
+  const running = plainProcess(await host.spawn(command, group), group, reader);
+  void running.ended.then(() => Promise.all(made.map((path) => rm(path, { recursive: true, force: true }))));
+  return running;
 }
 
 /** Controls a plain process that this or an earlier process of the platform started. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { resolvePython } from "./resolve-python.ts";
 
 test("uv finds a Python of the host, with its prefix and its path in the sandbox", async () => {
-  const python = await resolvePython({ uv: "uv", version: "3.11" });
+  const python = await resolvePython({ uv: "uv" }, "3.11");
   if (python === null) throw new Error("Python 3.11 is needed for this test.");
   expect(python.version).toMatch(/^3\.11\.\d+$/);
   expect(python.executable.startsWith(`${python.prefix}/`)).toBe(true);
@@ -12,6 +12,6 @@ test("uv finds a Python of the host, with its prefix and its path in the sandbox
 });
 
 test("a missing version is null; a missing uv is an error", async () => {
-  expect(await resolvePython({ uv: "uv", version: "3.1" })).toBeNull();
-  await expect(resolvePython({ uv: "/nowhere/uv", version: "3.11" })).rejects.toThrow("ENOENT");
+  expect(await resolvePython({ uv: "uv" }, "3.1")).toBeNull();
+  await expect(resolvePython({ uv: "/nowhere/uv" }, "3.11")).rejects.toThrow("ENOENT");
 });

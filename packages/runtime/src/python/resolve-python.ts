@@ -3,8 +3,9 @@ import { basename, relative } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { interpreterEnvironment } from "../config.ts";
-import type { Mount } from "../engine.ts";
+import type { HostDriverConfig, Mount } from "../engine.ts";
 import { SandboxError } from "../errors.ts";
+import { bringPython } from "./bring-python.ts";
 
 const run = promisify(execFile);
 
@@ -43,20 +44,19 @@ const infoSchema = z.object({
   shared: z.boolean(),
 });
 
+/** Where Pythons are looked for: uv finds those of the host, then those that were brought. */
+type Pythons = Pick<HostDriverConfig, "uv" | "downloads">;
+
 const known = new Map<string, Promise<ResolvedPython | null>>();
 
 /**
  * Finds a Python on this host with uv.
- * @param request.uv path of uv (TOWPATH_UV)
- * @param request.version a version or range for uv: `3.11`, `3.11.7`, `>=3.10,<3.13`; null: any
+ * @param version a version or range for uv: `3.11`, `3.11.7`, `>=3.10,<3.13`; null: any
  * @returns null if there is none; a Python that was found is cached for the life of the process
  */
-export function resolvePython(request: {
-  readonly uv: string;
-  readonly version: string | null;
-}): Promise<ResolvedPython | null> {
-  const key = `${request.uv}\0${request.version}`;
-  const found = known.get(key) ?? findPython(request.uv, request.version);
+export function resolvePython(pythons: Pythons, version: string | null): Promise<ResolvedPython | null> {
+  const key = `${pythons.uv}\0${pythons.downloads?.directory}\0${version}`;
+  const found = known.get(key) ?? findPython(pythons, version);
   known.set(key, found);
   void found.then(
     (python) => python ?? known.delete(key),
@@ -65,14 +65,20 @@ export function resolvePython(request: {
   return found;
 }
 
-async function findPython(uv: string, version: string | null): Promise<ResolvedPython | null> {
-  const env = interpreterEnvironment();
+/** The host's own Pythons come first, so that one that was brought for a project changes nothing for the others. */
+function environmentOf({ downloads }: Pythons): Record<string, string> {
+  const environment = { ...interpreterEnvironment(), UV_PYTHON_PREFERENCE: "system" };
+  return downloads === undefined ? environment : { ...environment, UV_PYTHON_INSTALL_DIR: downloads.directory };
+}
+
+async function findPython(pythons: Pythons, version: string | null): Promise<ResolvedPython | null> {
+  const env = environmentOf(pythons);
   const options = { env, timeout: timeoutMs, cwd: "/" };
   const wanted = version === null ? [] : ["--", version];
   const argv = ["python", "find", "--system", "--no-project", "--no-config", "--no-python-downloads", ...wanted];
   let executable: string;
   try {
-    executable = (await run(uv, argv, options)).stdout.trim();
+    executable = (await run(pythons.uv, argv, options)).stdout.trim();
   } catch (error) {
     // uv exits with 2 if it found none; anything else is an error.
     if (typeof error === "object" && error !== null && "code" in error && error.code === 2) return null;
@@ -91,25 +97,39 @@ async function findPython(uv: string, version: string | null): Promise<ResolvedP
 }
 
 /**
- * The exact version, or another patch release, which runs the same layers.
+ * The exact version, or another patch release, which runs the same layers. Brings it to a host that lacks it.
  * @throws SandboxError `python_unavailable`
  */
-export async function pythonOf(version: string, uv: string): Promise<ResolvedPython> {
+export async function pythonOf(version: string, pythons: Pythons): Promise<ResolvedPython> {
   const minor = version.split(".").slice(0, 2).join(".");
-  const python = (await resolvePython({ uv, version })) ?? (await resolvePython({ uv, version: minor }));
+  const find = async () => (await resolvePython(pythons, version)) ?? (await resolvePython(pythons, minor));
+  const python = await find();
   if (python !== null) return python;
+  const { downloads, uv } = pythons;
+  const brought = downloads === undefined ? null : await bringPython(uv, downloads, minor);
+  const installed = brought?.ok === true ? await find() : null;
+  if (installed !== null) return installed;
   const message = `Python ${version}, for which it was built, is not installed on this machine. Redeploy it.`;
   throw new SandboxError("python_unavailable", message);
 }
 
-const listSchema = z.array(z.object({ version: z.string(), implementation: z.string().optional() }));
+const listSchema = z.array(
+  z.object({ version: z.string(), path: z.string().nullable(), implementation: z.string().optional() }),
+);
+
+/** A CPython that `resolvePython` can find, such as 3.11.7. */
+export type InstalledPython = {
+  readonly version: string;
+  /** Whether it was downloaded; else it is the host's own. */
+  readonly isDownloaded: boolean;
+};
 
 /**
- * Versions of the CPythons on this host that `resolvePython` can find, newest first, such as 3.11.7.
+ * The CPythons on this host, newest first; of those with the same version, the host's own.
  * @throws Error when uv fails
  */
-export async function installedPythons(uv: string): Promise<string[]> {
-  const options = { env: interpreterEnvironment(), timeout: timeoutMs, cwd: "/" };
+export async function installedPythons(pythons: Pythons): Promise<InstalledPython[]> {
+  const options = { env: environmentOf(pythons), timeout: timeoutMs, cwd: "/" };
   const argv = [
     "python",
     "list",
@@ -119,9 +139,15 @@ export async function installedPythons(uv: string): Promise<string[]> {
     "--output-format",
     "json",
   ];
-  const list = listSchema.parse(JSON.parse((await run(uv, argv, options)).stdout));
-  const versions = list.filter((each) => (each.implementation ?? "cpython") === "cpython").map((each) => each.version);
-  return [...new Set(versions)].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
+  const list = listSchema.parse(JSON.parse((await run(pythons.uv, argv, options)).stdout));
+  const found = new Map<string, InstalledPython>();
+  for (const { version, path, implementation } of list) {
+    if ((implementation ?? "cpython") !== "cpython") continue;
+    // uv prints paths relative to the working directory, `/`.
+    const isDownloaded = path !== null && `/${path.replace(/^\//, "")}`.startsWith(`${pythons.downloads?.directory}/`);
+    if (!isDownloaded || !found.has(version)) found.set(version, { version, isDownloaded });
+  }
+  return [...found.values()].sort((a, b) => b.version.localeCompare(a.version, "en", { numeric: true }));
 }
 
 /** The mount of this Python for a sandbox. */

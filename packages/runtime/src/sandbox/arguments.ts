@@ -1,4 +1,4 @@
-import type { Mount, SandboxSpec } from "../engine.ts";
+import type { SandboxSpec } from "../engine.ts";
 import { SandboxError } from "../errors.ts";
 import type { HostFacts } from "./host.ts";
 import { enterArguments } from "./network.ts";
@@ -55,7 +55,7 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
   const options = [
     ...namespaces(host, plan),
     ...systemView(spec, host, plan, descriptor),
-    ...mounts(spec.mounts),
+    ...mounts(spec),
     "--remount-ro",
     "/dev",
     "--remount-ro",
@@ -90,20 +90,20 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
 }
 
 /** @throws SandboxError `invalid_spec` for what can't be expressed safely */
-export function checkSpec(spec: Pick<SandboxSpec, "argv" | "env" | "workingDirectory" | "mounts">): void {
-  const strings = [
-    ...spec.argv,
+export function checkSpec(spec: Pick<SandboxSpec, "argv" | "env" | "workingDirectory" | "mounts" | "scratch">): void {
+  const paths = [
     spec.workingDirectory,
-    ...Object.entries(spec.env).flat(),
+    ...(spec.scratch ?? []),
     ...spec.mounts.flatMap((mount) => [mount.host, mount.inside]),
   ];
+  const strings = [...spec.argv, ...paths, ...Object.entries(spec.env).flat()];
   // Options are separated by NUL: a NUL in a value would let a tenant add options.
   if (strings.some((text) => text.includes("\0")))
     throw new SandboxError("invalid_spec", "A NUL character cannot be part of an argument, variable or path.");
   const badName = Object.keys(spec.env).find((name) => !/^[^=]+$/.test(name));
   if (badName !== undefined)
     throw new SandboxError("invalid_spec", `"${badName}" is not the name of an environment variable.`);
-  for (const path of [spec.workingDirectory, ...spec.mounts.flatMap((mount) => [mount.host, mount.inside])])
+  for (const path of paths)
     if (!path.startsWith("/") || path.split("/").some((part) => part === ".." || part === "."))
       throw new SandboxError("invalid_spec", `"${path}" is not an absolute path without "." and "..".`);
   if (spec.argv[0].includes("=")) throw new SandboxError("invalid_spec", 'A program\'s path must not contain "=".');
@@ -135,8 +135,7 @@ function systemView(
   plan: SandboxPlan,
   descriptor: (content: string) => string,
 ): string[] {
-  const size = String(spec.limits.tmpBytes);
-  const scratch = (path: string) => ["--perms", "1777", "--size", size, "--tmpfs", path];
+  const scratch = (path: string) => scratchDirectory(path, spec);
   const files = Object.entries(systemFiles(plan.identity, plan.network, plan.hostResolver));
   return [
     "--ro-bind",
@@ -155,6 +154,7 @@ function systemView(
     ...scratch("/dev/shm"),
     ...scratch("/tmp"),
     ...scratch(sandboxHome),
+    ...homeDirectories.flatMap(directory),
     "--symlink",
     "/tmp",
     "/var/tmp",
@@ -169,9 +169,20 @@ const directory = (path: string) => [
   path,
 ];
 
+const scratchDirectory = (path: string, { limits }: Pick<SandboxSpec, "limits">) => [
+  ...["--perms", "1777", "--size", String(limits.tmpBytes)],
+  "--tmpfs",
+  path,
+];
+
 /** Outer mounts first, so that a mount inside another one is not hidden by it. */
-function mounts(list: readonly Mount[]): string[] {
-  const ordered = [...list].sort((a, b) => depth(a.inside) - depth(b.inside));
+function mounts(spec: SandboxSpec): string[] {
+  const own = (spec.scratch ?? []).map((inside) => ({ inside, options: scratchDirectory(inside, spec) }));
+  const bound = spec.mounts.map(({ host, inside, writable }) => ({
+    inside,
+    options: [writable ? "--bind" : "--ro-bind", host, inside],
+  }));
+  const ordered = [...own, ...bound].sort((a, b) => depth(a.inside) - depth(b.inside));
   const made = new Set(["/", "/etc", "/etc/ssl", "/home", "/var", "/run", "/tmp", "/dev", "/proc", sandboxHome]);
   const options: string[] = [];
   const mounted: string[] = ["/usr"];
@@ -181,7 +192,7 @@ function mounts(list: readonly Mount[]): string[] {
       made.add(parent);
       options.push(...directory(parent));
     }
-    options.push(mount.writable ? "--bind" : "--ro-bind", mount.host, mount.inside);
+    options.push(...mount.options);
     mounted.push(mount.inside);
   }
   return options;
@@ -229,6 +240,14 @@ function lateEnvironment(variables: readonly (readonly [string, string])[]): str
 
 /** The home directory in every sandbox: private, in memory, gone with the sandbox. */
 export const sandboxHome = "/home/towpath";
+/** Where programs keep what is theirs, by the XDG base directory specification. */
+export const homeEnvironment = {
+  XDG_CACHE_HOME: `${sandboxHome}/.cache`,
+  XDG_CONFIG_HOME: `${sandboxHome}/.config`,
+  XDG_DATA_HOME: `${sandboxHome}/.local/share`,
+  XDG_STATE_HOME: `${sandboxHome}/.local/state`,
+} as const;
+const homeDirectories = [`${sandboxHome}/.local`, ...Object.values(homeEnvironment)];
 const sandboxUserName = "towpath";
 
 /** slirp4netns answers DNS at this address and asks the host's resolver. */

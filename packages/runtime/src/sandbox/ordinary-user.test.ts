@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { processTree } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
+import { changedCode } from "../testing/tiny-server.ts";
 import { cgroupMounts } from "./cgroup-layout.ts";
 import { hostAddresses } from "./network.ts";
 
@@ -48,10 +49,11 @@ async function listen(host: string): Promise<number> {
 }
 
 describe.runIf(root)("a platform of an ordinary user", () => {
-  test("RUN-1 isolates by a user namespace", async () => {
+  test("RUN-1 BLD-19 isolates by a user namespace; a server changes a copy of its code", async () => {
     const report = await selfTest();
     expect(report).toMatchObject({ uid: nobody, served: "hello from 2", frozen: true });
     expect(report.isolation).toMatchObject({ trusted: true, cgroup: "none" });
+    expect(JSON.parse(report.changed)).toEqual(changedCode);
   });
 
   test("RUN-2 gives servers a network that reaches the internet, but neither the host nor private ranges", async () => {

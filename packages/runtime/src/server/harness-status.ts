@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { z } from "zod";
-import type { HarnessStatus } from "../port.ts";
+import { bridges, type HarnessStatus } from "../port.ts";
 import { prewarmObstacles } from "../prewarm/prewarm-port.ts";
 import { storableText } from "../process/lines.ts";
 
@@ -16,6 +16,8 @@ const harnessStatusSchema = z.discriminatedUnion("state", [
     kind: text,
     frameworks: z.record(text, text),
     importMs: z.number(),
+    bridge: z.enum(bridges).optional(),
+    incomplete: z.object({ reason: text, tools: z.array(text) }).optional(),
     prewarm: z.enum(["used", ...prewarmObstacles]).optional(),
   }),
   z.object({
@@ -31,6 +33,13 @@ const harnessStatusSchema = z.discriminatedUnion("state", [
       "factory_failed",
       "lifespan_failed",
       "mcp_version_mismatch",
+      "keyword_removed",
+      "dependency_mismatch",
+      "native_library_missing",
+      "host_unreachable",
+      "read_only",
+      "arguments_missing",
+      "exited_early",
     ]),
     message: text,
     file: text.nullable(),

@@ -4,14 +4,20 @@ import type { ServerSpec } from "../port.ts";
 import { pythonOf } from "../python/resolve-python.ts";
 import { harnessDirectory, type ServerFiles } from "./server-spec.ts";
 
-/** Finds what a server is made of. @throws SandboxError `layer_unavailable`, `python_unavailable` */
+/** Finds what a server is made of. @throws SandboxError `layer_unavailable`, `python_unavailable`, `data_unavailable` */
 export async function serverFiles(server: ServerSpec, config: HostDriverConfig): Promise<ServerFiles> {
   const { layers, pythonVersion } = server;
-  const [files, code] = await Promise.all([
+  const [files, code, data] = await Promise.all([
     interpreterFiles(layers.dependencies, pythonVersion, config),
     layerPath(config.layers, layers.code),
+    server.dataVolume === undefined ? null : dataDirectory(server.dataVolume, config),
   ]);
-  return { ...files, code };
+  return { ...files, code, ...(data === null ? {} : { data }) };
+}
+
+async function dataDirectory(id: string, { volumes }: HostDriverConfig): Promise<string> {
+  if (volumes !== undefined) return await volumes.open(id);
+  throw new SandboxError("data_unavailable", "its lasting directory /data is not available here.");
 }
 
 /** The same without the code. */
@@ -21,7 +27,7 @@ export async function interpreterFiles(
   config: HostDriverConfig,
 ): Promise<Omit<ServerFiles, "code">> {
   const [python, dependencies] = await Promise.all([
-    pythonOf(pythonVersion, config.uv),
+    pythonOf(pythonVersion, config),
     layerPath(config.layers, dependencyLayer),
   ]);
   return { python, dependencies, harness: config.harness ?? harnessDirectory };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cloudEnvironment, serverSandboxSpec } from "./server-spec.ts";
+import { cloudEnvironment, prewarmedStart, serverSandboxSpec } from "./server-spec.ts";
 
 const files = {
   python: {
@@ -22,12 +22,13 @@ const server = {
   network: "internet",
 } as const;
 
-test("RUN-1 a server's command has its layers read-only and nothing of the platform's environment", () => {
+test("RUN-1 BLD-16 a server's command has its layers read-only, its program's arguments and nothing of the platform's environment", () => {
   expect(serverSandboxSpec(server, files)).toEqual({
     argv: [
       "/app/.venv/bin/python",
       "-m",
       "towpath_runner",
+      "--layer=/app/layer",
       // One argument: an entrypoint that begins with a dash is no option.
       "--entrypoint=-odd.py:mcp",
       "--socket=/run/towpath/mcp.sock",
@@ -36,6 +37,10 @@ test("RUN-1 a server's command has its layers read-only and nothing of the platf
     env: {
       PATH: "/app/.venv/bin:/usr/local/bin:/usr/bin:/bin",
       HOME: "/home/towpath",
+      XDG_CACHE_HOME: "/home/towpath/.cache",
+      XDG_CONFIG_HOME: "/home/towpath/.config",
+      XDG_DATA_HOME: "/home/towpath/.local/share",
+      XDG_STATE_HOME: "/home/towpath/.local/state",
       LANG: "C.UTF-8",
       TMPDIR: "/tmp",
       PYTHONUNBUFFERED: "1",
@@ -49,14 +54,24 @@ test("RUN-1 a server's command has its layers read-only and nothing of the platf
     mounts: [
       { host: "/host/python", inside: "/opt/python", writable: false },
       { host: "/data/deps", inside: "/app/.venv", writable: false },
-      { host: "/data/code", inside: "/app/src", writable: false },
+      { host: "/data/code", inside: "/app/layer", writable: false },
       { host: "/platform/harness", inside: "/opt/towpath", writable: false },
     ],
+    scratch: ["/app/src", "/data"],
     limits: { memoryBytes: 1, processes: 1, cpus: 1, tmpBytes: 1 },
     network: "internet",
   });
+  const withArguments = { ...server, arguments: ["--db", "-", "a b"] };
+  const words = ["--argument=--db", "--argument=-", "--argument=a b"];
+  const isArgument = (word: string) => word.startsWith("--argument=");
+  expect(serverSandboxSpec(withArguments, files).argv.filter(isArgument)).toEqual(words);
+  // An interpreter that was prewarmed becomes the server with the same words (BLD-16).
+  expect(prewarmedStart(withArguments, files).arguments.filter(isArgument)).toEqual(words);
   const inspected = serverSandboxSpec({ ...server, inspectable: true }, files);
   expect(inspected.argv.at(-1)).toBe("--inspect-path=/-/towpath/inspect");
+  const keeping = serverSandboxSpec({ ...server, dataVolume: "p" }, { ...files, data: "/run/volumes/p/data" });
+  expect(keeping).toMatchObject({ scratch: ["/app/src"], identity: "data:p" });
+  expect(keeping.mounts.at(-1)).toEqual({ host: "/run/volumes/p/data", inside: "/data", writable: true });
 });
 
 test("RUN-4 a server's environment has its secrets, which cannot override the platform's variables", () => {

@@ -2,14 +2,18 @@ import { fileURLToPath } from "node:url";
 import type { SandboxSpec } from "../engine.ts";
 import { inspectPath, type ServerSpec } from "../port.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
-import { checkSpec, sandboxHome } from "../sandbox/arguments.ts";
+import { checkSpec, homeEnvironment, sandboxHome } from "../sandbox/arguments.ts";
 
 // Where a server finds its things. The same on every host and in every driver, so that layers need no relocation.
 
 /** The dependency layer: a virtual environment. Builds make it at the same path. */
 export const dependencyPath = "/app/.venv";
-/** The code layer: working directory of the server. */
+/** Working directory of the server: a copy of its code, in memory, that it may change (decision 044). */
 export const codePath = "/app/src";
+/** The code layer, from which the harness makes the copy. */
+const layerPath = "/app/layer";
+/** What lasts, where the server's owner has switched it on; else in memory, too. */
+const dataPath = "/data";
 /** The harness: the directory that holds the package towpath_runner. */
 const harnessPath = "/opt/towpath";
 /** Writable: the server's socket and status. */
@@ -26,6 +30,8 @@ export type ServerFiles = {
   readonly dependencies: string;
   readonly code: string;
   readonly harness: string;
+  /** What outlives the server; absent for most. */
+  readonly data?: string;
 };
 
 const searchPath = `${dependencyPath}/bin:/usr/local/bin:/usr/bin:/bin`;
@@ -39,7 +45,9 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): Sandb
       `${dependencyPath}/bin/python`,
       "-m",
       "towpath_runner",
+      `--layer=${layerPath}`,
       `--entrypoint=${server.entrypoint}`,
+      ...(server.arguments ?? []).map((word) => `--argument=${word}`),
       `--socket=${runtimeDirectory}/${socketName}`,
       `--status=${runtimeDirectory}/${statusName}`,
       ...(server.inspectable === true ? [`--inspect-path=${inspectPath}`] : []),
@@ -47,6 +55,7 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): Sandb
     env: {
       PATH: searchPath,
       HOME: sandboxHome,
+      ...homeEnvironment,
       LANG: "C.UTF-8",
       TMPDIR: "/tmp",
       PYTHONUNBUFFERED: "1",
@@ -63,9 +72,13 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): Sandb
     mounts: [
       pythonMount(files.python),
       { host: files.dependencies, inside: dependencyPath, writable: false },
-      { host: files.code, inside: codePath, writable: false },
+      { host: files.code, inside: layerPath, writable: false },
       { host: files.harness, inside: harnessPath, writable: false },
+      ...(files.data === undefined ? [] : [{ host: files.data, inside: dataPath, writable: true }]),
     ],
+    scratch: files.data === undefined ? [codePath, dataPath] : [codePath],
+    // The same user each time, whose files they are.
+    ...(server.dataVolume === undefined ? {} : { identity: `data:${server.dataVolume}` }),
     limits: server.limits,
     network: server.network,
   };
@@ -110,8 +123,11 @@ export function cloudEnvironment(
   return {
     ...secrets,
     TOWPATH_CLOUD_URL: facts.serverUrl,
-    TOWPATH_CLOUD_GIT_COMMIT_SHA: facts.commitSha,
-    ...(facts.repository === null ? {} : { TOWPATH_CLOUD_GIT_REPO: facts.repository }),
+    // A package of the index has neither.
+    ...(facts.repository !== null && {
+      TOWPATH_CLOUD_GIT_COMMIT_SHA: facts.commitSha,
+      TOWPATH_CLOUD_GIT_REPO: facts.repository,
+    }),
     TOWPATH_CLOUD_ENVIRONMENT: facts.environment,
   };
 }

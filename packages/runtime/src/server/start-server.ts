@@ -63,9 +63,10 @@ export async function awaitServer(
   const { handle, exited } = superviseServer(running, { ...directory, remove }, start.instanceId, gate);
   const outcome = await decided;
   if (typeof outcome !== "string" && outcome.state === "ready") {
-    const { prewarm } = outcome;
+    const { prewarm, bridge, incomplete } = outcome;
     const startMs = performance.now() - start.startedAt;
-    return { ok: true, startMs, handle, ...(prewarm === undefined ? {} : { prewarm }) };
+    const more = { ...(prewarm && { prewarm }), ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
+    return { ok: true, startMs, handle, ...more };
   }
   await running.kill();
   const exit = await exited;

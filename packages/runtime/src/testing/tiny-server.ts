@@ -12,13 +12,29 @@ type Mode = "serve" | "exit" | "hang" | "fail" | "link" | "flood";
 
 const layers = { dependencies: "d".repeat(64), code: "c".repeat(64) };
 
+/** What a server's attempts to change files come to, at `/change-code`. */
+export const changedCode = {
+  "beside the code": "done",
+  "the code": "done",
+  home: "done",
+  cache: "done",
+  layer: "refused",
+  "layer by /proc": "refused",
+  "layer by a link": "refused",
+  "new file in the layer": "refused",
+  "mode in the layer": "refused",
+  "removal from the layer": "refused",
+  "rename in the layer": "refused",
+  dependencies: "refused",
+} as const;
+
 /** A server of the standard library that takes the harness's arguments and stands in its place. */
 export const tinyServer = {
   /** Directory of the package towpath_runner that it is. */
   directory: fileURLToPath(new URL("./tiny", import.meta.url)),
 
   /** What a driver needs to run it: two layers, of which the first leads to the system's Python. */
-  driverConfig(directory: string): Required<HostDriverConfig> {
+  driverConfig(directory: string): Required<Omit<HostDriverConfig, "downloads" | "volumes">> {
     const made = makeLayers(`${directory}/tiny-layers`);
     return {
       instanceDirectory: `${directory}/i`,

@@ -3,6 +3,7 @@ import { useRouter } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import { Check, Plus, Server, Waypoints } from "lucide-react";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
+import { liveState } from "~/features/project-screen/project-labels.tsx";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { StatusDot } from "~/ui/badge.tsx";
 import { Switcher } from "~/ui/switcher.tsx";
@@ -22,6 +23,7 @@ export function ServerSwitcher({
   readonly className?: string;
 }) {
   const { data: project } = useQuery(projectQuery(open));
+  const state = project && liveState(project);
   const screen = useOpenScreen();
   const { history } = useRouter();
   const choicesOf = (chosen: ProfileView["projects"], icon: React.ReactNode) =>
@@ -61,10 +63,10 @@ export function ServerSwitcher({
       groups={groups}
       empty="No server or portal has that name."
       className={className ?? ""}
-      icon={<StatusDot tone={!project?.isLive ? "neutral" : project.liveWarnings > 0 ? "warn" : "ok"} />}
+      icon={<StatusDot tone={state?.tone ?? "neutral"} />}
     >
       {project?.name ?? open.projectName}
-      <span className="sr-only">{project?.isLive ? ", live" : ", not live"}</span>
+      {state ? <span className="sr-only">, {state.label}</span> : null}
     </Switcher>
   );
 }

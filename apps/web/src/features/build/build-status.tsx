@@ -17,6 +17,7 @@ export const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
   redeploy: "Redeploy",
   cli: "Command line",
   promote: "Promotion",
+  package: "Package",
 };
 
 /** Whether a build of this status is still in progress. */

@@ -12,13 +12,9 @@ import {
   startBuildSchema,
 } from "@towpath/core/build";
 import { listBuildsSchema } from "@towpath/core/build/schema";
-import {
-  getManifest,
-  getLastSuccessfulBuild as lastSuccessfulBuild,
-  type SurfaceChangesView,
-  getSurfaceChanges as surfaceChanges,
-} from "@towpath/core/deployment";
+import { getManifest, getLastSuccessfulBuild as lastSuccessfulBuild } from "@towpath/core/deployment";
 import { TowpathError } from "@towpath/core/errors";
+import { type SurfaceChangesView, getSurfaceChanges as surfaceChanges } from "@towpath/core/surface";
 import { z } from "zod";
 import { buildAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -67,10 +63,12 @@ const getSurfaceChanges = createServerFn({ method: "GET" })
   .validator(input(buildKeySchema.extend({ against: z.literal("production").optional() })))
   .handler(({ context, data }) => surfaceChanges({ ctx: context.ctx, input: data }));
 
-/** Builds a commit of a branch: by default the newest one of the default branch (PRJ-18). */
+/** Builds a commit of a branch, or a version of a package: by default the newest one (PRJ-18, BLD-17). */
 export const dispatchBuild = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
-  .validator(input(projectKeySchema.extend(startBuildSchema.pick({ branch: true, commitSha: true }).shape)))
+  .validator(
+    input(projectKeySchema.extend(startBuildSchema.pick({ branch: true, commitSha: true, version: true }).shape)),
+  )
   .handler(async ({ context, data }) => {
     const { build } = await startBuild({ ctx: context.ctx, input: { ...data, trigger: "redeploy", reuse: "never" } });
     return { id: build.id };

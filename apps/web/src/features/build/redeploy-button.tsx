@@ -30,14 +30,19 @@ export function RedeployButton({
   );
 }
 
-/** A button that builds the newest commit of a branch, by default the default one (PRJ-18); nothing for a role that may not start builds. */
+/**
+ * A button that builds the newest commit of a branch, by default the default one (PRJ-18), or a version of a package, by
+ * default the newest (BLD-17); nothing for a role that may not start builds.
+ */
 export function BuildNewestButton({
   project,
   branch,
+  version,
   label = "Build newest commit",
   ...look
-}: ButtonLook & { project: ProjectKey; branch?: string; label?: string }) {
-  const dispatch = useNewBuild(project, () => dispatchBuild({ data: { ...project, ...(branch && { branch }) } }));
+}: ButtonLook & { project: ProjectKey; branch?: string; version?: string; label?: string }) {
+  const data = { ...project, ...(branch && { branch }), ...(version && { version }) };
+  const dispatch = useNewBuild(project, () => dispatchBuild({ data }));
   if (!useMay("build.start")) return null;
   return (
     <Button {...look} busy={dispatch.isPending} icon={<Hammer aria-hidden />} onClick={() => dispatch.mutate("")}>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { SurfaceChangesView } from "@towpath/core/deployment";
+import type { SurfaceChangesView } from "@towpath/core/surface";
 import { TriangleAlert } from "lucide-react";
 import { classNames } from "~/ui/class-names.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";

@@ -8,6 +8,7 @@ import {
   LogOut,
   Monitor,
   Moon,
+  Package,
   Plus,
   RotateCw,
   Server,
@@ -178,6 +179,13 @@ function creating(organization: OrganizationAccessView | null, actions: PaletteA
       keywords: ["create", "external", "elsewhere"],
       icon: <Link2 aria-hidden />,
       run: to("servers/external"),
+    },
+    {
+      id: "deploy-package",
+      label: "Deploy a package",
+      keywords: ["create", "pypi", "index", "install"],
+      icon: <Package aria-hidden />,
+      run: to("servers/package"),
     },
     {
       id: "new-portal",

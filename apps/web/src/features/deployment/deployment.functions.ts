@@ -8,6 +8,12 @@ import {
   promoteDeployment,
 } from "@towpath/core/deployment";
 import { notFound } from "@towpath/core/errors";
+import {
+  decideForkPullRequest,
+  decisionSchema,
+  type ForkPullRequestView,
+  listForkPullRequests,
+} from "@towpath/core/fork-pull-request";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -59,6 +65,26 @@ export const promote = createServerFn({ method: "POST" })
   .handler(async ({ context, data }) => {
     const { id } = await promoteDeployment({ ctx: context.ctx, input: { deploymentId: data.deploymentId } });
     return { id };
+  });
+
+const getForkPullRequests = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => listForkPullRequests({ ctx: context.ctx, input: data }));
+
+/** Approves or declines a commit of a pull request from a fork (BLD-9); the build of an approval. */
+export const decideFork = createServerFn({ method: "POST" })
+  .middleware([projectAccess("build.approve")])
+  .validator(input(projectKeySchema.extend(decisionSchema.shape)))
+  .handler(({ context, data }) => decideForkPullRequest({ ctx: context.ctx, input: data }));
+
+/** Open pull requests from forks. Refetched every 5 s to pick up pushes. */
+export const forkPullRequestsQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "fork-pull-requests"],
+    queryFn: ({ signal }): Promise<readonly ForkPullRequestView[]> => getForkPullRequests({ data: key, signal }),
+    refetchInterval: 5_000,
+    ...projectCache,
   });
 
 /** A project's branches. Refetched every 2 s while one builds, else every 5 s to pick up pushes. */

@@ -12,6 +12,7 @@ import { BuildNewestButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { type BranchItem, branchesQuery } from "./deployment.functions.ts";
+import { ForkPullRequests } from "./fork-pull-requests.tsx";
 import { PreviewList } from "./preview-list.tsx";
 import { ProductionCard } from "./production-card.tsx";
 
@@ -22,16 +23,24 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
   const builds = useSuspenseInfiniteQuery(buildsQuery(projectKey, branch));
   const rows = builds.data.pages.flatMap((page) => page.data);
   const production = branches.find(({ isDefault }) => isDefault);
-  const previews = branches.filter(({ isDefault }) => !isDefault);
+  // What only waits for approval is in a list of its own.
+  const previews = branches.filter(({ isDefault, isUnbuiltFork }) => !isDefault && !isUnbuiltFork);
   return (
     <>
       <PageHeader
         title="Deployments"
         description="Production, previews, and the builds behind them."
-        actions={project.githubRepository ? <BuildNewestButton project={projectKey} /> : null}
+        actions={
+          project.githubRepository ? (
+            <BuildNewestButton project={projectKey} />
+          ) : project.package ? (
+            <BuildNewestButton project={projectKey} label="Deploy newest version" />
+          ) : null
+        }
       />
       <div className="flex flex-col gap-5">
         {production && <ProductionCard project={projectKey} branch={production} />}
+        <ForkPullRequests project={projectKey} />
         <PreviewList project={projectKey} branches={previews} />
         <Card>
           <CardHeader

@@ -1,6 +1,6 @@
 import { type GitHubRepository, isGitHubError, withGitHub } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
-import { entrypointCandidates } from "./repository-proposals.ts";
+import { repositoryProposals } from "./repository-proposals.ts";
 
 // The caller has checked that the installation may be used.
 
@@ -30,7 +30,9 @@ export async function readBranchAndRepository({ branch: wanted, ...address }: Br
       unlessMissing(gitHub().branch(address, name)),
       unlessMissing(gitHub().listFiles(address, name)),
     ]);
-    return { repository, branch, ...entrypointCandidates(tree?.files.map(({ path }) => path) ?? []) };
+    const paths = tree?.files.map(({ path }) => path) ?? [];
+    const proposals = await repositoryProposals(paths, (path) => gitHub().readFile(address, path, name));
+    return { repository, branch, ...proposals };
   });
 }
 

@@ -1,37 +1,69 @@
+import { findOffers, projectDirectories } from "@towpath/builder/entrypoints";
 import { projectNameSchema } from "@towpath/core/project/schema";
+import { type DeclaredVariable, declaredVariables, filesWithVariables } from "./declared-variables.ts";
 
-const usualNames = ["server.py", "main.py", "app.py", "mcp_server.py", "echo.py", "__main__.py"];
 const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
 
-/** Candidates are only suggestions: the user knows which file is the server. */
+/** Candidates are only suggestions: a build looks into the code, and the user knows what the server is. */
 const maxCandidates = 8;
+/** How many projects of a monorepo are looked into. */
+const maxProjects = 6;
 
-/**
- * Files of a repository that may be the server, most likely first, and files that list requirements. Usual names near
- * the root come first; tests, examples and hidden directories are left out.
- */
-export function entrypointCandidates(paths: readonly string[]): {
+export type Proposals = {
+  /** What may start the server, most likely first, from the repository's root. */
   readonly entrypoints: readonly string[];
+  /** Directories with a project of their own, as in monorepos, and what may start their servers, from there. */
+  readonly projects: readonly { readonly directory: string; readonly entrypoints: readonly string[] }[];
   readonly requirementFiles: readonly string[];
-} {
-  const kept = paths.filter((path) => path.length <= 128 && !skipped.test(path));
-  const python = kept.filter(
-    (path) => /\.py$/.test(path) && !/(^|\/)(setup|conftest|test_[^/]*|[^/]*_test)\.py$/.test(path),
+  /** Variables that its files name, likely wanted before the first build. */
+  readonly variables: readonly DeclaredVariable[];
+};
+
+/** What a repository offers, by the rule that its build follows (BLD-16), without looking into its Python files. */
+export async function repositoryProposals(
+  paths: readonly string[],
+  read: (path: string) => Promise<string | null>,
+): Promise<Proposals> {
+  const directories = projectDirectories(new Set(paths)).slice(0, maxProjects);
+  const [entrypoints = [], ...others] = await Promise.all(
+    ["", ...directories.map((directory) => `${directory}/`)].map((prefix) => entrypointsIn(prefix, paths, read)),
   );
   return {
-    entrypoints: python.toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b)).slice(0, maxCandidates),
-    requirementFiles: kept.filter((path) => requirementsPattern.test(path)).slice(0, maxCandidates),
+    entrypoints,
+    variables: await variablesIn(paths, read),
+    projects: directories.map((directory, at) => ({ directory, entrypoints: others[at] ?? [] })),
+    requirementFiles: paths
+      .filter((path) => path.length <= 128 && !skipped.test(path) && requirementsPattern.test(path))
+      .slice(0, maxCandidates),
   };
 }
 
-/** Lower is more likely. */
-function rank(path: string): number {
-  const name = path.split("/").at(-1) ?? "";
-  const usual = usualNames.indexOf(name);
-  const depth = path.split("/").length - 1;
-  const quality = usual === -1 ? (/mcp|server/.test(name) ? usualNames.length : usualNames.length + 4) : usual;
-  return quality + depth * 5;
+async function variablesIn(
+  paths: readonly string[],
+  read: (path: string) => Promise<string | null>,
+): Promise<readonly DeclaredVariable[]> {
+  const files = filesWithVariables(paths, "");
+  const texts = await Promise.all(files.map(read));
+  return declaredVariables(new Map(files.map((file, at) => [file, texts[at] ?? ""])));
+}
+
+const telling = ["pyproject.toml", "fastmcp.json", "setup.cfg", "setup.py"];
+
+async function entrypointsIn(
+  prefix: string,
+  paths: readonly string[],
+  read: (path: string) => Promise<string | null>,
+): Promise<readonly string[]> {
+  const within = new Set(paths.flatMap((path) => (path.startsWith(prefix) ? [path.slice(prefix.length)] : [])));
+  const texts = new Map<string, string>();
+  for (const name of telling.filter((each) => within.has(each))) {
+    const text = await read(prefix + name);
+    if (text !== null) texts.set(name, text);
+  }
+  return findOffers(within, texts)
+    .map(({ program }) => program.entrypoint)
+    .slice(0, maxCandidates);
 }
 
 /** A repository's name as a server name, null when it cannot be one (VAL-1). */

@@ -123,6 +123,7 @@ function InstanceStorage({ orgSlug }: { readonly orgSlug: string }) {
         actions={host.low ? <Badge tone="bad">Almost full</Badge> : <Badge tone="ok">Room for builds</Badge>}
       />
       <Directories host={host} />
+      <Pythons host={host} />
     </Card>
   ));
 }
@@ -141,6 +142,29 @@ function Directories({ host }: { readonly host: HostStorageView }) {
   );
 }
 
+/** What builds can use, and what was downloaded for them (BLD-18); nothing until the worker has looked. */
+function Pythons({ host: { pythons } }: { readonly host: HostStorageView }) {
+  if (pythons === undefined) return null;
+  return (
+    <div className="border-t px-4 py-2.5 text-sm">
+      <p className="font-medium">Python versions</p>
+      <ul aria-label="Python versions" className="mt-1.5 flex flex-wrap gap-1.5">
+        {pythons.map(({ version, isDownloaded }) => (
+          <li key={version}>
+            <Badge tone={isDownloaded ? "outline" : "neutral"}>
+              {isDownloaded ? `${version}, downloaded` : version}
+            </Badge>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-1.5 text-muted">
+        A build that asks for another version downloads it, unless <code>TOWPATH_PYTHON_DOWNLOADS</code> is{" "}
+        <code>no</code>.
+      </p>
+    </div>
+  );
+}
+
 /** By directory name in the data directory. */
 const labels: Readonly<Record<string, string>> = {
   artifacts: "Layers of deployments",
@@ -150,8 +174,10 @@ const labels: Readonly<Record<string, string>> = {
   gateway: "Log rows waiting for the database",
   logs: "Logs of Towpath's processes",
   postgres: "Database",
+  pythons: "Downloaded Pythons",
   run: "Sockets and control files",
   trash: "Waiting to be deleted",
+  volumes: "Data of servers",
 };
 
 function gigabytes(bytes: number): string {

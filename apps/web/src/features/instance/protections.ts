@@ -32,6 +32,11 @@ export const protectionWords: Readonly<Record<ProtectionName, Words>> = {
     short: "a process limit",
   },
   disk: { title: "Disk", promise: "Its temporary files have a limit.", short: "a disk limit" },
+  data: {
+    title: "Lasting data",
+    promise: "What a server keeps in /data has a quota.",
+    short: "a quota on lasting data",
+  },
   "system-calls": {
     title: "System calls",
     promise: "Calls used in kernel attacks are blocked.",

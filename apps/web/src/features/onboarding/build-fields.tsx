@@ -2,7 +2,8 @@ import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
 import {
   type AuthMode,
-  entrypointProblem,
+  argumentsTextProblem,
+  entrypointSettingProblem,
   requirementsProblem,
   rootDirectoryProblem,
 } from "@towpath/core/project/schema";
@@ -11,12 +12,16 @@ import { classNames } from "~/ui/class-names.ts";
 import { InlineCode } from "~/ui/code-block.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { authModes } from "../project-screen/project-labels.tsx";
+import { Candidates } from "./candidates.tsx";
 import type { Missing } from "./use-file-checks.ts";
 
 // The fields that deploying a repository and changing its project's settings have in common.
 
 export type BuildValues = {
+  /** Empty: found in each commit. */
   readonly entrypoint: string;
+  /** As in a terminal: see `argumentWords`. */
+  readonly arguments: string;
   readonly requirements: string;
   /** Empty: the repository's. */
   readonly rootDirectory: string;
@@ -25,12 +30,13 @@ export type BuildValues = {
 
 /** State of the fields: their values, and the error of each path (VAL-2, VAL-3, BLD-15). */
 export function useBuildFields(initial: BuildValues) {
-  const { entrypoint, requirements, rootDirectory, authMode } = initial;
-  const [values, setValues] = useState({ entrypoint, requirements, rootDirectory, authMode });
+  const { entrypoint, arguments: words, requirements, rootDirectory, authMode } = initial;
+  const [values, setValues] = useState({ entrypoint, arguments: words, requirements, rootDirectory, authMode });
   const [isChecked, setChecked] = useState(false);
   const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
   const found = {
-    entrypoint: entrypointProblem(values.entrypoint),
+    entrypoint: entrypointSettingProblem(values.entrypoint.trim()),
+    arguments: argumentsTextProblem(values.arguments),
     requirements: requirementsProblem(values.requirements),
     rootDirectory: rootDirectoryProblem(values.rootDirectory),
   };
@@ -54,12 +60,14 @@ export function useBuildFields(initial: BuildValues) {
   };
 }
 
-/** Entrypoint, requirements file and root directory. */
+/** Entrypoint, arguments, requirements file and root directory. */
 export function BuildFields({
   fields: { values, change, problem },
   entrypoints = [],
   requirementFiles = [],
+  rootDirectories = [],
   missing = { entrypoint: null, requirements: null },
+  hasFiles = true,
 }: {
   readonly fields: ReturnType<typeof useBuildFields>;
   /** What to say of a file that isn't in the repository. */
@@ -67,15 +75,20 @@ export function BuildFields({
   /** Candidates to choose from. */
   readonly entrypoints?: readonly string[];
   readonly requirementFiles?: readonly string[];
+  readonly rootDirectories?: readonly string[];
+  /** False for a package of the index, which has no repository with files to name. */
+  readonly hasFiles?: boolean;
 }) {
   return (
     <>
-      <PathField
+      <BuildField
         label="Entrypoint"
+        optional
+        placeholder="Found in the code"
         hint={
           <>
-            The server's file. Name the object too if it isn't <code>mcp</code>, <code>server</code> or <code>app</code>
-            : <code>server.py:object</code>
+            Leave it empty and the build finds it. Or name a file, <code>server.py:object</code>, a console script, a
+            package or <code>package.module:function</code>.
           </>
         }
         error={problem("entrypoint") ?? missing.entrypoint}
@@ -83,33 +96,52 @@ export function BuildFields({
         onChange={(entrypoint) => change({ entrypoint })}
         candidates={entrypoints}
       />
-      <PathField
-        label="Requirements file"
+      <BuildField
+        label="Arguments"
         optional
-        hint="Only if dependencies are neither in uv.lock nor in pyproject.toml."
-        error={problem("requirements") ?? missing.requirements}
-        value={values.requirements}
-        onChange={(requirements) => change({ requirements })}
-        candidates={requirementFiles}
+        hint={
+          <>
+            For the program, such as <code>--db-path :memory:</code>. Everyone who can see this server sees them, so
+            write <code>${"{NAME}"}</code> instead of a secret: it stands for that environment variable.
+          </>
+        }
+        error={problem("arguments")}
+        value={values.arguments}
+        onChange={(words) => change({ arguments: words })}
       />
-      <PathField
-        label="Root directory"
-        optional
-        hint="In a monorepo, the server's directory. The files above are relative to it."
-        error={problem("rootDirectory")}
-        value={values.rootDirectory}
-        onChange={(rootDirectory) => change({ rootDirectory })}
-      />
+      {hasFiles ? (
+        <>
+          <BuildField
+            label="Requirements file"
+            optional
+            hint="Only if dependencies are neither in uv.lock nor in pyproject.toml."
+            error={problem("requirements") ?? missing.requirements}
+            value={values.requirements}
+            onChange={(requirements) => change({ requirements })}
+            candidates={requirementFiles}
+          />
+          <BuildField
+            label="Root directory"
+            optional
+            hint="In a monorepo, the server's directory. The files above are relative to it."
+            error={problem("rootDirectory")}
+            value={values.rootDirectory}
+            onChange={(rootDirectory) => change({ rootDirectory })}
+            candidates={rootDirectories}
+          />
+        </>
+      ) : null}
     </>
   );
 }
 
-/** A path in the repository, with candidates to choose from (VAL-2, VAL-3). */
-function PathField({
+/** What a build is told, such as a path in the repository, with candidates to choose from (VAL-2, VAL-3). */
+export function BuildField({
   label,
   hint,
   error,
   optional = false,
+  placeholder,
   value,
   onChange,
   candidates = [],
@@ -118,6 +150,7 @@ function PathField({
   readonly hint: ReactNode;
   readonly error: string | null;
   readonly optional?: boolean;
+  readonly placeholder?: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
   /** To choose from. */
@@ -129,6 +162,7 @@ function PathField({
         {(control) => (
           <Input
             {...control}
+            {...(placeholder !== undefined && { placeholder })}
             mono
             className="h-10 text-sm"
             autoComplete="off"
@@ -139,22 +173,7 @@ function PathField({
           />
         )}
       </Field>
-      {candidates.length > 0 ? (
-        <ul aria-label={`Found for ${label}`} className="mt-2 flex flex-wrap gap-1.5">
-          {candidates.map((path) => (
-            <li key={path}>
-              <button
-                type="button"
-                aria-pressed={value === path}
-                onClick={() => onChange(path)}
-                className="rounded-full border px-2.5 py-0.5 font-mono text-xs text-muted transition-colors hover:bg-hover hover:text-ink aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent-text"
-              >
-                {path}
-              </button>
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <Candidates label={`Found for ${label}`} values={candidates} chosen={value} onChoose={onChange} />
     </div>
   );
 }

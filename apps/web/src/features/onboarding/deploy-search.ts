@@ -8,6 +8,7 @@ const deployReaders = {
   defaultBranch: text(255),
   teamId: text(64),
   entrypoint: text(200),
+  arguments: text(500),
   requirements: text(200),
   rootDirectory: text(200),
   envVariables: listOf(variableName, 100),

@@ -22,7 +22,10 @@ type Props = {
   /** Null when nothing has been pushed yet. */
   readonly branch: { readonly commit: { readonly sha: string; readonly message: string } } | null;
   readonly entrypoints: readonly string[];
+  readonly projects: readonly { readonly directory: string; readonly entrypoints: readonly string[] }[];
   readonly requirementFiles: readonly string[];
+  /** That the repository's files name. */
+  readonly variables: readonly { readonly name: string; readonly file: string }[];
   /** `like`: the repository's own name as a server name, where that is available. */
   readonly proposal: { readonly name: string; readonly like: string | null; readonly urlTemplate: string };
   readonly address: DeployAddress;
@@ -30,11 +33,12 @@ type Props = {
 
 /** ONB-5: what to build, and who can call it. */
 export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, ...props }: Props) {
-  const { repository, branch, entrypoints, requirementFiles } = props;
+  const { repository, branch, entrypoints, projects, requirementFiles, variables: offered } = props;
   const choice = useServerName(orgSlug, search.serverName ?? proposal.like ?? proposal.name);
   const variables = useVariables(search.envVariables ?? []);
   const form = useDeployForm(orgSlug, address, variables, {
-    entrypoint: search.entrypoint ?? entrypoints[0] ?? "",
+    entrypoint: search.entrypoint ?? "",
+    arguments: search.arguments ?? "",
     requirements: search.requirements ?? "",
     rootDirectory: search.rootDirectory ?? "",
     authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
@@ -44,7 +48,8 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
   useKeptInUrl(
     {
       serverName: choice.name,
-      entrypoint: values.entrypoint,
+      entrypoint: values.entrypoint || undefined,
+      arguments: values.arguments || undefined,
       requirements: values.requirements || undefined,
       rootDirectory: values.rootDirectory || undefined,
       envVariables: names.length > 0 ? names : undefined,
@@ -79,11 +84,15 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
         />
         <BuildFields
           fields={form.fields}
-          entrypoints={pathsWithin(values.rootDirectory, entrypoints)}
+          entrypoints={
+            projects.find(({ directory }) => directory === values.rootDirectory)?.entrypoints ??
+            pathsWithin(values.rootDirectory, entrypoints)
+          }
+          rootDirectories={projects.map(({ directory }) => directory)}
           requirementFiles={pathsWithin(values.rootDirectory, requirementFiles)}
           missing={missing}
         />
-        <EnvironmentVariables variables={variables} />
+        <EnvironmentVariables variables={variables} offered={offered} />
         <AuthModeChoice value={values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />
         <Button type="submit" variant="primary" size="lg" busy={form.busy} className="self-start">
           {form.busy ? "Creating the server" : "Deploy"}

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { argumentWords } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { profileQuery } from "~/features/session/session.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
@@ -10,7 +11,7 @@ import { deployRepository } from "./onboarding.functions.ts";
 import type { Variables } from "./use-variables.ts";
 
 /** Fields that show the server's errors themselves; all other errors are shown above the form. */
-const shownFields = new Set(["name", "entrypoint", "requirements", "rootDirectory"]);
+const shownFields = new Set(["name", "entrypoint", "arguments", "requirements", "rootDirectory"]);
 
 /** State of the server-deploy form: values, errors and submission (VAL-2, VAL-3). */
 export function useDeployForm(orgSlug: string, address: DeployAddress, variables: Variables, initial: BuildValues) {
@@ -32,7 +33,12 @@ export function useDeployForm(orgSlug: string, address: DeployAddress, variables
       const secrets = [...variables.filled];
       const { installationId, owner, repo } = address;
       const repository = { installationId, repositoryFullName: `${owner}/${repo}` };
-      const data = { orgSlug, name, ...repository, ...values, requirements: values.requirements || null };
+      const build = {
+        entrypoint: values.entrypoint.trim(),
+        arguments: [...(argumentWords(values.arguments) ?? [])],
+        requirements: values.requirements || null,
+      };
+      const data = { orgSlug, name, ...repository, ...values, ...build };
       const { projectName, buildId } = await deployRepository({ data: { ...data, secrets } });
       await queryClient.invalidateQueries(profileQuery);
       const params = { orgSlug, projectName };

@@ -12,6 +12,8 @@ export type Variables = {
   change(id: number, changed: Partial<Variable>): void;
   paste(id: number, text: string): number;
   add(): void;
+  /** Adds a row with a name, in place of a blank one. */
+  offer(keyName: string): void;
   remove(id: number): void;
   showAllProblems(): void;
   /** Back to one blank row, after saving. */
@@ -42,6 +44,12 @@ export function useVariables(names: readonly string[]): Variables {
       return pasted.length;
     },
     add: () => setRows([...rows, fresh()]),
+    offer: (keyName) => {
+      const blank = rows.find(isBlank);
+      const row = blank ?? fresh();
+      const named = { ...row, keyName };
+      setRows(blank ? rows.map((each) => (each === blank ? named : each)) : [...rows, named]);
+    },
     remove: (id) => {
       const left = rows.filter((row) => row.id !== id);
       setRows(left.length > 0 ? left : [fresh()]);

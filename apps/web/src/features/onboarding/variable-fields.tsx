@@ -3,6 +3,7 @@ import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Input, Textarea } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
+import { Candidates } from "./candidates.tsx";
 import { isEnvBlock, type Variable } from "./env-block.ts";
 import type { RowProblem, VariableRow, Variables } from "./use-variables.ts";
 
@@ -104,7 +105,7 @@ export function ValueControl({
 }) {
   const [isShown, setShown] = useState(false);
   const lines = value.split("\n").length;
-  const shared = { ...control, ...typed, "aria-label": `Value of ${called}`, value };
+  const shared = { ...control, ...typed, "data-variable-value": true, "aria-label": `Value of ${called}`, value };
   return (
     <div className="flex items-start gap-1.5">
       {isShown && lines > 1 ? (
@@ -139,6 +140,35 @@ export function ValueControl({
   );
 }
 
+const maxOffered = 12;
+const maxFiles = 3;
+
+function OfferedVariables({
+  offered,
+  onChoose,
+}: {
+  readonly offered: readonly { readonly name: string; readonly file: string }[];
+  readonly onChoose: (name: string) => void;
+}) {
+  if (offered.length === 0) return null;
+  const shown = offered.slice(0, maxOffered);
+  const files = [...new Set(shown.map(({ file }) => file))];
+  const listed = files.length > maxFiles ? [...files.slice(0, maxFiles - 1), "other files"] : files;
+  return (
+    <div className="mt-2">
+      <p className="text-xs text-pretty text-muted">
+        Named in {new Intl.ListFormat("en").format(listed)}. Add those that the server needs:
+      </p>
+      <Candidates
+        label="Variables named in the repository"
+        values={shown.map(({ name }) => name)}
+        titles={shown.map(({ file }) => file)}
+        onChoose={onChoose}
+      />
+    </div>
+  );
+}
+
 /** Variables of a server (ONB-5). A `.env` block pasted into a name fills all rows (ONB-12). */
 export function EnvironmentVariables({
   variables,
@@ -148,8 +178,11 @@ export function EnvironmentVariables({
     </>
   ),
   note = "Stored encrypted; used in production and previews.",
+  offered = [],
 }: {
   readonly variables: Variables;
+  /** Variables that the repository names, and the file that does. */
+  readonly offered?: readonly { readonly name: string; readonly file: string }[];
   readonly legend?: ReactNode;
   readonly note?: string;
 }) {
@@ -182,6 +215,17 @@ export function EnvironmentVariables({
           />
         ))}
       </ul>
+      <OfferedVariables
+        offered={offered.filter(({ name }) => !variables.rows.some(({ keyName }) => keyName === name))}
+        onChoose={(name) => {
+          const blank = variables.rows.findIndex(({ keyName, secretValue }) => keyName === "" && secretValue === "");
+          const index = blank === -1 ? variables.rows.length : blank;
+          variables.offer(name);
+          requestAnimationFrame(() =>
+            group.current?.querySelectorAll<HTMLInputElement>("[data-variable-value]").item(index)?.focus(),
+          );
+        }}
+      />
       <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <Button
           size="sm"

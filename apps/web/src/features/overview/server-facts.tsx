@@ -40,7 +40,12 @@ export function ServerFacts({ project, status }: { project: ProjectView; status:
             <RepositoryLink fullName={project.githubRepository.fullName} className="underline underline-offset-2" />
           </Fact>
         ) : null}
-        {branch ? (
+        {project.package ? (
+          <Fact name="Package">
+            <code>{project.package.name}</code>
+          </Fact>
+        ) : null}
+        {branch && !project.package ? (
           <Fact name="Branch">
             <BranchLink name={branch.name} className="underline underline-offset-2" />
           </Fact>

@@ -10,10 +10,11 @@ export function CodeSteps({
   readonly repositoryUrl: string;
   readonly repositoryName: string;
   readonly branch: string;
-  /** With its object, as in the settings: "server.py:mcp". */
+  /** With its object, as in the settings: "server.py:mcp". Empty, or a program, names no file. */
   readonly entrypoint: string;
 }) {
-  const file = entrypoint.split(":", 1)[0] ?? entrypoint;
+  const [named = ""] = entrypoint.split(":", 1);
+  const file = named.endsWith(".py") ? named : "the code";
   const commands = [
     `git clone ${repositoryUrl}.git`,
     `cd ${repositoryName}`,

@@ -3,7 +3,7 @@ import type { AuthMode } from "@towpath/core/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";
 import { Fragment } from "react";
 import { withWarnings } from "~/features/build/build-status.tsx";
-import { Badge, StatusDot } from "~/ui/badge.tsx";
+import { Badge, StatusDot, type Tone } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
@@ -36,22 +36,24 @@ export function AuthModeBadge({ mode }: { mode: AuthMode }) {
 }
 
 /** Whether a server is live in production. Green only where the live build has no warning. */
-export function LiveLabel({
-  server,
-  className,
-}: {
-  readonly server: Pick<ProjectView, "isLive" | "liveWarnings" | "external">;
-  readonly className?: string;
-}) {
-  const hasProblem = server.external?.problem != null;
-  const tone = server.liveWarnings > 0 || hasProblem ? "warn" : "ok";
-  const live = hasProblem ? "Last check failed" : `Live${withWarnings(server.liveWarnings)}`;
+export function LiveLabel({ server, className }: { readonly server: LiveFacts; readonly className?: string }) {
+  const { label, tone } = liveState(server);
   return (
     <span className={classNames("inline-flex items-center gap-2 whitespace-nowrap", className)}>
-      <StatusDot tone={server.isLive ? tone : "neutral"} />
-      {server.isLive ? live : "Not live yet"}
+      <StatusDot tone={tone} />
+      {label}
     </span>
   );
+}
+
+type LiveFacts = Pick<ProjectView, "isLive" | "liveWarnings" | "external" | "instanceState">;
+
+/** How a server is in production, in words and as a colour. */
+export function liveState(server: LiveFacts): { readonly label: string; readonly tone: Tone } {
+  if (!server.isLive) return { label: "Not live yet", tone: "neutral" };
+  if (server.external?.problem != null) return { label: "Last check failed", tone: "warn" };
+  if (server.instanceState === "crashed") return { label: "Crashed", tone: "bad" };
+  return { label: `Live${withWarnings(server.liveWarnings)}`, tone: server.liveWarnings > 0 ? "warn" : "ok" };
 }
 
 /** After a single slash and after a hyphen: where a narrow screen may break a URL without cutting a word. */

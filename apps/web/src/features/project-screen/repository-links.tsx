@@ -4,12 +4,13 @@ import type { ReactNode } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { projectQuery } from "./project-screen.functions.ts";
 
-/** Where the code of the open project is read; null for a project without a repository, or while that isn't known. */
-function useRepositoryUrl(): string | null {
+function useOpenProject() {
   const { orgSlug = "", projectName = "" } = useParams({ strict: false });
-  const { data } = useQuery({ ...projectQuery({ orgSlug, projectName }), enabled: projectName !== "" });
-  return data?.repositoryUrl ?? null;
+  return useQuery({ ...projectQuery({ orgSlug, projectName }), enabled: projectName !== "" }).data;
 }
+
+/** Where the code of the open project is read; null for a project without a repository, or while that isn't known. */
+const useRepositoryUrl = (): string | null => useOpenProject()?.repositoryUrl ?? null;
 
 /** Large enough to hit (WCAG 2.5.8). */
 const look = "relative z-10 inline-flex min-h-6 items-center underline-offset-2 hover:text-ink hover:underline";
@@ -30,9 +31,11 @@ function CodeLink({
   );
 }
 
-/** The first seven digits of a commit's id, as a link to its changes. */
+/** The first seven digits of a commit's id, as a link to its changes. Nothing for a package, whose versions have names. */
 export function CommitLink({ sha, className }: { sha: string; className?: string }) {
-  const repository = useRepositoryUrl();
+  const project = useOpenProject();
+  if (project?.package) return null;
+  const repository = project?.repositoryUrl ?? null;
   const short = (
     <code title={sha} className={className}>
       {sha.slice(0, 7)}

@@ -89,9 +89,7 @@ function ServerRow({
           <AuthModeBadge mode={server.authMode} />
           {server.external ? <Badge tone="info">External</Badge> : null}
         </div>
-        <p className="truncate text-xs text-muted">
-          {server.external ? new URL(server.external.url).host : (server.githubRepository?.fullName ?? "No repository")}
-        </p>
+        <p className="truncate text-xs text-muted">{originOf(server)}</p>
       </Td>
       <Td label="Status">
         <Status server={server} orgSlug={orgSlug} />
@@ -169,4 +167,10 @@ function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   if (to === undefined || !rows[to]) return;
   event.preventDefault();
   rows[to].focus();
+}
+
+/** Where its code comes from, or where it runs. */
+function originOf({ external, githubRepository, package: found }: ProjectListItem): string {
+  if (external) return new URL(external.url).host;
+  return githubRepository?.fullName ?? (found ? `Package ${found.name}` : "No repository");
 }

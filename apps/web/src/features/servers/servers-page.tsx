@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ProjectListItem } from "@towpath/core/project";
-import { Globe, Plus, Search } from "lucide-react";
+import { Globe, Package, Plus, Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { DiskBanner, IsolationBanner } from "~/features/instance/instance-banners.tsx";
 import { useMay } from "~/features/session/guards.ts";
@@ -143,7 +143,7 @@ function useActivity(orgSlug: string, servers: readonly ProjectListItem[]) {
   });
 }
 
-/** The two ways to a server: build one here, or add one that runs elsewhere. */
+/** The ways to a server: build one here, run a published one, or add one that runs elsewhere. */
 function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
   const mayCreate = useMay("project.create");
   if (!mayCreate) return null;
@@ -152,6 +152,10 @@ function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
       <Link to="/$orgSlug/servers/external" params={{ orgSlug }} className={buttonLook()}>
         <Globe aria-hidden />
         Add by URL
+      </Link>
+      <Link to="/$orgSlug/servers/package" params={{ orgSlug }} className={buttonLook()}>
+        <Package aria-hidden />
+        Package
       </Link>
       <Link to="/$orgSlug/welcome/server-setup" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
         <Plus aria-hidden />

@@ -1,6 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { signInWarning } from "@towpath/core/build/contract";
-import { type AuthMode, watchPathsProblem } from "@towpath/core/project/schema";
+import { type AuthMode, argumentsText, argumentWords, watchPathsProblem } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { useSubmit } from "~/http/use-submit.ts";
@@ -13,7 +13,7 @@ import { projectQuery, projectQueryKey } from "../project-screen/project-screen.
 import { type Saved, SavedNote } from "./saved-note.tsx";
 import { updateProject } from "./settings.functions.ts";
 
-/** Entrypoint, requirements file, root directory, watch paths and auth mode (PRJ-11, VAL-2, VAL-3, BLD-15). */
+/** Entrypoint, arguments, requirements file, root directory, watch paths and auth mode (PRJ-11, VAL-2, VAL-3, BLD-15). */
 export function BuildSettings({
   projectKey,
   saved,
@@ -35,29 +35,31 @@ export function BuildSettings({
       onSubmit={submit}
       after={<SavedNote projectKey={projectKey} saved={saved} of={["build", "access"]} />}
     >
-      <BuildFields fields={fields} />
-      <Field
-        label="Watch paths"
-        optional
-        hint={
-          <>
-            One per line, from the repository's root, such as <code>servers/weather</code>,{" "}
-            <code>{"shared/**/*.py"}</code> or <code>{"!**/*.md"}</code>. A push that changes none of them doesn't start
-            a build.
-          </>
-        }
-        error={watch.problem}
-      >
-        {(control) => (
-          <Textarea
-            {...control}
-            mono
-            rows={3}
-            value={watch.value}
-            onChange={(event) => watch.change(event.target.value)}
-          />
-        )}
-      </Field>
+      <BuildFields fields={fields} hasFiles={project.package === null} />
+      {project.package === null ? (
+        <Field
+          label="Watch paths"
+          optional
+          hint={
+            <>
+              One per line, from the repository's root, such as <code>servers/weather</code>,{" "}
+              <code>{"shared/**/*.py"}</code> or <code>{"!**/*.md"}</code>. A push that changes none of them doesn't
+              start a build.
+            </>
+          }
+          error={watch.problem}
+        >
+          {(control) => (
+            <Textarea
+              {...control}
+              mono
+              rows={3}
+              value={watch.value}
+              onChange={(event) => watch.change(event.target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
       <AuthModeChoice value={fields.values.authMode} onChange={(authMode) => fields.change({ authMode })} />
       <SignInNote ownSignIn={project.ownSignIn} authMode={fields.values.authMode} />
     </SettingsForm>
@@ -81,11 +83,15 @@ function SignInNote({ ownSignIn, authMode }: { ownSignIn: boolean | null; authMo
 
 type Stored = {
   readonly entrypoint: string;
+  readonly arguments: readonly string[];
   readonly requirements: string | null;
   readonly rootDirectory: string | null;
   readonly watchPaths: readonly string[];
   readonly authMode: AuthMode;
 };
+
+/** Settings that take effect with the next build. */
+const forBuilds = ["entrypoint", "arguments", "requirements", "rootDirectory"] as const;
 
 const linesOf = (text: string) =>
   text
@@ -98,22 +104,24 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
   const queryClient = useQueryClient();
   const fields = useBuildFields({
     ...stored,
+    arguments: argumentsText(stored.arguments),
     requirements: stored.requirements ?? "",
     rootDirectory: stored.rootDirectory ?? "",
   });
   const [watchPaths, setWatchPaths] = useState(stored.watchPaths.join("\n"));
   const [opened, setOpened] = useState(stored);
   const form = useSubmit();
-  const { entrypoint, requirements, rootDirectory, authMode } = fields.values;
+  const { entrypoint, arguments: words, requirements, rootDirectory, authMode } = fields.values;
   const now = {
-    ...{ entrypoint, authMode },
+    ...{ entrypoint: entrypoint.trim(), authMode },
+    arguments: [...(argumentWords(words) ?? [])],
     requirements: requirements || null,
     rootDirectory: rootDirectory.trim() || null,
     watchPaths: linesOf(watchPaths),
   };
   // Only what changed here: the rest may have changed elsewhere since this page was opened.
   const changed: Partial<typeof now> = Object.fromEntries(
-    Object.entries(now).filter(([key, value]) => String(value) !== String(opened[key as keyof Stored])),
+    Object.entries(now).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(opened[key as keyof Stored])),
   );
   const submit = () => {
     if (!fields.check() || watchPathsProblem(now.watchPaths)) return;
@@ -127,7 +135,7 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
       }
       setOpened(now);
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
-      onSaved("entrypoint" in changed || "requirements" in changed || "rootDirectory" in changed ? "build" : "access");
+      onSaved(forBuilds.some((key) => key in changed) ? "build" : "access");
     });
   };
 

@@ -5,10 +5,12 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { ExternalAccess } from "../external-server/external-access.tsx";
 import { ExternalSettings } from "../external-server/external-settings.tsx";
+import { PackageSettings } from "../package/package-settings.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
 import { BuildSettings } from "./build-settings.tsx";
+import { DataSettings } from "./data-settings.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 import { GeneralSettings } from "./general-settings.tsx";
 import type { Saved } from "./saved-note.tsx";
@@ -33,6 +35,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
       {mayChange ? (
         <div className="flex max-w-4xl flex-col gap-5">
           <GeneralSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+          {project.package ? <PackageSettings projectKey={projectKey} running={project.package} /> : null}
           {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
           {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
           {isHosted ? null : <ExternalAccess projectKey={projectKey} />}
@@ -40,6 +43,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
           {isHosted ? (
             <>
               <SleepSettings projectKey={projectKey} />
+              <DataSettings projectKey={projectKey} />
               <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
             </>
           ) : null}

@@ -9,7 +9,7 @@ import { SettingCard } from "./setting-card.tsx";
 import { captureChangeQuery, updateProject } from "./settings.functions.ts";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
-type SwitchKey = "capturePayloads" | "identityAssertion";
+type SwitchKey = "failOnBreakingChanges" | "capturePayloads" | "identityAssertion" | "keepsData";
 
 type SwitchTexts = {
   /** Of the card, and the fragment of its address. */
@@ -24,8 +24,20 @@ type SwitchTexts = {
   readonly states: readonly [on: string, off: string];
 };
 
-/** The settings that are on or off, each with a card of its own (GW-7, GW-11). */
+/** The settings that are on or off, each with a card of its own (BLD-14, GW-7, GW-11). */
 const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
+  failOnBreakingChanges: {
+    id: "pull-requests",
+    title: "Pull requests",
+    description: "What the check at each commit says about changes of tools, resources and prompts.",
+    label: "Fail checks that break existing calls",
+    notes: [
+      "Compares each preview with production: tools that are gone, arguments that are gone, new required ones, and other types break calls.",
+      "To keep such pull requests from being merged, make the check required in the branch's rules at GitHub.",
+      "When this is off, the check lists the same changes but doesn't fail.",
+    ],
+    states: ["The check fails when calls break.", "The check only lists what changes."],
+  },
   capturePayloads: {
     id: "request-log",
     title: "Request log",
@@ -57,12 +69,31 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
     ],
     states: ["The identity is signed.", "The identity is not signed."],
   },
+  keepsData: {
+    id: "data",
+    title: "Data",
+    description: "What the server keeps after it stops.",
+    label: "Keep /data",
+    notes: [
+      <>
+        The production server may write to its code directory, home directory, <code>/tmp</code> and <code>/data</code>.
+        All of it is gone when the server stops, which also happens when it is idle.
+      </>,
+      <>
+        When this is on, <code>/data</code> survives restarts and redeploys, up to a quota. Previews never see it.
+      </>,
+      "During a redeploy, the old and the new server see the same files for a moment.",
+      "Takes effect when the server next starts. If you turn it off, the files are deleted after 7 days. They aren't backed up.",
+    ],
+    states: ["/data is kept.", "Nothing is kept."],
+  },
 };
 
 export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   return (
     <>
+      {project.kind === "hosted" ? <SwitchSetting projectKey={projectKey} setting="failOnBreakingChanges" /> : null}
       <SwitchSetting projectKey={projectKey} setting="capturePayloads">
         <LastCaptureChange projectKey={projectKey} isOn={project.capturePayloads} />
       </SwitchSetting>
@@ -79,14 +110,14 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
   );
 }
 
-function SwitchSetting({
+export function SwitchSetting({
   projectKey,
   setting,
   children,
 }: {
   readonly projectKey: ProjectKey;
   readonly setting: SwitchKey;
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { busy, failure, change } = useProjectSwitch(projectKey, (isOn) =>

@@ -16,9 +16,10 @@ import {
   updateProject,
 } from "@towpath/core/project";
 import {
+  argumentsSchema,
   authModeSchema,
   deployProjectSchema,
-  entrypointSchema,
+  entrypointSettingSchema,
   projectNameSchema,
   requirementsSchema,
   rootDirectorySchema,
@@ -33,13 +34,15 @@ import { readRequestLogs } from "../log-reader.server.ts";
 import { operatorOrganization, operatorProject } from "./operator-route.server.ts";
 
 const settingsSchema = z.object({
-  entrypoint: entrypointSchema.optional(),
+  entrypoint: entrypointSettingSchema.optional(),
+  arguments: argumentsSchema.optional(),
   requirements: requirementsSchema.optional(),
   rootDirectory: rootDirectorySchema.optional(),
   authMode: authModeSchema.optional(),
   capturePayloads: z.boolean().optional(),
   identityAssertion: z.boolean().optional(),
   sleepingLists: sleepingListsSchema.optional(),
+  keepsData: z.boolean().optional(),
 });
 
 export const saveProjectSchema = settingsSchema.extend({
@@ -66,11 +69,10 @@ export async function saveProject(ctx: Context, input: z.output<typeof saveProje
       build: null,
     };
   }
-  const { entrypoint = "server.py" } = settings;
   const { repositoryFullName } = input;
   return deployProject({
     ctx,
-    input: { ...settings, entrypoint, orgSlug, name, installationId, repositoryFullName, trigger: "cli" },
+    input: { ...settings, orgSlug, name, installationId, repositoryFullName, trigger: "cli" },
   });
 }
 

@@ -1,14 +1,17 @@
 """Stands in for the harness in tests of drivers: same arguments, standard library only, misbehaves on request."""
 
 import argparse
+import errno
 import json
 import os
+import shutil
 import socketserver
 import sys
 import time
 from http.server import BaseHTTPRequestHandler
 
 parser = argparse.ArgumentParser()
+parser.add_argument("--layer")
 parser.add_argument("--entrypoint", default="server.py:mcp")
 parser.add_argument("--socket")
 parser.add_argument("--status")
@@ -49,6 +52,61 @@ def prewarmed():
     return parser.parse_args(claim["arguments"])
 
 
+def change_code():
+    """Writes beside its code and changes it. Tries the same with its layer, in every way that it knows."""
+    layer = options.layer
+    if not os.path.lexists("link"):
+        os.symlink(layer + "/server.py", "link")
+
+    def append(path):
+        with open(path, "a") as file:
+            file.write("# changed\n")
+
+    attempts = [
+        ("beside the code", append, "new.log"),
+        ("the code", append, "server.py"),
+        ("home", append, os.path.expanduser("~/file")),
+        ("cache", append, os.environ.get("XDG_CACHE_HOME", "") + "/file"),
+        ("layer", append, layer + "/server.py"),
+        ("layer by /proc", append, "/proc/self/root" + layer + "/server.py"),
+        ("layer by a link", append, "link"),
+        ("new file in the layer", append, layer + "/new"),
+        ("mode in the layer", lambda path: os.chmod(path, 0o777), layer + "/server.py"),
+        ("removal from the layer", os.unlink, layer + "/server.py"),
+        ("rename in the layer", lambda path: os.rename(path, path + "2"), layer + "/server.py"),
+        ("dependencies", append, "/app/.venv/new"),
+    ]
+    results = {}
+    for name, attempt, path in attempts:
+        try:
+            attempt(path)
+            results[name] = "done"
+        except OSError as error:
+            closed = (errno.EROFS, errno.EACCES, errno.EPERM)
+            results[name] = "refused" if error.errno in closed else error.strerror
+    return json.dumps(results)
+
+
+def fill(path):
+    """What happens when a directory is full, and afterwards."""
+    try:
+        with open(path, "wb") as file:
+            for _ in range(64):
+                file.write(b"x" * (1 << 20))
+        return "filled"
+    except OSError as error:
+        os.unlink(path)
+        return error.strerror
+
+
+def write_data(words):
+    if words[0] == "fill":
+        return fill("/data/full")
+    with open("/data/" + words[1], "a") as file:
+        file.write("x")
+    return "written"
+
+
 class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -57,13 +115,17 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/environment":
             body = json.dumps(dict(os.environ))
         elif self.path == "/code":
-            body = json.dumps(sorted(os.listdir("/app/src")))
-        elif self.path == "/write-code":
-            try:
-                open("/app/src/new", "w").close()
-                body = "written"
-            except OSError as error:
-                body = error.strerror
+            body = json.dumps(sorted(os.listdir()))
+        elif self.path == "/data":
+            body = json.dumps(sorted(os.listdir("/data")))
+        elif self.path.startswith("/data/"):
+            body = write_data(self.path.split("/")[2:])
+        elif self.path == "/read-code":
+            body = open("server.py").read()
+        elif self.path == "/change-code":
+            body = change_code()
+        elif self.path == "/fill-code":
+            body = fill("full")
         elif self.path == "/crash":
             os._exit(3)
         elif self.path.startswith("/allocate/"):
@@ -107,6 +169,9 @@ status = {"state": "ready", "kind": "asgi", "frameworks": {"tiny": "1"}, "import
 if options.prewarm_status:
     options = prewarmed()
     status["prewarm"] = "used"
+if options.layer:
+    for name in os.listdir(options.layer):
+        shutil.copyfile(os.path.join(options.layer, name), name)
 mode = os.environ.get("TINY_MODE", "serve")
 print("starting in mode", mode, flush=True)
 if mode == "exit":

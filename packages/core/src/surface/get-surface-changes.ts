@@ -1,5 +1,5 @@
 import { branch, build, deployment, route } from "@towpath/db/schema";
-import { compareManifests, type SurfaceChange } from "@towpath/mcp/manifest";
+import { compareManifests, type SurfaceChange, toolListTokens } from "@towpath/mcp/manifest";
 import { and, desc, eq, isNotNull, lt } from "drizzle-orm";
 import { authorizeBuild } from "../build/index.ts";
 import { readManifest } from "../build/internal.ts";
@@ -10,6 +10,8 @@ export type SurfaceChangesView = {
   /** With which build it is compared: `live` serves callers now, `before` did until this one replaced it. */
   readonly against: { readonly buildId: string; readonly commitSha: string; readonly is: "live" | "before" };
   readonly changes: readonly SurfaceChange[];
+  /** About how many tokens the list of tools has. */
+  readonly toolListTokens: { readonly before: number; readonly after: number };
 };
 
 /**
@@ -25,23 +27,33 @@ export async function getSurfaceChanges(call: {
 }): Promise<SurfaceChangesView | null> {
   const { ctx, input } = call;
   const { project } = await authorizeBuild(ctx, "build.read", input.buildId);
+  return surfaceChangesOf(ctx, { projectId: project.id, ...input });
+}
+
+/** The same for a caller that has checked access. */
+export async function surfaceChangesOf(
+  ctx: Context,
+  input: { readonly projectId: string; readonly buildId: string; readonly against?: "production" | undefined },
+): Promise<SurfaceChangesView | null> {
+  const { projectId } = input;
   const [of] = await ctx.db
     .select({ build, liveDeploymentId: route.deploymentId })
     .from(build)
     .leftJoin(deployment, eq(deployment.buildId, build.id))
     .leftJoin(route, eq(route.deploymentId, deployment.id))
-    .where(and(eq(build.projectId, project.id), eq(build.id, input.buildId)));
+    .where(and(eq(build.projectId, projectId), eq(build.id, input.buildId)));
   if (!of) throw notFound("build");
   const isLive = of.liveDeploymentId !== null && input.against === undefined;
   const { branchId } = of.build;
-  const own = () => (isLive ? previous(ctx, of.build) : liveOf(ctx, project.id, branchId));
-  const other = (input.against === undefined ? await own() : undefined) ?? (await liveOf(ctx, project.id, null));
+  const own = () => (isLive ? previous(ctx, of.build) : liveOf(ctx, projectId, branchId));
+  const other = (input.against === undefined ? await own() : undefined) ?? (await liveOf(ctx, projectId, null));
   const [before, after] = [readManifest(other?.manifest), readManifest(of.build.manifest)];
   if (!other || other.id === of.build.id || before === null || after === null) return null;
   const is = isLive && other.branchId === of.build.branchId ? "before" : "live";
   return {
     against: { buildId: other.id, commitSha: other.commitSha, is },
     changes: compareManifests(before, after),
+    toolListTokens: { before: toolListTokens(before), after: toolListTokens(after) },
   };
 }
 

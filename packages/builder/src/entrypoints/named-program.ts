@@ -1,10 +1,10 @@
-import { entrypointSchema } from "@towpath/core/project/schema";
-import type { Pyproject } from "./pyproject.ts";
+import type { Pyproject } from "../plan/pyproject.ts";
 
 /** An entrypoint that is no file (BLD-16), and the file in which it begins, which diagnoses name. */
-export type Program = { readonly file: string; readonly what: string };
+export type NamedProgram = { readonly file: string; readonly what: string };
 
-const dotted = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}_][\p{L}\p{N}_]*)*$/u;
+/** A module's name, as `python -m` takes it. */
+export const dotted = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}_][\p{L}\p{N}_]*)*$/u;
 
 /**
  * A console script of pyproject.toml, `package.module:function`, or what `python -m` runs, in this order, as the harness
@@ -14,13 +14,16 @@ export function findProgram(
   paths: ReadonlySet<string>,
   entrypoint: string,
   pyproject: Pyproject | null,
-): Program | null {
+): NamedProgram | null {
   const [name = "", object] = entrypoint.split(":");
-  const roots = pyproject?.importRoots ?? ["", "src"];
+  const roots = importRootsOf(pyproject);
   const target = object === undefined ? scriptOf(pyproject, name) : null;
   if (target !== null) {
     const file = moduleFile(paths, roots, target.split(":")[0] ?? "", "__init__.py") ?? "pyproject.toml";
     return { file, what: `a console script of pyproject.toml, which calls ${target}` };
+  }
+  if (object === undefined && (dependencyNames(pyproject).includes(name) || !hasCode(paths))) {
+    return { file: "pyproject.toml", what: "a console script of a dependency" };
   }
   if (!dotted.test(name)) return null;
   const file = moduleFile(paths, roots, name, object === undefined ? "__main__.py" : "__init__.py");
@@ -28,23 +31,14 @@ export function findProgram(
   return { file, what: object === undefined ? `run as \`python -m ${name}\`` : `the function ${object} of ${file}` };
 }
 
-/** What starts the server, most likely first: the only console script or the one named like the project, packages. */
-export function programCandidates(paths: ReadonlySet<string>, pyproject: Pyproject | null): string[] {
-  const scripts = pyproject?.install === "none" ? [] : Object.keys(pyproject?.scripts ?? {});
-  const [only] = scripts;
-  const named = scripts.find((name) => plain(name) === plain(pyproject?.name ?? ""));
-  const script = scripts.length === 1 ? only : named;
-  const roots = pyproject?.importRoots ?? ["", "src"];
-  const packages = [...paths].flatMap((path) => {
-    const root = roots.find((each) => path.startsWith(each === "" ? "" : `${each}/`) && each !== "") ?? "";
-    const [name = "", main, ...more] = path.slice(root === "" ? 0 : root.length + 1).split("/");
-    return main === "__main__.py" && more.length === 0 && dotted.test(name) && !/^tests?$/.test(name) ? [name] : [];
-  });
-  const all = [...(script === undefined ? [] : [script]), ...packages.sort()];
-  return [...new Set(all)].filter((text) => entrypointSchema.safeParse(text).success);
-}
+/** Whether a tree has Python files. Without them it can only run what its dependencies bring. */
+export const hasCode = (paths: ReadonlySet<string>): boolean => [...paths].some((path) => path.endsWith(".py"));
 
-const plain = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "-");
+/** Names of the packages that pyproject.toml depends on, as it writes them. */
+export const dependencyNames = (pyproject: Pyproject | null): readonly string[] =>
+  (pyproject?.dependencies ?? []).flatMap((text) => /^\s*([A-Za-z0-9][A-Za-z0-9._-]*)/.exec(text)?.[1] ?? []);
+
+export const importRootsOf = (pyproject: Pyproject | null): readonly string[] => pyproject?.importRoots ?? ["", "src"];
 
 function scriptOf(pyproject: Pyproject | null, name: string): string | null {
   if (pyproject === null || pyproject.install === "none" || !Object.hasOwn(pyproject.scripts, name)) return null;
@@ -52,7 +46,7 @@ function scriptOf(pyproject: Pyproject | null, name: string): string | null {
 }
 
 /** The module's file, or the file `inPackage` of a package. */
-function moduleFile(
+export function moduleFile(
   paths: ReadonlySet<string>,
   roots: readonly string[],
   module: string,

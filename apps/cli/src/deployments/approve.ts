@@ -1,0 +1,75 @@
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { type Api, openApi } from "../instance/api.ts";
+import { resolveDataDirectory } from "../instance/instance.ts";
+import { CommandError, dim, print } from "../terminal/terminal.ts";
+
+const pullSchema = z.object({
+  number: z.number(),
+  title: z.string(),
+  author: z.string(),
+  repository: z.string().nullable(),
+  commitSha: z.string(),
+  state: z.enum(["waiting", "approved", "declined"]),
+});
+type Pull = z.infer<typeof pullSchema>;
+const listSchema = z.object({ data: z.array(pullSchema) });
+const decidedSchema = z.object({ buildId: z.string().nullable() });
+
+/**
+ * `towpath approve NAME`: lists pull requests from forks. `towpath approve NAME NUMBER COMMIT [--decline]`: decides about
+ * the commit that was read, given by at least the first seven digits of its id.
+ */
+export async function approve(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { decline: { type: "boolean" }, "data-dir": { type: "string" } },
+  });
+  const [name, number, commit, ...more] = positionals;
+  if (!name || more.length > 0 || (number === undefined) !== (commit === undefined)) {
+    throw new CommandError("Name a server, a pull request and its commit: ./towpath approve NAME NUMBER COMMIT");
+  }
+  const api = openApi(resolveDataDirectory(values["data-dir"]));
+  const path = `/api/v1/projects/${encodeURIComponent(name)}/fork-pull-requests`;
+  const { data } = await api.call("GET", path, listSchema);
+  if (number === undefined || commit === undefined) return list(data);
+  const pull = chosenPull(data, number, commit);
+  return decide(api, `${path}/${pull.number}`, pull, values.decline === true);
+}
+
+function list(pulls: readonly Pull[]): number {
+  if (pulls.length === 0) print("No pull request from a fork is open.");
+  const words = { waiting: "waits for approval", approved: "approved", declined: "declined" };
+  for (const { number, title, author, repository, commitSha, state } of pulls) {
+    print(`#${number} ${commitSha.slice(0, 7)} ${words[state]}: ${oneLine(title)}`);
+    print(dim(`    by ${oneLine(author)} in ${oneLine(repository ?? "a deleted fork")}`));
+  }
+  return 0;
+}
+
+/** Titles are strangers' text: no control characters reach the terminal. */
+const oneLine = (text: string) => text.replaceAll(/\p{C}+/gu, " ");
+
+/** @throws CommandError for a pull request that isn't open, and for a commit that isn't its newest */
+export function chosenPull(pulls: readonly Pull[], number: string, commit: string): Pull {
+  const pull = pulls.find((each) => String(each.number) === number.replace(/^#/, ""));
+  if (!pull) throw new CommandError(`No open pull request from a fork has the number ${number}.`);
+  if (!/^[0-9a-f]{7,64}$/.test(commit)) {
+    throw new CommandError(`${commit} is not a commit id. Pass at least its first seven characters.`);
+  }
+  if (!pull.commitSha.startsWith(commit)) {
+    throw new CommandError(
+      `The newest commit of #${pull.number} is ${pull.commitSha.slice(0, 7)}, not ${commit}. Read its changes first.`,
+    );
+  }
+  return pull;
+}
+
+async function decide(api: Api, path: string, pull: Pull, declines: boolean): Promise<number> {
+  const body = { decision: declines ? "decline" : "approve", commitSha: pull.commitSha };
+  const { buildId } = await api.call("POST", path, decidedSchema, { body });
+  print(`${declines ? "Declined" : "Approved"} ${pull.commitSha.slice(0, 7)} of #${pull.number}`);
+  if (buildId !== null) print(dim("It is built as a preview, without variables."));
+  return 0;
+}

@@ -1,0 +1,42 @@
+import { useQuery } from "@tanstack/react-query";
+import { packageNameProblem, packageNameSchema, packageVersionProblem } from "@towpath/core/package/schema";
+import { useEffect, useState } from "react";
+import { failureText } from "~/ui/toast.ts";
+import { packageQuery } from "./package.functions.ts";
+
+/** So long after the last key the index is asked, milliseconds. */
+const typingMs = 400;
+
+/** State of the fields that choose a package and its version: what was typed, and what the index says of it. */
+export function usePackage(orgSlug: string, initial: { readonly name: string; readonly version: string }) {
+  const [name, setName] = useState(initial.name);
+  const [version, setVersion] = useState(initial.version);
+  const [settled, setSettled] = useState(initial.name);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(name), typingMs);
+    return () => clearTimeout(timer);
+  }, [name]);
+  const normal = packageNameSchema.safeParse(settled).data ?? "";
+  const isAsked = settled === name && normal !== "";
+  const { data, error, isFetching } = useQuery({ ...packageQuery(orgSlug, normal), enabled: isAsked });
+  const found = isAsked ? data : undefined;
+  const releases = found?.releases ?? [];
+  const newest = releases.find(({ isPrerelease }) => !isPrerelease) ?? releases[0];
+  return {
+    name,
+    setName: (next: string) => {
+      setName(next);
+      setVersion("");
+    },
+    version,
+    setVersion,
+    releases,
+    /** What is deployed when no version is named. */
+    newest: newest?.version ?? null,
+    isLooking: isFetching && isAsked,
+    problems: {
+      packageName: name === "" ? null : (packageNameProblem(name) ?? (isAsked && error ? failureText(error) : null)),
+      version: packageVersionProblem(version),
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import type { DataUsage } from "@towpath/core/data-volume";
+import { Callout } from "~/ui/callout.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { SwitchSetting } from "./switch-settings.tsx";
+
+/** `/data` of hosted servers, and how full it is (BLD-19). */
+export function DataSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  return (
+    <SwitchSetting projectKey={projectKey} setting="keepsData">
+      {project.data === null ? null : <UsedSpace {...project.data} isOn={project.keepsData} />}
+    </SwitchSetting>
+  );
+}
+
+function UsedSpace({ usedBytes, capacityBytes, measuredAt, isOn }: DataUsage & { readonly isOn: boolean }) {
+  const isFull = usedBytes > capacityBytes * 0.9;
+  return (
+    <div className="space-y-2 text-sm">
+      <meter
+        aria-label="Used space of /data"
+        className="h-2 w-full max-w-xs"
+        min={0}
+        max={capacityBytes}
+        high={capacityBytes * 0.9}
+        value={usedBytes}
+      />
+      <p className="text-muted">
+        {megabytes(usedBytes)} of {megabytes(capacityBytes)} used, measured <RelativeTime time={measuredAt} />
+        {isOn ? "." : ". The files are still there."}
+      </p>
+      {isFull ? <Callout tone="warn">Almost full. Writes fail once there is no space left.</Callout> : null}
+    </div>
+  );
+}
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`;

@@ -1,0 +1,63 @@
+import { startBuild } from "@towpath/core/build";
+import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
+import { packageNameSchema, packageVersionSchema } from "@towpath/core/package/schema";
+import { deployPackage, findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/project";
+import {
+  argumentsSchema,
+  authModeSchema,
+  entrypointSettingSchema,
+  projectNameSchema,
+} from "@towpath/core/project/schema";
+import { z } from "zod";
+import { operatorOrganization } from "./operator-route.server.ts";
+
+const settingsSchema = z.object({
+  entrypoint: entrypointSettingSchema.optional(),
+  arguments: argumentsSchema.optional(),
+  authMode: authModeSchema.optional(),
+  capturePayloads: z.boolean().optional(),
+});
+
+export const savePackageSchema = settingsSchema.extend({
+  organization: z.string().min(1).nullish(),
+  name: projectNameSchema,
+  packageName: packageNameSchema,
+  version: packageVersionSchema.nullish(),
+  follow: z.boolean().optional(),
+});
+
+/**
+ * Deploys a package of the index (BLD-17): creates the server with its first build. On an existing server it changes the
+ * given settings and builds the version, unless the newest build is of that version and these settings.
+ */
+export async function savePackage(ctx: Context, input: z.output<typeof savePackageSchema>) {
+  const orgSlug = await operatorOrganization(ctx, input.organization ?? undefined);
+  const { name, packageName, version, follow } = input;
+  const settings = settingsSchema.parse(input);
+  const existing = await findProjectOfInstance({ ctx, input: { name } });
+  if (!existing) {
+    const deployed = await deployPackage({ ctx, input: { ...settings, orgSlug, name, packageName, version, follow } });
+    return { ...deployed, created: true };
+  }
+  if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
+  if (existing.package?.name !== packageName) throw otherSource(existing);
+  const key = { orgSlug, projectName: existing.name };
+  const project = await updateProject({ ctx, input: { ...settings, ...key, followsPackage: follow } });
+  const { build, created } = await startBuild({ ctx, input: { ...key, version, trigger: "package" } });
+  return { project, build, created };
+}
+
+function otherSource(existing: {
+  readonly name: string;
+  readonly package: { readonly name: string } | null;
+  readonly githubRepository: { readonly fullName: string } | null;
+}): TowpathError {
+  const { name, githubRepository } = existing;
+  const source = existing.package
+    ? `the package ${existing.package.name}`
+    : githubRepository
+      ? `the repository ${githubRepository.fullName}`
+      : "no package";
+  return new TowpathError("conflict", `${name} deploys from ${source}. Choose another name.`);
+}

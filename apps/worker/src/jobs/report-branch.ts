@@ -1,0 +1,25 @@
+import { reportBranch } from "@towpath/core/report";
+import { jobContext, type Services } from "../services.ts";
+import { GitHubPaused } from "./tell-github.ts";
+
+/** How long another worker's report may take. */
+const busyPauseMs = 2000;
+
+/**
+ * Tells GitHub how a branch is (BLD-8). A throw (GitHub is away) gives the job back to the queue; while GitHub limits
+ * requests, or another worker reports, the branch waits without using up the job's retries.
+ */
+export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
+  const ctx = jobContext(services, "branch.report");
+  const { tellGitHub: tell, dashboardUrl } = services;
+  const again = (startAfter: Date) =>
+    services.queue.enqueue("branch.report", { branchId }, { key: branchId, startAfter });
+  try {
+    const outcome = await reportBranch({ ctx, input: { branchId, tell, dashboardUrl } });
+    if (outcome === "busy") await again(new Date(Date.now() + busyPauseMs));
+  } catch (error) {
+    if (!(error instanceof GitHubPaused)) throw error;
+    services.log.info({ branchId, retryAt: error.retryAt }, "report waits for GitHub's rate limit");
+    await again(error.retryAt);
+  }
+}

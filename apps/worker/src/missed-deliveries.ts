@@ -1,0 +1,59 @@
+import { unknownDeliveries } from "@towpath/core/webhook";
+import type { GitHub } from "@towpath/github";
+import { jobContext, type Services } from "./services.ts";
+
+/** GitHub can send again what is at most three days old. */
+const maxAgeMs = 3 * 86_400_000;
+/** What was sent just now may still arrive, or be tried again by the sender. */
+const minAgeMs = 120_000;
+/** A payload that is refused each time is left after so many attempts. */
+const maxAttempts = 5;
+const maxPages = 20;
+
+type Deliveries = Pick<GitHub, "webhookDeliveries" | "redeliver">;
+
+/**
+ * Asks GitHub to send again what it couldn't deliver, such as pushes and pull requests while this instance was down: it
+ * doesn't do that by itself (BLD-12). A redelivery has the same id, so one that arrived after all does nothing.
+ */
+export async function redeliverMissed(
+  services: Services,
+  github: Deliveries,
+  signal?: AbortSignal,
+): Promise<{ readonly redelivered: number }> {
+  const failed = await listFailed(github, signal);
+  const ctx = jobContext(services, "missed-deliveries");
+  const missed = await unknownDeliveries({ ctx, input: { ids: [...failed.keys()] } });
+  let redelivered = 0;
+  for (const guid of missed) {
+    const newest = failed.get(guid);
+    if (signal?.aborted || newest === undefined) break;
+    await github.redeliver(newest);
+    redelivered++;
+  }
+  if (redelivered > 0) services.log.warn({ redelivered }, "asked GitHub for deliveries that never came");
+  return { redelivered };
+}
+
+/** Deliveries of which no attempt succeeded, by their id, with the newest attempt's number at GitHub. */
+async function listFailed(github: Deliveries, signal?: AbortSignal): Promise<ReadonlyMap<string, number>> {
+  const attempts = new Map<string, { newest: number; at: number; count: number; arrived: boolean }>();
+  let cursor: string | null = null;
+  for (let page = 0; page < maxPages && !signal?.aborted; page++) {
+    // Newest first.
+    const { deliveries, nextCursor } = await github.webhookDeliveries(cursor === null ? {} : { cursor });
+    for (const { guid, id, delivered_at, status_code: status } of deliveries) {
+      const found = attempts.get(guid) ?? { newest: id, at: Date.parse(delivered_at), count: 0, arrived: false };
+      const arrived = found.arrived || (status >= 200 && status < 300);
+      attempts.set(guid, { ...found, count: found.count + 1, arrived });
+    }
+    const oldest = deliveries.at(-1);
+    if (nextCursor === null || !oldest || Date.now() - Date.parse(oldest.delivered_at) > maxAgeMs) break;
+    cursor = nextCursor;
+  }
+  const due = [...attempts].filter(([, { at, count, arrived }]) => {
+    const age = Date.now() - at;
+    return !arrived && count < maxAttempts && age > minAgeMs && age < maxAgeMs;
+  });
+  return new Map(due.map(([guid, { newest }]) => [guid, newest]));
+}

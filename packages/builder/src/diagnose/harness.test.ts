@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { diagnoseHarness } from "./harness.ts";
+
+type Status = Parameters<typeof diagnoseHarness>[0];
+
+const server = { program: { entrypoint: "demo", arguments: [] }, entryFile: "src/demo/server.py", dependencies: null };
+
+const failed = (code: Status["code"], message: string, more: Partial<Status> = {}): Status => ({
+  state: "failed",
+  code,
+  message,
+  file: "src/demo/server.py",
+  line: 3,
+  module: null,
+  candidates: [],
+  traceback: "Traceback (most recent call last): …",
+  ...more,
+});
+
+// What the harness reports of these servers is shown by its own tests (test_causes.py).
+test.each<[string, Status, { title: string; remedy: string }]>([
+  [
+    "a library of the system, by its Debian package",
+    failed("native_library_missing", "The library `libGL.so.1` isn't installed", { module: "libGL.so.1" }),
+    { title: "system library libGL.so.1", remedy: "Debian package `libgl1`" },
+  ],
+  [
+    "a library that few packages need",
+    failed("native_library_missing", "The library `librare.so.7` isn't installed", { module: "librare.so.7" }),
+    { title: "librare.so.7", remedy: "apt-file search" },
+  ],
+  [
+    "an argument that a release of FastMCP has removed",
+    failed("keyword_removed", "The code passes `port` to `FastMCP`", { module: "fastmcp", candidates: ["port"] }),
+    { title: "The installed fastmcp doesn't take the argument port", remedy: "Remove `port` from the call" },
+  ],
+  [
+    "a requirement of a requirement",
+    failed("dependency_mismatch", "mcp 1.7.1 doesn't work", { module: "pydantic", candidates: ["mcp", "pydantic"] }),
+    { title: "mcp doesn't work with the installed pydantic", remedy: "Upgrade `mcp`" },
+  ],
+  [
+    "a package that is too old for the code",
+    failed("dependency_mismatch", "`server.py` line 1 imports `mcp.server.fastmcp`", { candidates: ["mcp"] }),
+    { title: "The installed mcp isn't the one", remedy: "Require a release of `mcp`" },
+  ],
+  [
+    "a host that answers nobody here",
+    failed("host_unreachable", "While it starts", { module: "huggingface.co" }),
+    { title: "The server can't reach huggingface.co", remedy: "into the repository or a package" },
+  ],
+  [
+    "a place that stays read-only",
+    failed("read_only", "The server writes to `/usr/share/x`", { module: "/usr/share/x" }),
+    { title: "writes to a read-only place", remedy: "home directory" },
+  ],
+  [
+    "arguments",
+    failed("arguments_missing", "It printed: the following arguments are required: --db-path"),
+    { title: "The program needs other arguments", remedy: "Settings → Build" },
+  ],
+])("BLD-2 the remedy is true: %s", (_what, status, expected) => {
+  const found = diagnoseHarness(status, server);
+  expect(found).toMatchObject({ code: status.code, phase: "inspect", detail: status.message });
+  expect(found.title).toContain(expected.title);
+  expect(found.remedy).toContain(expected.remedy);
+});
+
+test("BLD-2 variables that the server checks by itself are asked for by name", () => {
+  const status = failed("variable_missing", "The server looked up …", { candidates: ["DEMO_URL", "DEMO_TOKEN"] });
+  const fix = { kind: "variables", names: ["DEMO_URL", "DEMO_TOKEN"] };
+  expect(diagnoseHarness(status, server)).toMatchObject({ title: "Environment variables are not set", fix });
+});

@@ -1,0 +1,100 @@
+import type { HarnessStatus } from "@towpath/runtime";
+
+type Failed = Extract<HarnessStatus, { state: "failed" }>;
+type Text = (status: Failed) => string;
+
+/** Failures whose cause lies outside the server's own code, or in how it is started. */
+export const outsideCauses = {
+  keyword_removed: {
+    title: ({ candidates, module }) =>
+      `The installed ${module ?? "framework"} doesn't take the argument ${candidates[0] ?? "that is passed"}`,
+    remedy: (status) => keywordRemedy(status),
+  },
+  /** Two packages: the first needs what the second doesn't have. One: the code needs it. */
+  dependency_mismatch: {
+    title: ({ candidates: [first = "A package", second] }) =>
+      second === undefined
+        ? `The installed ${first} isn't the one that the code is written for`
+        : `${first} doesn't work with the installed ${second}`,
+    remedy: ({ candidates: [first = "the package", second] }) =>
+      second === undefined
+        ? `Require a release of \`${first}\` that has what the code imports: usually a newer one, or an older one where it was removed.`
+        : `Upgrade \`${first}\` to a release that works with it, or require an older \`${second}\` beside it, such as the newest one from the time of your \`${first}\`. A uv.lock keeps versions together that work.`,
+  },
+  native_library_missing: {
+    title: ({ module }) => `The system library ${module ?? "that a package needs"} isn't installed`,
+    remedy: ({ module }) => libraryRemedy(module ?? ""),
+  },
+  host_unreachable: {
+    title: ({ module }) => `The server can't reach ${module ?? "a host"} while it starts`,
+    remedy: ({ module }) =>
+      `Check that ${module ?? "the host"} exists, and that this platform may reach it: the operator decides that. Better, connect or download on the first call: put models and data that are needed at the start into the repository or a package.`,
+  },
+  read_only: {
+    title: () => "The server writes to a read-only place",
+    remedy: () =>
+      "Write below the home directory (`~`) or the temporary one (`tempfile.gettempdir()`) instead: both are writable, and empty again when the server restarts.",
+  },
+  arguments_missing: {
+    title: () => "The program needs other arguments",
+    remedy: () =>
+      "Set under Settings → Build what you would type after its name, such as a subcommand or `--option value`, and build again.",
+  },
+} satisfies Partial<Record<Failed["code"], { readonly title: Text; readonly remedy: Text }>>;
+
+function keywordRemedy({ module, candidates }: Failed): string {
+  const keyword = `\`${candidates[0] ?? "the argument"}\``;
+  const pin = module === "fastmcp" ? "`fastmcp<3`" : "the release of `mcp` that it was written for, such as `mcp<2`";
+  return `Remove ${keyword} from the call: here, address, path and log level are the platform's. Or require ${pin}.`;
+}
+
+/** Debian packages of libraries that Python packages often load. */
+const debianPackages: Readonly<Record<string, string>> = {
+  "libEGL.so": "libegl1",
+  "libGL.so": "libgl1",
+  "libSM.so": "libsm6",
+  "libXext.so": "libxext6",
+  "libXrender.so": "libxrender1",
+  "libasound.so": "libasound2",
+  "libcairo.so": "libcairo2",
+  "libffi.so": "libffi8",
+  "libfontconfig.so": "libfontconfig1",
+  "libgdk_pixbuf-2.0.so": "libgdk-pixbuf-2.0-0",
+  "libglib-2.0.so": "libglib2.0-0",
+  "libgobject-2.0-0": "libglib2.0-0",
+  "libgobject-2.0.so": "libglib2.0-0",
+  "libgomp.so": "libgomp1",
+  "libgthread-2.0.so": "libglib2.0-0",
+  "libhdf5.so": "libhdf5-103-1",
+  "libldap-2.5.so": "libldap-2.5-0",
+  "libmagic.so": "libmagic1",
+  "libmariadb.so": "libmariadb3",
+  "libmysqlclient.so": "libmariadb3",
+  "libnss3.so": "libnss3",
+  "libodbc.so": "unixodbc",
+  "libopenblas.so": "libopenblas0",
+  "libpango-1.0-0": "libpango-1.0-0",
+  "libpango-1.0.so": "libpango-1.0-0",
+  "libpangocairo-1.0.so": "libpangocairo-1.0-0",
+  "libpcap.so": "libpcap0.8",
+  "libportaudio.so": "libportaudio2",
+  "libpq.so": "libpq5",
+  "libproj.so": "libproj25",
+  "libsndfile.so": "libsndfile1",
+  "libspatialindex.so": "libspatialindex6",
+  "libtesseract.so": "libtesseract5",
+  "libusb-1.0.so": "libusb-1.0-0",
+  "libxml2.so": "libxml2",
+  "libxmlsec1.so": "libxmlsec1",
+  "libxslt.so": "libxslt1.1",
+  "libzbar.so": "libzbar0",
+};
+
+function libraryRemedy(library: string): string {
+  const known = debianPackages[library.replace(/\.so[.\d]*$/, ".so")] ?? debianPackages[library];
+  const name =
+    known === undefined
+      ? "the Debian package that contains it (`apt-file search` finds it)"
+      : `the Debian package \`${known}\``;
+  return `Ask the operator to install ${name} on this host. Or require a variant that brings its libraries along, such as opencv-python-headless or psycopg[binary].`;
+}

@@ -1,0 +1,1 @@
+export { findOffers, projectDirectories } from "./offers.ts";

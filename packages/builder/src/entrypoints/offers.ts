@@ -1,0 +1,144 @@
+import { posix } from "node:path";
+import type { Program } from "@towpath/core/build/contract";
+import { entrypointSchema } from "@towpath/core/project/schema";
+import { type Pyproject, parsePyproject } from "../plan/pyproject.ts";
+import { fastmcpProgram } from "./fastmcp-json.ts";
+import { dependencyNames, dotted, hasCode, importRootsOf, moduleFile } from "./named-program.ts";
+import { fileOffers, isServerCode, usualFiles } from "./server-files.ts";
+import { setupScripts } from "./setup-scripts.ts";
+
+/** A way to start the server of a source tree, and why it is offered: the end of a sentence about it. */
+export type Offer = { readonly program: Program; readonly file: string; readonly why: string };
+
+/** The texts of a tree's files, as far as they are known. */
+export type Texts = { readonly get: (path: string) => string | undefined };
+
+/** Directories whose files are not the server. */
+const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
+
+/**
+ * What starts the server of a tree whose settings name nothing (BLD-16), most likely first: what fastmcp.json says,
+ * console scripts, packages with a `__main__`, files with a server at their top level, files that are usually named so.
+ * Without the texts of its Python files all of them may be the server. Pure; the one rule for builds and forms.
+ */
+export function findOffers(paths: ReadonlySet<string>, texts: Texts): readonly Offer[] {
+  const pyproject = readPyproject(texts);
+  const nested = projectDirectories(paths);
+  const own = new Set(
+    [...paths].filter((path) => !skipped.test(path) && !nested.some((directory) => path.startsWith(`${directory}/`))),
+  );
+  const scripts = scriptOffers(own, texts, pyproject);
+  const packages = packageOffers(own, texts, pyproject);
+  const all = [
+    ...[fastmcpProgram(paths, texts)].filter((offer) => offer !== null),
+    ...scripts.likely,
+    ...packages.likely,
+    ...fileOffers(own, texts),
+    ...scripts.others,
+    ...packages.others,
+    ...dependencyOffers(own, pyproject),
+  ];
+  all.push(...usualFiles(own, { strict: all.length > 0 }));
+  const seen = new Set<string>();
+  return all.filter(({ program: { entrypoint } }) => {
+    if (seen.has(entrypoint) || !entrypointSchema.safeParse(entrypoint).success) return false;
+    seen.add(entrypoint);
+    return true;
+  });
+}
+
+/** Directories below the root that have a pyproject.toml of their own, as in monorepos: outer ones first. */
+export function projectDirectories(paths: ReadonlySet<string>): string[] {
+  return [...paths]
+    .filter((path) => path.endsWith("/pyproject.toml") && !skipped.test(path))
+    .map((path) => posix.dirname(path))
+    .sort((a, b) => depth(a) - depth(b) || a.localeCompare(b));
+}
+
+const depth = (path: string) => path.split("/").length;
+
+/** Null also for one that can't be parsed: the plan says so. */
+function readPyproject(texts: Texts): Pyproject | null {
+  const text = texts.get("pyproject.toml");
+  if (text === undefined) return null;
+  try {
+    return parsePyproject(text);
+  } catch {
+    return null;
+  }
+}
+
+/** `others`: nothing says that they start an MCP server. */
+type Ranked = { readonly likely: readonly Offer[]; readonly others: readonly Offer[] };
+
+type Script = { readonly name: string; readonly target: string; readonly from: string; readonly entrypoint: string };
+
+function scriptOffers(own: ReadonlySet<string>, texts: Texts, pyproject: Pyproject | null): Ranked {
+  const scripts = scriptsOf(texts, pyproject);
+  const roots = importRootsOf(pyproject);
+  const offers = scripts.map((script) => {
+    const file = moduleFile(own, roots, script.target.split(":")[0] ?? "", "__init__.py");
+    const likeProject = plain(script.name) === plain(pyproject?.name ?? "");
+    const which = scripts.length === 1 ? "the only console script" : "a console script";
+    const why = `${which} of ${script.from}${likeProject ? ", named like the project" : ""}; it calls ${script.target}`;
+    const program = { entrypoint: script.entrypoint, arguments: [] };
+    const isLikely = file === null || isServerCode(own, texts, file);
+    const rank = rankOf(script.name, likeProject);
+    return { offer: { program, file: file ?? script.from, why }, rank, isLikely };
+  });
+  offers.sort((a, b) => a.rank - b.rank);
+  const [first] = offers;
+  // Several, of which none is named like the project or a server: a file that is one says more.
+  const isClear = (rank: number) => rank < 4 || scripts.length === 1;
+  const likely = first?.isLikely && isClear(first.rank) ? [first] : [];
+  return { likely: likely.map(offerOf), others: offers.filter((each) => !likely.includes(each)).map(offerOf) };
+}
+
+/** Lower is more likely. A library's own command, named like it, comes after its command for MCP. */
+function rankOf(name: string, likeProject: boolean): number {
+  if (/mcp/i.test(name)) return likeProject ? 0 : 1;
+  if (likeProject) return 2;
+  return /server/i.test(name) ? 3 : 4;
+}
+
+const offerOf = ({ offer }: { readonly offer: Offer }): Offer => offer;
+
+/** Scripts of a project that isn't installed have no name to run; their function has. */
+function scriptsOf(texts: Texts, pyproject: Pyproject | null): readonly Script[] {
+  const declared = Object.entries(pyproject?.scripts ?? {}).map(([name, target]) => ({
+    ...{ name, target, from: "pyproject.toml" },
+    entrypoint: pyproject?.install === "none" ? target : name,
+  }));
+  if (declared.length > 0) return declared;
+  return setupScripts(texts).map(({ name, target, from }) => ({ name, target, from, entrypoint: target }));
+}
+
+function packageOffers(own: ReadonlySet<string>, texts: Texts, pyproject: Pyproject | null): Ranked {
+  const roots = importRootsOf(pyproject);
+  const offers = [...own].flatMap((file) => {
+    const root = roots.find((each) => each !== "" && file.startsWith(`${each}/`)) ?? "";
+    const [name = "", main, ...more] = file.slice(root === "" ? 0 : root.length + 1).split("/");
+    if (main !== "__main__.py" || more.length > 0 || !dotted.test(name)) return [];
+    const offer = {
+      program: { entrypoint: name, arguments: [] },
+      file,
+      why: `a package, run as \`python -m ${name}\``,
+    };
+    return [{ offer, isLikely: isServerCode(own, texts, file) }];
+  });
+  offers.sort((a, b) => a.offer.file.localeCompare(b.offer.file));
+  return {
+    likely: offers.filter(({ isLikely }) => isLikely).map(offerOf),
+    others: offers.filter(({ isLikely }) => !isLikely).map(offerOf),
+  };
+}
+
+/** A tree without code that has one dependency runs that one: its console script, which the harness finds by its name. */
+function dependencyOffers(own: ReadonlySet<string>, pyproject: Pyproject | null): readonly Offer[] {
+  const [only, ...others] = dependencyNames(pyproject);
+  if (only === undefined || others.length > 0 || hasCode(own)) return [];
+  const why = "the only dependency of a project without code; its console script is run";
+  return [{ program: { entrypoint: only, arguments: [] }, file: "pyproject.toml", why }];
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "-");

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { failureOf, log, planOf } from "../testing/plan-of.ts";
+import { makePlan } from "./plan.ts";
+
+const script = `# /// script
+# requires-python = ">=3.11"
+# dependencies = ["fastmcp", "requests<3"]
+# ///
+x = 1
+`;
+const packaged = `
+[project]
+name = "my-server"
+dependencies = ["fastmcp"]
+[project.scripts]
+my_server = "my_server.cli:main"
+other = "my_server.other:run"
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+`;
+const inSrc = {
+  "pyproject.toml": packaged,
+  "src/my_server/__init__.py": "",
+  "src/my_server/__main__.py": "",
+  "src/my_server/cli.py": "",
+};
+
+test.each([
+  ["my_server", "src/my_server/cli.py", "a console script of pyproject.toml, which calls my_server.cli:main"],
+  ["other", "pyproject.toml", "a console script of pyproject.toml, which calls my_server.other:run"],
+  ["my_server.cli:main", "src/my_server/cli.py", "the function main of src/my_server/cli.py"],
+  ["my_server:main", "src/my_server/__init__.py", "the function main of src/my_server/__init__.py"],
+  ["my_server.cli", "src/my_server/cli.py", "run as `python -m my_server.cli`"],
+])("BLD-16 the entrypoint %s begins in %s, with the reason", (entrypoint, file, what) => {
+  const plan = planOf(inSrc, { entrypoint });
+  expect(plan).toMatchObject({ program: { entrypoint, arguments: [] }, entryFile: file, others: [] });
+  expect(log(plan)).toContain(`Entrypoint ${entrypoint}: set under Settings → Build; ${what}. The server that it`);
+  expect(plan.project).toMatchObject({ mode: "path", scripts: { my_server: "my_server.cli:main" } });
+});
+
+test("BLD-16 a package without a script of that name is run by python -m; a file comes before both", () => {
+  const { "pyproject.toml": _, ...files } = inSrc;
+  expect(planOf(files, { entrypoint: "my_server" }).entryFile).toBe("src/my_server/__main__.py");
+  expect(planOf({ ...inSrc, other: "" }, { entrypoint: "other" }).entryFile).toBe("other");
+});
+
+test("BLD-16 an entrypoint that doesn't exist is answered with what starts the server: scripts, packages, then files", () => {
+  const { fix } = failureOf(() => planOf(inSrc, { entrypoint: "nothing.here:main" }));
+  expect(fix).toEqual({ kind: "entrypoint", candidates: ["my_server", "other", "server.py"] });
+});
+
+test("BLD-16 names of scripts that can't be written to metadata are left out", () => {
+  const hostile = packaged.replace("my_server =", '"--evil" =').replace("other =", '"a\\nb" =');
+  expect(planOf({ ...inSrc, "pyproject.toml": hostile }).project.scripts).toBeUndefined();
+});
+
+const serverCode = 'from fastmcp import FastMCP\nmcp = FastMCP("demo")\n';
+/** The programs that a commit offers, in order, as its log says. */
+function foundIn(files: Record<string, string>, words: readonly string[] = []) {
+  const known = new Map(Object.entries(files));
+  const facts = { paths: new Set(known.keys()), texts: known, code: known, digest: "d".repeat(64) };
+  return makePlan(facts, { entrypoint: "", arguments: words, requirements: null });
+}
+
+test("BLD-16 PRJ-2 without an entrypoint the commit's own is found: fastmcp.json, scripts, packages, files, in this order", () => {
+  const all: Record<string, string> = {
+    ...inSrc,
+    "src/my_server/cli.py": serverCode,
+    "weather.py": serverCode.replace("mcp =", "weather ="),
+    "tests/server.py": serverCode,
+    "deploy/server.py": serverCode,
+    "fastmcp.json": JSON.stringify({
+      source: { path: "deploy/server.py", entrypoint: "mcp" },
+      deployment: { args: ["--db", "a b"] },
+    }),
+  };
+  const first = foundIn(all);
+  expect(first.program).toEqual({ entrypoint: "deploy/server.py:mcp", arguments: ["--db", "a b"] });
+  expect(log(first)).toContain(
+    "Entrypoint deploy/server.py:mcp: found, as the settings name none; the source in fastmcp",
+  );
+  expect(log(first)).toContain("Arguments --db 'a b': found with it.");
+  // The settings' arguments replace those of the file.
+  expect(foundIn(all, ["stdio"]).program.arguments).toEqual(["stdio"]);
+  delete all["fastmcp.json"];
+  const script = foundIn(all);
+  expect(script.program).toEqual({ entrypoint: "my_server", arguments: [] });
+  expect(log(script)).toContain(
+    "a console script of pyproject.toml, named like the project; it calls my_server.cli:main.",
+  );
+  expect(log(script)).toContain("If it starts no server: deploy/server.py (a file that defines the server `mcp`)");
+  all["pyproject.toml"] = packaged.replace(/\[project.scripts\][^[]*/, "");
+  all["src/my_server/__main__.py"] = "from .cli import mcp\n";
+  expect(foundIn(all)).toMatchObject({ program: { entrypoint: "my_server" }, entryFile: "src/my_server/__main__.py" });
+  delete all["src/my_server/__main__.py"];
+  delete all["src/my_server/cli.py"];
+  expect(foundIn(all).program.entrypoint).toBe("deploy/server.py");
+  delete all["deploy/server.py"];
+  expect(foundIn(all)).toMatchObject({ program: { entrypoint: "weather.py:weather" }, entryFile: "weather.py" });
+  all["weather.py"] += 'if __name__ == "__main__":\n    weather.run()\n';
+  expect(foundIn(all).program.entrypoint).toBe("weather.py");
+});
+
+test("BLD-16 what has nothing to do with MCP comes after a file that defines a server, however it is named", () => {
+  const generated = { ...inSrc, "src/my_server/cli.py": "def main():\n    print('hello')\n" };
+  const plan = foundIn({ ...generated, "server.py": serverCode });
+  expect(plan.program.entrypoint).toBe("server.py");
+  expect(plan.others.map(({ program }) => program.entrypoint)).toEqual(["my_server", "other"]);
+  // Several scripts, of which none is named like the project: the one that is named like a server.
+  const scripts = packaged.replace("my_server =", "ingest =").replace("other =", "demo-mcp =");
+  expect(foundIn({ ...inSrc, "pyproject.toml": scripts }).program.entrypoint).toBe("demo-mcp");
+  // A library's own command is named like it, its server like MCP.
+  const library = packaged.replace("other =", "my-server-mcp =");
+  expect(foundIn({ ...inSrc, "pyproject.toml": library }).program.entrypoint).toBe("my-server-mcp");
+});
+
+test("BLD-16 scripts of setup.cfg and setup.py, and of projects that aren't installed, are found as functions", () => {
+  const cfg = "[options.entry_points]\nconsole_scripts =\n    demo = demo.cli:main\n    more = demo.more:main\n\n[x]\n";
+  expect(foundIn({ "setup.cfg": cfg.replace(/ {4}more.*\n/, ""), "demo/cli.py": serverCode }).program.entrypoint).toBe(
+    "demo.cli:main",
+  );
+  const setup = "setup(entry_points={\n  'console_scripts': ['demo=demo.cli:main'],\n})\n";
+  expect(foundIn({ "setup.py": setup, "demo/cli.py": serverCode })).toMatchObject({
+    ...{ program: { entrypoint: "demo.cli:main" }, entryFile: "demo/cli.py" },
+  });
+  const virtual = "[project]\nname = 'demo'\n[project.scripts]\ndemo = 'cli:main'\n[tool.uv]\npackage = false\n";
+  expect(foundIn({ "pyproject.toml": virtual, "cli.py": serverCode }).program.entrypoint).toBe("cli:main");
+});
+
+test("BLD-16 a found file's own requirements count; a commit without a server says where one may be", () => {
+  const beside = foundIn({ "app/server.py": serverCode, "app/requirements.txt": "fastmcp\n" });
+  expect(beside.dependencies).toMatchObject({ kind: "requirements", file: "app/requirements.txt" });
+  expect(foundIn({ "server.py": script + serverCode }).dependencies.kind).toBe("script");
+  const members = { "README.md": "", "servers/one/pyproject.toml": packaged, "servers/one/server.py": serverCode };
+  expect(failureOf(() => foundIn(members))).toMatchObject({
+    ...{ code: "entrypoint_not_found", file: null },
+    detail: "There is no server at its top, but 1 project below it: `servers/one`.",
+    remedy: expect.stringContaining("Set the root directory"),
+  });
+  expect(failureOf(() => foundIn({ "README.md": "" })).detail).toContain("There is no Python file in the repository");
+  expect(failureOf(() => foundIn({ "tests/a.py": "" })).detail).toContain("1 Python file, all of them tests");
+});

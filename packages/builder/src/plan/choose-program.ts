@@ -1,0 +1,138 @@
+import { posix } from "node:path";
+import type { Program } from "@towpath/core/build/contract";
+import { argumentsText, entrypointSchema } from "@towpath/core/project/schema";
+import { findProgram } from "../entrypoints/named-program.ts";
+import { findOffers, type Offer, projectDirectories } from "../entrypoints/offers.ts";
+import { BuildFailure, countOf, diagnosis } from "../failure.ts";
+import type { PlanSettings, SourceFacts } from "./facts.ts";
+import type { PlanNote } from "./plan.ts";
+import type { Pyproject } from "./pyproject.ts";
+
+/** A program, and the file in which it begins; the harness finds its object or function. */
+export type OtherProgram = { readonly program: Program; readonly entryFile: string };
+type ChosenProgram = OtherProgram & { readonly others: readonly OtherProgram[] };
+
+/** How many more are tried: each takes a start. */
+const maxOthers = 2;
+
+/**
+ * What to start: the settings' entrypoint, or what the commit offers (BLD-16), with the reason.
+ * @throws BuildFailure `entrypoint_not_found`
+ */
+export function chooseProgram(
+  facts: SourceFacts,
+  settings: PlanSettings,
+  pyproject: Pyproject | null,
+  note: (note: PlanNote) => void,
+): ChosenProgram {
+  const step = (text: string) => note({ kind: "step", text });
+  const words = settings.arguments;
+  if (words.length > 0) step(`Arguments ${argumentsText(words)}: set under Settings → Build.`);
+  if (settings.entrypoint === "") return chooseOffer(facts, settings, step);
+  const { entrypoint } = settings;
+  const [file = "", object] = entrypoint.split(":");
+  const program = { entrypoint, arguments: [...words] };
+  const normal = posix.normalize(file);
+  const outside = file === "" || normal.startsWith("../") || normal.startsWith("/");
+  if (!outside && facts.paths.has(normal)) {
+    const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
+    step(`Entrypoint ${normal}: set under Settings → Build; ${found}.`);
+    return { program, entryFile: normal, others: [] };
+  }
+  const named = outside ? null : findProgram(facts.paths, entrypoint, pyproject);
+  if (named === null) throw notFound(facts, file);
+  step(`Entrypoint ${entrypoint}: set under Settings → Build; ${named.what}. The server that it starts is served.`);
+  return { program, entryFile: named.file, others: [] };
+}
+
+function chooseOffer(facts: SourceFacts, settings: PlanSettings, step: (text: string) => void): ChosenProgram {
+  const [first, ...others] = offersOf(facts);
+  if (first === undefined) throw nothingFound(facts);
+  const withArguments = ({ program, file }: Offer): OtherProgram => ({
+    program: settings.arguments.length === 0 ? program : { ...program, arguments: [...settings.arguments] },
+    entryFile: file,
+  });
+  step(`Entrypoint ${first.program.entrypoint}: found, as the settings name none; ${first.why}.`);
+  if (settings.arguments.length === 0 && first.program.arguments.length > 0) {
+    step(`Arguments ${argumentsText(first.program.arguments)}: found with it.`);
+  }
+  const also = others.slice(0, maxOthers);
+  if (also.length > 0) {
+    step(
+      `If it starts no server: ${also.map(({ program, why }) => `${program.entrypoint} (${why})`).join(", then ")}.`,
+    );
+  }
+  return { ...withArguments(first), others: also.map(withArguments) };
+}
+
+const offersOf = ({ paths, texts, code }: SourceFacts): readonly Offer[] =>
+  findOffers(paths, { get: (path) => texts.get(path) ?? code.get(path) });
+
+/** For a commit that offers nothing. */
+function nothingFound(facts: SourceFacts): BuildFailure {
+  const projects = projectDirectories(facts.paths);
+  const listed = projects
+    .slice(0, 5)
+    .map((path) => `\`${path}\``)
+    .join(", ");
+  const python = [...facts.paths].filter((path) => path.endsWith(".py"));
+  const inDirectory =
+    projects.length === 0
+      ? null
+      : {
+          detail: `There is no server at its top, but ${countOf(projects.length, "project")} below it: ${listed}.`,
+          remedy: "Set the root directory under Settings → Build to the server's project, then build again.",
+        };
+  return new BuildFailure(
+    diagnosis({
+      code: "entrypoint_not_found",
+      phase: "plan",
+      title: "No server was found in the repository",
+      ...(inDirectory ?? {
+        detail:
+          python.length === 0
+            ? noPython
+            : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, all of them tests, examples or documentation.`,
+        remedy:
+          "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
+      }),
+    }),
+  );
+}
+
+const noPython = "There is no Python file in the repository, or in the root directory that is set for the project.";
+
+function notFound(facts: SourceFacts, file: string): BuildFailure {
+  const candidates = candidatesFor(facts, file);
+  const python = [...facts.paths].filter((path) => path.endsWith(".py"));
+  const instead =
+    candidates.length > 0
+      ? `Set the entrypoint under Settings → Build to what starts the server, for example ${candidates.map((path) => `\`${path}\``).join(" or ")}`
+      : "Add the file, or set the entrypoint under Settings → Build to the file that defines the server";
+  const detail =
+    python.length === 0 ? noPython : `The commit has ${countOf(python.length, "Python file")}, but not this one.`;
+  return new BuildFailure(
+    diagnosis(
+      {
+        code: "entrypoint_not_found",
+        phase: "plan",
+        title: `The entrypoint ${file} doesn't exist`,
+        detail,
+        remedy: `${instead}, or leave it empty, then build again.`,
+      },
+      {
+        file,
+        ...(candidates.length > 0 && { fix: { kind: "entrypoint" as const, candidates } }),
+      },
+    ),
+  );
+}
+
+/** Up to three: what the commit offers that is no file, files of the same name, then the likeliest files. */
+function candidatesFor(facts: SourceFacts, wanted: string): string[] {
+  const offers = offersOf(facts).map(({ program }) => program.entrypoint);
+  const isFile = (text: string) => text.endsWith(".py");
+  const sameName = offers.filter((text) => posix.basename(text) === posix.basename(wanted));
+  const all = [...offers.filter((text) => !isFile(text)), ...sameName, ...offers];
+  return [...new Set(all)].filter((text) => entrypointSchema.safeParse(text).success).slice(0, 3);
+}

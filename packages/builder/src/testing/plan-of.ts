@@ -1,0 +1,38 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
+import { expect } from "vitest";
+import { BuildFailure } from "../failure.ts";
+import type { PlanSettings, SourceFacts } from "../plan/facts.ts";
+import { makePlan, type Plan } from "../plan/plan.ts";
+
+/** Facts of a repository whose files have these texts. */
+export function factsOf(files: Record<string, string>): SourceFacts {
+  return {
+    paths: new Set(Object.keys(files)),
+    texts: new Map(Object.entries(files)),
+    code: new Map(),
+    digest: "d".repeat(64),
+  };
+}
+
+/** The plan of a repository that has these files besides its entrypoint. */
+export const planOf = (files: Record<string, string>, settings: Partial<PlanSettings> = {}): Plan =>
+  makePlan(factsOf({ "server.py": "x = 1\n", ...files }), {
+    entrypoint: "server.py",
+    arguments: [],
+    requirements: null,
+    ...settings,
+  });
+
+/** The diagnosis of a plan that fails. */
+export function failureOf(make: () => unknown): Diagnosis {
+  try {
+    make();
+  } catch (error) {
+    expect(error).toBeInstanceOf(BuildFailure);
+    return (error as BuildFailure).diagnosis;
+  }
+  throw new Error("the plan was made");
+}
+
+/** What the build log says of a plan. */
+export const log = (plan: Plan) => plan.notes.map((note) => note.text).join("\n");

@@ -1,0 +1,12 @@
+import { z } from "zod";
+import { commitShaSchema } from "../project/project.schema.ts";
+
+export const decisionSchema = z.object({
+  /** Of the pull request. */
+  number: z.coerce.number().int().positive(),
+  /** The commit that was looked at: a newer one has to be decided about anew. */
+  commitSha: commitShaSchema,
+  decision: z.enum(["approve", "decline"]),
+});
+export type DecisionInput = z.input<typeof decisionSchema> &
+  ({ readonly orgSlug: string; readonly projectName: string } | { readonly projectId: string });

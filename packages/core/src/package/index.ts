@@ -1,0 +1,1 @@
+export { readPackage } from "./read-package.ts";

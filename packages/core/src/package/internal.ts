@@ -1,0 +1,1 @@
+export { chooseRelease, versionCommit } from "./version.ts";

@@ -1,0 +1,3 @@
+export { actFromCheck, type CheckAction } from "./act-from-check.ts";
+export type { CheckReport, CommentReport, DeploymentReport, ReportAddress, TellGitHub } from "./report.port.ts";
+export { reportBranch } from "./report-branch.ts";

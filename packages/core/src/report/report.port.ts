@@ -1,0 +1,48 @@
+/** The project's repository, through the installation that reads it. */
+export type ReportAddress = { readonly installationId: number; readonly owner: string; readonly name: string };
+
+/** A check run, by GitHub's words for status and conclusion. */
+export type CheckReport = {
+  readonly sha: string;
+  readonly name: string;
+  readonly externalId: string;
+  readonly detailsUrl: string;
+  readonly status: "queued" | "in_progress" | "completed";
+  readonly conclusion: "success" | "failure" | "neutral" | "cancelled" | "skipped" | "action_required" | null;
+  /** Plain text. */
+  readonly title: string;
+  /** Markdown. */
+  readonly summary: string;
+  readonly text: string | null;
+  readonly actions: readonly { readonly label: string; readonly description: string; readonly identifier: string }[];
+};
+
+export type DeploymentReport = {
+  readonly sha: string;
+  readonly environment: string;
+  readonly transient: boolean;
+  readonly description: string;
+  /** By which it is found again. */
+  readonly key: string;
+  readonly state: "queued" | "in_progress" | "success" | "failure" | "inactive";
+  readonly logUrl: string;
+  readonly environmentUrl: string | null;
+};
+
+export type CommentReport = {
+  readonly number: number;
+  readonly body: string /** By which it is found again. */;
+  readonly mark: string;
+};
+
+/**
+ * Tells GitHub. `known`: the id of what was told before, which is then changed; what somebody has deleted there is made
+ * anew. Each returns the id, or null where the App lacks the permission.
+ *
+ * @throws when GitHub is unavailable or its rate limit is exceeded; the job is then run again
+ */
+export type TellGitHub = {
+  check(to: ReportAddress, report: CheckReport, known: number | null): Promise<number | null>;
+  deployment(to: ReportAddress, report: DeploymentReport, known: number | null): Promise<number | null>;
+  comment(to: ReportAddress, report: CommentReport, known: number | null): Promise<number | null>;
+};

@@ -1,0 +1,1 @@
+export { getSurfaceChanges, type SurfaceChangesView } from "./get-surface-changes.ts";

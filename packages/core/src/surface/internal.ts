@@ -1,0 +1,1 @@
+export { surfaceChangesOf } from "./get-surface-changes.ts";

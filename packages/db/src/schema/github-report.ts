@@ -1,0 +1,66 @@
+import { sql } from "drizzle-orm";
+import { bigint, index, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { branch } from "./branch.ts";
+import { build } from "./build.ts";
+import { instant } from "./columns.ts";
+import { organization } from "./organization.ts";
+import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+
+/** What GitHub was last told about a branch (BLD-8). Whoever tells it more holds the claim, so that reports stay in order. */
+export const branchReport = pgTable("branch_report", {
+  branchId: uuid()
+    .primaryKey()
+    .references(() => branch.id, { onDelete: "cascade" }),
+  /** Until when one worker alone reports; null: nobody does. */
+  claimedUntil: instant(),
+  /** The check run of a head without a build, such as one that waits for approval. */
+  headCommitSha: text(),
+  headCheckRunId: bigint({ mode: "number" }),
+  /** Digest of what that check run says. */
+  headCheck: text(),
+});
+
+export const branchReportRetention: RetentionRule = { until: "owner" };
+
+/** What GitHub was last told about a build: a check run and a deployment, each with its id there. */
+export const buildReport = pgTable("build_report", {
+  buildId: uuid()
+    .primaryKey()
+    .references(() => build.id, { onDelete: "cascade" }),
+  /** null: none, or a commit status, which has no id that is needed again. */
+  checkRunId: bigint({ mode: "number" }),
+  /** Digest of what the check run says; null before it says anything. */
+  check: text(),
+  deploymentId: bigint({ mode: "number" }),
+  /** State of the deployment's newest status, as GitHub names it. */
+  deploymentState: text(),
+});
+
+export const buildReportRetention: RetentionRule = { until: "owner" };
+
+/** The one comment in a pull request about all servers that an organization deploys from the repository. */
+export const pullRequestComment = pgTable(
+  "pull_request_comment",
+  {
+    organizationId: uuid()
+      .notNull()
+      .references(() => organization.id, { onDelete: "cascade" }),
+    repositoryId: bigint({ mode: "number" }).notNull(),
+    number: integer().notNull(),
+    commentId: bigint({ mode: "number" }),
+    /** Digest of the comment's text; null before it was written. */
+    content: text(),
+    claimedUntil: instant(),
+    updatedAt: instant().notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organizationId, table.repositoryId, table.number] }),
+    index().on(table.updatedAt),
+  ],
+);
+
+/** A comment whose row is gone is found again by the mark in its text. */
+export const pullRequestCommentRetention: RetentionRule = {
+  until: "expired",
+  condition: (moment) => sql`${pullRequestComment.updatedAt} < ${daysBefore(moment, 90)}`,
+};

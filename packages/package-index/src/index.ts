@@ -1,0 +1,2 @@
+export { type IndexAddress, indexesOf, packageIndexSettings } from "./indexes.ts";
+export { createPackageIndex } from "./package-index.ts";

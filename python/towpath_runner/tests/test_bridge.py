@@ -1,0 +1,164 @@
+"""Servers that speak MCP over stdio only answer on HTTP, each session by itself."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+from client import Client
+from conftest import Start
+
+#: Asks its client to sample, tells of progress, logs, and counts per process.
+LOWLEVEL = """
+import asyncio
+import mcp.types as types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+server = Server("old")
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+@server.list_tools()
+async def tools():
+    return [types.Tool(name=name, description=name, inputSchema=SCHEMA) for name in ("double", "ask")]
+
+@server.call_tool()
+async def call(name, arguments):
+    context = server.request_context
+    if name == "double":
+        if context.meta and context.meta.progressToken is not None:
+            await context.session.send_progress_notification(context.meta.progressToken, 1.0, 2.0)
+        await context.session.send_log_message("info", "doubling")
+        return [types.TextContent(type="text", text=str(2 * arguments["a"]))]
+    message = types.SamplingMessage(role="user", content=types.TextContent(type="text", text="What is six times seven?"))
+    answer = await context.session.create_message([message], max_tokens=10)
+    return [types.TextContent(type="text", text="It is " + answer.content.text)]
+
+async def main():
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+#: Speaks the protocol by hand. `slow` never answers, `end` ends the process.
+BY_HAND = """
+import json, os, sys
+
+calls = 0
+print("starting: this line is no message")
+for line in sys.stdin:
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize":
+        result = {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "by hand", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "count", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call" and message["params"]["name"] == "count":
+        calls += 1
+        result = {"content": [{"type": "text", "text": f"{calls} in {os.getpid()}"}]}
+    elif method == "tools/call" and message["params"]["name"] == "end":
+        os._exit(3)
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}), flush=True)
+"""
+
+
+def _tool(client: Client, name: str, **arguments: Any) -> str:
+    return client.call("tools/call", {"name": name, "arguments": arguments})["content"][0]["text"]
+
+
+@pytest.mark.parametrize("environment", ["mcp1.1", "mcp1.7"])
+def test_BLD_16_serves_a_lowlevel_server_of_an_sdk_without_http(start: Start, environment: str) -> None:
+    """Sessions side by side, progress and logs with their call, and what the server asks its client."""
+    harness = start(LOWLEVEL, environment=environment)
+    status = harness.ready()
+    assert (status["kind"], status["bridge"]) == ("mcp-lowlevel", "object")
+    assert "Upgrade to `mcp>=1.8`" in harness.output()
+    first, second = Client(harness.socket), Client(harness.socket)
+    assert first.initialize()["serverInfo"]["name"] == "old"
+    second.initialize()
+    assert [tool["name"] for tool in second.call("tools/list")["tools"]] == ["double", "ask"]
+    assert _tool(second, "double", a=4) == "8"
+    meta = {"name": "double", "arguments": {"a": 21}, "_meta": {"progressToken": "p"}}
+    sent = first.stream("tools/call", meta)
+    methods = [message.get("method") for message in sent]
+    assert methods == ["notifications/progress", "notifications/message", None]
+    assert sent[-1]["result"]["content"][0]["text"] == "42"
+
+    answered: list[dict[str, Any]] = []
+    caller = threading.Thread(
+        target=lambda: answered.extend(first.stream("tools/call", {"name": "ask", "arguments": {}}, first.answer_sampling))
+    )
+    caller.start()
+    caller.join(timeout=20)
+    assert answered[-1]["result"]["content"][0]["text"] == "It is 42"
+    assert harness.stop()[0] == 0
+
+
+def test_BLD_16_serves_fastmcp_of_an_sdk_without_http(start: Start) -> None:
+    """An object at the top level of a file, and a session that ends."""
+    code = """
+    from mcp.server.fastmcp import FastMCP
+    mcp = FastMCP("old")
+
+    @mcp.tool()
+    def add(a: int, b: int) -> int:
+        return a + b
+    """
+    harness = start(code, environment="mcp1.7")
+    assert harness.ready()["bridge"] == "object"
+    client = Client(harness.socket)
+    client.initialize()
+    assert _tool(client, "add", a=1, b=2) == "3"
+    assert client.end() == 200
+    assert client.post_status("tools/list") == 404
+
+
+def test_BLD_16_starts_a_process_for_each_session_of_a_program_on_stdio(start: Start) -> None:
+    """A program that speaks by hand; one that ends takes only its own session with it."""
+    harness = start(BY_HAND, environment="mcp1.1")
+    status = harness.ready()
+    assert (status["kind"], status["bridge"]) == ("asgi", "program")
+    assert "a process of it for each session" in harness.output()
+    one, two = Client(harness.socket), Client(harness.socket)
+    assert one.initialize()["serverInfo"]["name"] == "by hand"
+    two.initialize()
+    counted = [_tool(client, "count") for client in (one, one, two)]
+    assert [text.split(" ")[0] for text in counted] == ["1", "2", "1"]
+    assert len({text.split(" ")[-1] for text in counted}) == 2
+    assert "this line is no message" in harness.output()
+    ended = one.stream("tools/call", {"name": "end", "arguments": {}})[-1]
+    assert "status 3" in ended["error"]["message"]
+    assert one.post_status("tools/list") == 404
+    assert _tool(two, "count").startswith("2 ")
+    assert harness.stop()[0] == 0
+
+
+def test_BLD_16_refuses_what_it_has_no_place_for_and_what_is_no_session(start: Start) -> None:
+    """More sessions than processes, requests of the stateless revision, and ids that nobody gave out."""
+    harness = start(BY_HAND, environment="mcp1.1")
+    harness.ready()
+    for _ in range(8):
+        Client(harness.socket).initialize()
+    assert Client(harness.socket).status() == 503
+    lost = Client(harness.socket)
+    assert lost.post_status("tools/list") == 400
+    assert lost.post_status("tools/list", {"Mcp-Session-Id": "nobody"}) == 404
+    status, body = lost.post_text("server/discover", {"MCP-Protocol-Version": "2026-07-28"})
+    assert status == 400
+    assert "Unsupported protocol version" in json.loads(body)["error"]["message"]
+
+
+def test_BLD_16_a_program_that_ends_without_a_word_is_no_server(start: Start) -> None:
+    """It is tried, and fails as before."""
+    harness = start("print('hello')\n", environment="mcp1.1")
+    began = time.monotonic()
+    assert harness.failed()["code"] == "object_missing"
+    assert time.monotonic() - began < 15

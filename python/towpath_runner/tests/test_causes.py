@@ -1,0 +1,148 @@
+"""BLD-2: causes outside the server's own code, and settings that it checks by itself, are named."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Start
+
+#: As published servers do it: what they say, and the variables that must be asked for.
+CHECKS = {
+    "prints each and returns": (
+        """
+        import os, sys
+        def main():
+            for name in ("DEMO_URL", "DEMO_TOKEN"):
+                if os.environ.get(name) is None:
+                    print(f"- {name} environment variable not set", file=sys.stderr)
+        """,
+        ["DEMO_URL", "DEMO_TOKEN"],
+    ),
+    "exits with status 1": (
+        """
+        import logging, os, sys
+        def main():
+            if not os.getenv("DEMO_KEY"):
+                logging.error("No API key was provided.")
+                sys.exit(1)
+        """,
+        ["DEMO_KEY"],
+    ),
+    "writes the names small, and looks up others too": (
+        """
+        import os
+        def main():
+            os.environ.get("DEMO_LEVEL")
+            if not os.environ.get("DEMO_SPEC_URL"):
+                raise ValueError("Either demo_spec_url or a path must be provided")
+        """,
+        ["DEMO_SPEC_URL"],
+    ),
+    "returns what a console script prints": (
+        """
+        import os
+        def main():
+            return None if os.environ.get("DEMO_URL") else "DEMO_URL is not set"
+        """,
+        ["DEMO_URL"],
+    ),
+    "means one of several": (
+        """
+        import os
+        def main():
+            os.environ.get("DEMO_LEVEL")
+            if os.environ.get("DEMO_REGION") is None:
+                raise Exception("Failed to create a client: You must specify a region.")
+        """,
+        ["DEMO_REGION"],
+    ),
+    "raises with another word for it": (
+        """
+        import os
+        def main():
+            if "DEMO_ACCESS_TOKEN" not in os.environ:
+                raise ValueError("Access token not set.")
+        """,
+        ["DEMO_ACCESS_TOKEN"],
+    ),
+}
+
+
+@pytest.mark.parametrize("how", CHECKS)
+def test_BLD_2_asks_for_variables_that_the_server_checks_by_itself(start: Start, how: str) -> None:
+    code, names = CHECKS[how]
+    status = start(code, "server:main", environment="bare").failed()
+    assert (status["code"], status["candidates"]) == ("variable_missing", names), status
+    assert all(name in status["message"] for name in names)
+
+
+#: What is raised, the failure and the words in its message. Texts are those of the real libraries.
+RAISED = {
+    "library": (
+        "raise ImportError('libGL.so.1: cannot open shared object file: No such file or directory')",
+        ("native_library_missing", "libGL.so.1"),
+    ),
+    "library_of_cffi": (
+        "raise OSError('no library called \\'libcairo\\' was found')",
+        ("native_library_missing", "libcairo"),
+    ),
+    "read_only": ("raise OSError(30, 'Read-only file system', '/usr/x')", ("read_only", "/usr/x")),
+    "host": (
+        "import urllib.request; urllib.request.urlopen('http://models.invalid/model.bin')",
+        ("host_unreachable", "urlopen error"),
+    ),
+    "download": (
+        """
+        try:
+            raise OSError("Failed to resolve 'models.invalid' ([Errno -2] Name or service not known)")
+        except OSError as error:
+            raise ValueError("Could not load model all-MiniLM from any source.") from error
+        """,
+        ("host_unreachable", "`models.invalid` to download a model"),
+    ),
+    "arguments": (
+        """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--db-path", required=True)
+        parser.parse_args()
+        """,
+        ("arguments_missing", "the following arguments are required: --db-path"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", RAISED)
+def test_BLD_2_names_causes_outside_the_code(start: Start, what: str) -> None:
+    code, (failure, text) = RAISED[what]
+    status = start(code, environment="bare").failed()
+    assert status["code"] == failure and text in status["message"], status
+
+
+@pytest.mark.parametrize(
+    ("environment", "code", "keyword"),
+    [
+        ("fastmcp3", "from fastmcp import FastMCP\nmcp = FastMCP('x', port=1)", "`port` to `FastMCP`, which fastmcp 3"),
+        ("mcp2", "from mcp.server import MCPServer\nmcp = MCPServer('x', port=1)", "`port` to `MCPServer`, which mcp 2"),
+    ],
+)
+def test_BLD_2_names_arguments_that_a_release_has_removed(start: Start, environment: str, code: str, keyword: str) -> None:
+    status = start(code, environment=environment).failed()
+    assert status["code"] == "keyword_removed" and keyword in status["message"], status
+    assert status["candidates"] == ["port"]
+
+
+def test_BLD_2_names_two_packages_that_do_not_work_together(start: Start) -> None:
+    """As mcp 1.7 with a later pydantic: an installed package imports a name that another one doesn't have."""
+    code = """
+    module = {"__name__": "click.extra"}
+    exec(compile("from uvicorn import no_such_name", "/usr/lib/click/extra.py", "exec"), module)
+    """
+    status = start(code, environment="fastmcp4").failed()
+    assert status["code"] == "dependency_mismatch", status
+    assert "imports `no_such_name` from `uvicorn`" in status["message"]
+    assert status["candidates"] == ["click", "uvicorn"]
+
+
+def test_BLD_2_a_package_without_the_module_is_installed_in_another_release(start: Start) -> None:
+    status = start("import uvicorn\nimport uvicorn.no_such_module", environment="fastmcp4").failed()
+    assert (status["code"], status["candidates"]) == ("dependency_mismatch", ["uvicorn"]), status

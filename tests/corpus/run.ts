@@ -1,0 +1,97 @@
+// `./towpath test corpus [NAME …]`: published servers, deployed with nothing but their name. Everything that is fetched
+// and learned is kept in .towpath/corpus; a run that was interrupted goes on where it was, at the same commit. Servers
+// that are named are always tried. Each is also started by itself, outside a sandbox: this stage runs strangers' code.
+import { execFileSync } from "node:child_process";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { instancePorts, repositoryRoot, startTowpath, type TowpathInstance } from "../instance/towpath-process.ts";
+import { judge, rowOf, summaryOf, tableHead, type Verdict } from "./judge.ts";
+import { type CorpusServer, nameOf } from "./server.ts";
+import { servers } from "./servers.ts";
+import { unpackSource } from "./source.ts";
+import { type Alone, listAlone } from "./stdio.ts";
+import { tryServer } from "./try-server.ts";
+
+const atTheSameTime = 2;
+const directory = join(repositoryRoot, ".towpath", "corpus");
+const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: repositoryRoot, encoding: "utf8" }).trim();
+const verdictsFile = join(directory, `verdicts-${commit}.jsonl`);
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+async function aloneOf(server: CorpusServer, source: string): Promise<Alone> {
+  const file = join(directory, "alone", `${server.package}.json`);
+  const known = await readFile(file, "utf8").catch(() => null);
+  if (known !== null) return JSON.parse(known) as Alone;
+  const alone = await listAlone(server, source, join(directory, "scratch"));
+  await mkdir(join(directory, "alone"), { recursive: true });
+  await writeFile(file, JSON.stringify(alone));
+  return alone;
+}
+
+async function verdictOf(instance: TowpathInstance, server: CorpusServer): Promise<Verdict> {
+  const source = join(directory, "sources", server.package);
+  await unpackSource(server.package, source);
+  const alone = await aloneOf(server, source);
+  const tried = await tryServer(instance, server, source);
+  await mkdir(join(directory, "said"), { recursive: true });
+  const said = tried.deploys.map((each) => each.said).join("\n");
+  await writeFile(join(directory, "said", `${server.package}.txt`), said);
+  return judge(server, alone, tried);
+}
+
+async function verdictsSoFar(): Promise<Verdict[]> {
+  const text = await readFile(verdictsFile, "utf8").catch(() => "");
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Verdict);
+}
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !servers.some((server) => nameOf(server) === name));
+if (unknown.length > 0) {
+  say(`The corpus has no server ${unknown.join(", ")}. It has: ${servers.map(nameOf).join(", ")}.`);
+  process.exit(2);
+}
+await mkdir(directory, { recursive: true });
+const done = names.length > 0 ? [] : await verdictsSoFar();
+const waiting = servers.filter(
+  (server) =>
+    (names.length === 0 || names.includes(nameOf(server))) && !done.some((each) => each.package === server.package),
+);
+const verdicts: Verdict[] = [...done];
+const instance = await startTowpath(join(directory, "data"), await instancePorts());
+// What is being tried then is tried again by the next run.
+let isStopped = false;
+process.once("SIGINT", () => {
+  isStopped = true;
+  void instance.stop().finally(() => process.exit(130));
+});
+
+async function work(): Promise<void> {
+  for (let server = waiting.shift(); server !== undefined && !isStopped; server = waiting.shift()) {
+    const verdict = await verdictOf(instance, server).catch((error: unknown) => failedToTry(server, error));
+    if (isStopped) return;
+    verdicts.push(verdict);
+    if (names.length === 0) await appendFile(verdictsFile, `${JSON.stringify(verdict)}\n`);
+    say(rowOf(verdict));
+  }
+}
+
+const failedToTry = (server: CorpusServer, error: unknown): Verdict => ({
+  package: server.package,
+  live: false,
+  complete: null,
+  seconds: 0,
+  diagnosis: null,
+  isAsItShouldBe: false,
+  note: `could not be tried: ${error instanceof Error ? error.message : error}`,
+});
+
+say(tableHead);
+try {
+  await Promise.all(Array.from({ length: atTheSameTime }, work));
+} finally {
+  await instance.stop();
+}
+say([tableHead, ...verdicts.map(rowOf), "", summaryOf(verdicts)].join("\n"));
+process.exit(verdicts.every(({ isAsItShouldBe }) => isAsItShouldBe) ? 0 : 1);

@@ -1,0 +1,19 @@
+/** A published server of the corpus: what a person would type, and what should come of it. */
+export type CorpusServer = {
+  /** Name and version on the package index, for example `mcp-server-time==2026.10.19`. */
+  readonly package: string;
+  /** Where the index offers several commands and none is named like the package: the one that its README names. */
+  readonly command?: string;
+  /** Variables that a user would have to set. The values are made up. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Arguments that a user would have to give on the command line. */
+  readonly arguments?: readonly string[];
+  /** A tool that changes nothing and needs no network. */
+  readonly call?: { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
+  /** It can't go live: what a right diagnosis says, all of it, whatever the case of letters. */
+  readonly fails?: readonly string[];
+  /** On a host without the internet it may not go live, if the diagnosis says this. */
+  readonly failsOffline?: readonly string[];
+};
+
+export const nameOf = (server: CorpusServer): string => server.package.split("==")[0] ?? server.package;
