@@ -245,6 +245,24 @@ test("PRJ-4 a preview's calls go to the preview over a connection of its own, an
   expect(paths("server/discover")).toEqual([preview, production]);
 });
 
+test("PRJ-4 fields take no text before the arguments of an earlier visit are in them, so none is lost", async () => {
+  const scripts = Promise.withResolvers<void>();
+  await page.route("**/*.js", async (route) => {
+    await scripts.promise;
+    await route.continue();
+  });
+  await page.goto(address("?tool=work"), { waitUntil: "commit" });
+  const steps = page.getByLabel(/^steps/);
+  await steps.waitFor();
+  expect(await steps.isDisabled()).toBe(true);
+  scripts.resolve();
+  // Waits until the field takes it.
+  await steps.fill("1");
+  await callButton().click();
+  await result().getByText("done", { exact: true }).waitFor();
+  await page.unroute("**/*.js");
+});
+
 test("PRJ-4 prompts and templates: values are suggested, messages rendered, and tried in the chat", async () => {
   await page.goto(address("?tab=prompts&prompt=visit"));
   await page.getByLabel(/^city/).fill("Oslo");

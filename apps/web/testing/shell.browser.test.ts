@@ -189,6 +189,24 @@ test("UI-5 at 360 px a drawer holds the sidebar and the switchers; following a l
   await drawer.waitFor({ state: "detached" });
 });
 
+test("ONB-1 a press before the page's script is repeated, also when React makes the button anew", async () => {
+  await page.route("**/*.js", (route) => route.abort());
+  await page.setViewportSize(desktop);
+  await page.goto(`${site.url}${org}/servers`, { waitUntil: "commit" });
+  const button = page.getByRole("button", { name: "Switch organization" });
+  await button.click();
+  // Stands for React: what it owns has a property of this prefix.
+  await button.evaluate((early) => {
+    const late = early.cloneNode(true);
+    late.addEventListener("click", () => {
+      document.title = "pressed";
+    });
+    early.replaceWith(Object.assign(late, { __reactProps$: {} }));
+  });
+  await expect.poll(() => page.title()).toBe("pressed");
+  await page.unroute("**/*.js");
+});
+
 test("UI-4 offline is said, and taken back", async () => {
   await open(`${org}/servers`);
   await page.context().setOffline(true);

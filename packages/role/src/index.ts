@@ -45,9 +45,10 @@ export function stopOnSignal(
   let isStopping = false;
   const exit = (status: number) => {
     // If the supervisor was killed, nobody reads the status, and nobody would end a process that hangs in Node's
-    // teardown, which happens. The signal of its death comes a moment before the change of the parent.
+    // teardown, which happens. The signal of its death comes a moment before the change of the parent, which comes late
+    // on a busy machine; its end of the IPC channel is closed before both.
     setTimeout(() => {
-      if (process.ppid !== parent) process.kill(process.pid, "SIGKILL");
+      if (process.ppid !== parent || process.connected === false) process.kill(process.pid, "SIGKILL");
       process.exit(status);
     }, 50);
   };

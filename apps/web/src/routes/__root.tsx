@@ -109,13 +109,16 @@ function Toasts() {
 /**
  * Runs in the head, before the page's modules. Pressing a button that React has not hydrated yet would do nothing, and
  * submitting such a form would reload the page with its fields in the URL. This remembers the last press and repeats it
- * once React owns the element, which React marks with a property of this prefix. Needs the CSP nonce.
+ * once React owns the element, which React marks with a property of this prefix. If React made the element anew instead,
+ * the only button that reads the same is pressed. Needs the CSP nonce.
  */
 const earlyClickScript = `(()=>{
 const owned=e=>Object.keys(e).some(k=>k.startsWith("__reactProps$"));
+const like=a=>[...document.querySelectorAll("button")].filter(b=>b.textContent===a.textContent&&b.ariaLabel===a.ariaLabel);
 let kept=null;
 const repeat=()=>{
-if(!kept||!kept.isConnected)return;
+if(kept&&!kept.isConnected){const[one,...more]=like(kept);kept=one&&!more.length?one:null}
+if(!kept)return;
 if(!owned(kept))return setTimeout(repeat,50);
 const button=kept;kept=null;button.click()};
 const keep=button=>{const waits=kept!==null;kept=button;if(!waits)setTimeout(repeat)};

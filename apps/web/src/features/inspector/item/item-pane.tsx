@@ -55,7 +55,8 @@ export function ItemPane({
           </Callout>
         )}
         {askAuthorization && mayCall && <AuthorizationField calls={calls} />}
-        <div className="mt-4">
+        {/* What is typed before would be lost when the calls of an earlier visit fill the form in. */}
+        <fieldset disabled={!calls.isLoaded} className="mt-4 min-w-0">
           <ItemForm
             item={item}
             initial={initial}
@@ -69,7 +70,7 @@ export function ItemPane({
               if (mayCall) run(call);
             }}
           />
-        </div>
+        </fieldset>
         {item.tab === "tools" && <ToolSchemas item={item} />}
       </div>
       <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-2.5">
