@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PythonDownloads } from "./python/bring-python.ts";
+import { pathWithPyenv } from "./python/pyenv.ts";
 
 /** Only "yes" allows; anything but "no" is an error at start. */
 const namedYes = z
@@ -93,9 +94,8 @@ export const serverLimitSettings = {
 /** The variables that finding and downloading a Python depends on: uv's settings, search paths and proxies. */
 export function interpreterEnvironment(): Record<string, string> {
   const names = /^(PATH|HOME|LANG|XDG_.*|UV_.*|PYENV_.*|SSL_CERT_.*|(HTTPS?|ALL|NO)_PROXY|(https?|all|no)_proxy)$/;
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && names.test(name) ? [[name, value]] : [],
-    ),
+  const kept = Object.entries(process.env).flatMap(([name, value]) =>
+    value !== undefined && names.test(name) ? [[name, value] as const] : [],
   );
+  return { ...Object.fromEntries(kept), PATH: pathWithPyenv(process.env) };
 }
