@@ -1,5 +1,12 @@
 import cluster from "node:cluster";
-import { exitOnFailure, reportReady, settingsOrExit, stopLimits, stopOnSignal } from "@towpath/role";
+import {
+  exitOnFailure,
+  reportReady,
+  resolveDrizzleFaster,
+  settingsOrExit,
+  stopLimits,
+  stopOnSignal,
+} from "@towpath/role";
 import pino, { type Logger } from "pino";
 import { configOfWorker, type GatewayConfig, readConfig } from "./config.ts";
 import type { Peers } from "./workers/peers.ts";
@@ -12,6 +19,7 @@ const workerExitMs = workerKillMs - 300;
 
 /** Serves in this process. Resolves to the port. */
 async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promise<number> {
+  resolveDrizzleFaster();
   const { startGateway } = await import("./compose.ts");
   const gateway = await startGateway(settings, log, peers);
   stopOnSignal(log, () => gateway.stop(graceMs), peers ? workerExitMs : stopLimits.exitMs);

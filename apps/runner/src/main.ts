@@ -1,8 +1,11 @@
-import { exitOnFailure, reportReady, settingsOrExit, stopOnSignal } from "@towpath/role";
-import { endpointKey } from "@towpath/runner-api";
+import { exitOnFailure, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
 import { pino } from "pino";
-import { startRunner } from "./compose.ts";
-import { readConfig } from "./config.ts";
+
+// Before the modules that use the database.
+resolveDrizzleFaster();
+const { readConfig } = await import("./config.ts");
+const { startRunner } = await import("./compose.ts");
+const { endpointKey } = await import("@towpath/runner-api");
 
 const config = settingsOrExit(readConfig);
 const log = pino({ level: config.logLevel, base: { role: "runner" } });

@@ -102,6 +102,7 @@ function environment(change: Record<string, string> = {}): Record<string, string
   return {
     PATH: process.env.PATH ?? "",
     HOME: process.env.HOME ?? "/",
+    ...(process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
     DATABASE_URL: database.url,
     TOWPATH_DATA_DIR: directory,
     TOWPATH_RUN_DIR: join(directory, "run"),

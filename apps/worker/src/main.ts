@@ -1,7 +1,10 @@
-import { exitOnFailure, reportReady, settingsOrExit, stopOnSignal } from "@towpath/role";
+import { exitOnFailure, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
 import { pino } from "pino";
-import { startWorker } from "./compose.ts";
-import { readConfig } from "./config.ts";
+
+// Before the modules that use the database.
+resolveDrizzleFaster();
+const { readConfig } = await import("./config.ts");
+const { startWorker } = await import("./compose.ts");
 
 const config = settingsOrExit(readConfig);
 const log = pino({ level: config.logLevel, base: { role: "worker" } });

@@ -2,6 +2,8 @@
 // process is ready, and after SIGTERM it exits on its own before the supervisor sends SIGKILL.
 import type { Logger } from "pino";
 
+export { resolveDrizzleFaster } from "./faster-imports.ts";
+
 /**
  * Milliseconds from SIGTERM. Ctrl-C ends an instance within 10 s: its processes have 7 s and PostgreSQL, which they
  * write to until they end, the other 3. A process exits by itself earlier, so that it closes its children and says in

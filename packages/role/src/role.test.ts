@@ -1,7 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
+const run = promisify(execFile);
 const source = new URL("./index.ts", import.meta.url).href;
 const script = `
   import { reportReady, settingsOrExit, stopOnSignal } from "${source}";
@@ -72,3 +74,31 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+test("the modules of drizzle-orm that are found faster are those that Node finds", async () => {
+  const modules = async (before: string) => {
+    const script = `
+      import { createRequire, registerHooks } from "node:module";
+      import { resolveDrizzleFaster } from "${source}";
+      const found = [];
+      const load = (url, context, next) => {
+        found.push([url, context.format ?? null]);
+        return next(url, context);
+      };
+      registerHooks({ load });
+      ${before}
+      const drizzle = await import("drizzle-orm");
+      await import("drizzle-orm/pg-core");
+      await import("drizzle-orm/node-postgres");
+      await import("drizzle-orm/node-postgres/migrator");
+      const required = createRequire(process.cwd() + "/x.js")("drizzle-orm");
+      const isOneModule = drizzle.sql === (await import("drizzle-orm/sql")).sql && drizzle.sql !== required.sql;
+      process.stdout.write(JSON.stringify({ isOneModule, found: found.sort() }));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], { maxBuffer: 2 ** 24 });
+    return JSON.parse(stdout);
+  };
+  const expected = await modules("");
+  expect(expected.isOneModule).toBe(true);
+  expect(expected.found.length).toBeGreaterThan(200);
+  expect(await modules("resolveDrizzleFaster(); resolveDrizzleFaster();")).toEqual(expected);
+});
