@@ -93,9 +93,7 @@ import { Route as ApiGithubWebhooksRouteImport } from "./routes/api/github/webho
 import { Route as ApiOgIndexRouteImport } from "./routes/api/og/index";
 import { Route as ApiOgProjectNameRouteImport } from "./routes/api/og/$projectName";
 import { Route as ApiPicturesHashRouteImport } from "./routes/api/pictures/$hash";
-import { Route as ApiV1PackagesRouteImport } from "./routes/api/v1/packages";
-import { Route as ApiV1PasswordResetsRouteImport } from "./routes/api/v1/password-resets";
-import { Route as ApiV1RepositoriesRouteImport } from "./routes/api/v1/repositories";
+import { Route as ApiV1SplatRouteImport } from "./routes/api/v1/$";
 import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
 import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
 import { Route as OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport } from "./routes/$orgSlug/$projectName/prompts.{-$promptName}";
@@ -112,46 +110,12 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
-import { Route as ApiV1ProjectsIndexRouteImport } from "./routes/api/v1/projects/index";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
-import { Route as ApiV1BuildsBuildIdIndexRouteImport } from "./routes/api/v1/builds/$buildId/index";
-import { Route as ApiV1BuildsBuildIdCancelRouteImport } from "./routes/api/v1/builds/$buildId/cancel";
-import { Route as ApiV1DeploymentsDeploymentIdLiveRouteImport } from "./routes/api/v1/deployments/$deploymentId/live";
-import { Route as ApiV1DeploymentsDeploymentIdPromoteRouteImport } from "./routes/api/v1/deployments/$deploymentId/promote";
-import { Route as ApiV1OrganizationsSlugIndexRouteImport } from "./routes/api/v1/organizations/$slug/index";
-import { Route as ApiV1OrganizationsSlugPortalsRouteImport } from "./routes/api/v1/organizations/$slug/portals";
-import { Route as ApiV1ProjectsNameIndexRouteImport } from "./routes/api/v1/projects/$name/index";
-import { Route as ApiV1ProjectsNameAccessRouteImport } from "./routes/api/v1/projects/$name/access";
-import { Route as ApiV1ProjectsNameAdminJwtRouteImport } from "./routes/api/v1/projects/$name/admin-jwt";
-import { Route as ApiV1ProjectsNameBuildsRouteImport } from "./routes/api/v1/projects/$name/builds";
-import { Route as ApiV1ProjectsNameDeploymentsRouteImport } from "./routes/api/v1/projects/$name/deployments";
-import { Route as ApiV1ProjectsNameLimitsRouteImport } from "./routes/api/v1/projects/$name/limits";
-import { Route as ApiV1ProjectsNamePortalRouteImport } from "./routes/api/v1/projects/$name/portal";
-import { Route as ApiV1ProjectsNameSessionsRouteImport } from "./routes/api/v1/projects/$name/sessions";
-import { Route as ApiV1ProjectsNameSignInsRouteImport } from "./routes/api/v1/projects/$name/sign-ins";
-import { Route as ApiV1ProjectsNameUsersRouteImport } from "./routes/api/v1/projects/$name/users";
 import { Route as V0Dot1ServersServerNameVersionsIndexRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/index";
 import { Route as V0Dot1ServersServerNameVersionsVersionRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/$version";
-import { Route as ApiV1OrganizationsSlugApiKeysIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/index";
-import { Route as ApiV1OrganizationsSlugAuditLogIndexRouteImport } from "./routes/api/v1/organizations/$slug/audit-log/index";
-import { Route as ApiV1OrganizationsSlugAuditLogExportRouteImport } from "./routes/api/v1/organizations/$slug/audit-log/export";
-import { Route as ApiV1OrganizationsSlugInvitationsIndexRouteImport } from "./routes/api/v1/organizations/$slug/invitations/index";
-import { Route as ApiV1OrganizationsSlugMembersIndexRouteImport } from "./routes/api/v1/organizations/$slug/members/index";
-import { Route as ApiV1OrganizationsSlugMembersUserIdRouteImport } from "./routes/api/v1/organizations/$slug/members/$userId";
-import { Route as ApiV1ProjectsNameForkPullRequestsIndexRouteImport } from "./routes/api/v1/projects/$name/fork-pull-requests/index";
-import { Route as ApiV1ProjectsNameForkPullRequestsNumberRouteImport } from "./routes/api/v1/projects/$name/fork-pull-requests/$number";
-import { Route as ApiV1ProjectsNameLogsIndexRouteImport } from "./routes/api/v1/projects/$name/logs/index";
-import { Route as ApiV1ProjectsNameLogsIdRouteImport } from "./routes/api/v1/projects/$name/logs/$id";
-import { Route as ApiV1ProjectsNameSecretsIndexRouteImport } from "./routes/api/v1/projects/$name/secrets/index";
-import { Route as ApiV1ProjectsNameSecretsKeyNameRouteImport } from "./routes/api/v1/projects/$name/secrets/$keyName";
-import { Route as ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/index";
-import { Route as ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport } from "./routes/api/v1/organizations/$slug/api-keys/$keyId/revoke";
-import { Route as ApiV1OrganizationsSlugInvitationsInvitationIdIndexRouteImport } from "./routes/api/v1/organizations/$slug/invitations/$invitationId/index";
-import { Route as ApiV1OrganizationsSlugInvitationsInvitationIdLinkRouteImport } from "./routes/api/v1/organizations/$slug/invitations/$invitationId/link";
-import { Route as ApiV1OrganizationsSlugInvitationsInvitationIdResendRouteImport } from "./routes/api/v1/organizations/$slug/invitations/$invitationId/resend";
 
 const OrgSlugRouteRoute = OrgSlugRouteRouteImport.update({
   id: "/$orgSlug",
@@ -591,19 +555,9 @@ const ApiPicturesHashRoute = ApiPicturesHashRouteImport.update({
   path: "/api/pictures/$hash",
   getParentRoute: () => rootRouteImport,
 } as any);
-const ApiV1PackagesRoute = ApiV1PackagesRouteImport.update({
-  id: "/api/v1/packages",
-  path: "/api/v1/packages",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1PasswordResetsRoute = ApiV1PasswordResetsRouteImport.update({
-  id: "/api/v1/password-resets",
-  path: "/api/v1/password-resets",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1RepositoriesRoute = ApiV1RepositoriesRouteImport.update({
-  id: "/api/v1/repositories",
-  path: "/api/v1/repositories",
+const ApiV1SplatRoute = ApiV1SplatRouteImport.update({
+  id: "/api/v1/$",
+  path: "/api/v1/$",
   getParentRoute: () => rootRouteImport,
 } as any);
 const V0Dot1ServersIndexRoute = V0Dot1ServersIndexRouteImport.update({
@@ -700,11 +654,6 @@ const ApiOrganizationsOrgSlugAuditLogRoute =
     path: "/api/organizations/$orgSlug/audit-log",
     getParentRoute: () => rootRouteImport,
   } as any);
-const ApiV1ProjectsIndexRoute = ApiV1ProjectsIndexRouteImport.update({
-  id: "/api/v1/projects/",
-  path: "/api/v1/projects/",
-  getParentRoute: () => rootRouteImport,
-} as any);
 const ApiProjectsOrgSlugProjectNameChatRoute =
   ApiProjectsOrgSlugProjectNameChatRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/chat",
@@ -729,95 +678,6 @@ const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
     path: "/api/projects/$orgSlug/$projectName/request-log-changes",
     getParentRoute: () => rootRouteImport,
   } as any);
-const ApiV1BuildsBuildIdIndexRoute = ApiV1BuildsBuildIdIndexRouteImport.update({
-  id: "/api/v1/builds/$buildId/",
-  path: "/api/v1/builds/$buildId/",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1BuildsBuildIdCancelRoute =
-  ApiV1BuildsBuildIdCancelRouteImport.update({
-    id: "/api/v1/builds/$buildId/cancel",
-    path: "/api/v1/builds/$buildId/cancel",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1DeploymentsDeploymentIdLiveRoute =
-  ApiV1DeploymentsDeploymentIdLiveRouteImport.update({
-    id: "/api/v1/deployments/$deploymentId/live",
-    path: "/api/v1/deployments/$deploymentId/live",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1DeploymentsDeploymentIdPromoteRoute =
-  ApiV1DeploymentsDeploymentIdPromoteRouteImport.update({
-    id: "/api/v1/deployments/$deploymentId/promote",
-    path: "/api/v1/deployments/$deploymentId/promote",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugIndexRoute =
-  ApiV1OrganizationsSlugIndexRouteImport.update({
-    id: "/api/v1/organizations/$slug/",
-    path: "/api/v1/organizations/$slug/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugPortalsRoute =
-  ApiV1OrganizationsSlugPortalsRouteImport.update({
-    id: "/api/v1/organizations/$slug/portals",
-    path: "/api/v1/organizations/$slug/portals",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameIndexRoute = ApiV1ProjectsNameIndexRouteImport.update({
-  id: "/api/v1/projects/$name/",
-  path: "/api/v1/projects/$name/",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1ProjectsNameAccessRoute = ApiV1ProjectsNameAccessRouteImport.update({
-  id: "/api/v1/projects/$name/access",
-  path: "/api/v1/projects/$name/access",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1ProjectsNameAdminJwtRoute =
-  ApiV1ProjectsNameAdminJwtRouteImport.update({
-    id: "/api/v1/projects/$name/admin-jwt",
-    path: "/api/v1/projects/$name/admin-jwt",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameBuildsRoute = ApiV1ProjectsNameBuildsRouteImport.update({
-  id: "/api/v1/projects/$name/builds",
-  path: "/api/v1/projects/$name/builds",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1ProjectsNameDeploymentsRoute =
-  ApiV1ProjectsNameDeploymentsRouteImport.update({
-    id: "/api/v1/projects/$name/deployments",
-    path: "/api/v1/projects/$name/deployments",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameLimitsRoute = ApiV1ProjectsNameLimitsRouteImport.update({
-  id: "/api/v1/projects/$name/limits",
-  path: "/api/v1/projects/$name/limits",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1ProjectsNamePortalRoute = ApiV1ProjectsNamePortalRouteImport.update({
-  id: "/api/v1/projects/$name/portal",
-  path: "/api/v1/projects/$name/portal",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1ProjectsNameSessionsRoute =
-  ApiV1ProjectsNameSessionsRouteImport.update({
-    id: "/api/v1/projects/$name/sessions",
-    path: "/api/v1/projects/$name/sessions",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameSignInsRoute =
-  ApiV1ProjectsNameSignInsRouteImport.update({
-    id: "/api/v1/projects/$name/sign-ins",
-    path: "/api/v1/projects/$name/sign-ins",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameUsersRoute = ApiV1ProjectsNameUsersRouteImport.update({
-  id: "/api/v1/projects/$name/users",
-  path: "/api/v1/projects/$name/users",
-  getParentRoute: () => rootRouteImport,
-} as any);
 const V0Dot1ServersServerNameVersionsIndexRoute =
   V0Dot1ServersServerNameVersionsIndexRouteImport.update({
     id: "/v0.1/servers/$serverName/versions/",
@@ -828,107 +688,6 @@ const V0Dot1ServersServerNameVersionsVersionRoute =
   V0Dot1ServersServerNameVersionsVersionRouteImport.update({
     id: "/v0.1/servers/$serverName/versions/$version",
     path: "/v0.1/servers/$serverName/versions/$version",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugApiKeysIndexRoute =
-  ApiV1OrganizationsSlugApiKeysIndexRouteImport.update({
-    id: "/api/v1/organizations/$slug/api-keys/",
-    path: "/api/v1/organizations/$slug/api-keys/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugAuditLogIndexRoute =
-  ApiV1OrganizationsSlugAuditLogIndexRouteImport.update({
-    id: "/api/v1/organizations/$slug/audit-log/",
-    path: "/api/v1/organizations/$slug/audit-log/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugAuditLogExportRoute =
-  ApiV1OrganizationsSlugAuditLogExportRouteImport.update({
-    id: "/api/v1/organizations/$slug/audit-log/export",
-    path: "/api/v1/organizations/$slug/audit-log/export",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugInvitationsIndexRoute =
-  ApiV1OrganizationsSlugInvitationsIndexRouteImport.update({
-    id: "/api/v1/organizations/$slug/invitations/",
-    path: "/api/v1/organizations/$slug/invitations/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugMembersIndexRoute =
-  ApiV1OrganizationsSlugMembersIndexRouteImport.update({
-    id: "/api/v1/organizations/$slug/members/",
-    path: "/api/v1/organizations/$slug/members/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugMembersUserIdRoute =
-  ApiV1OrganizationsSlugMembersUserIdRouteImport.update({
-    id: "/api/v1/organizations/$slug/members/$userId",
-    path: "/api/v1/organizations/$slug/members/$userId",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameForkPullRequestsIndexRoute =
-  ApiV1ProjectsNameForkPullRequestsIndexRouteImport.update({
-    id: "/api/v1/projects/$name/fork-pull-requests/",
-    path: "/api/v1/projects/$name/fork-pull-requests/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameForkPullRequestsNumberRoute =
-  ApiV1ProjectsNameForkPullRequestsNumberRouteImport.update({
-    id: "/api/v1/projects/$name/fork-pull-requests/$number",
-    path: "/api/v1/projects/$name/fork-pull-requests/$number",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameLogsIndexRoute =
-  ApiV1ProjectsNameLogsIndexRouteImport.update({
-    id: "/api/v1/projects/$name/logs/",
-    path: "/api/v1/projects/$name/logs/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameLogsIdRoute = ApiV1ProjectsNameLogsIdRouteImport.update({
-  id: "/api/v1/projects/$name/logs/$id",
-  path: "/api/v1/projects/$name/logs/$id",
-  getParentRoute: () => rootRouteImport,
-} as any);
-const ApiV1ProjectsNameSecretsIndexRoute =
-  ApiV1ProjectsNameSecretsIndexRouteImport.update({
-    id: "/api/v1/projects/$name/secrets/",
-    path: "/api/v1/projects/$name/secrets/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1ProjectsNameSecretsKeyNameRoute =
-  ApiV1ProjectsNameSecretsKeyNameRouteImport.update({
-    id: "/api/v1/projects/$name/secrets/$keyName",
-    path: "/api/v1/projects/$name/secrets/$keyName",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute =
-  ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport.update({
-    id: "/api/v1/organizations/$slug/api-keys/$keyId/",
-    path: "/api/v1/organizations/$slug/api-keys/$keyId/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute =
-  ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport.update({
-    id: "/api/v1/organizations/$slug/api-keys/$keyId/revoke",
-    path: "/api/v1/organizations/$slug/api-keys/$keyId/revoke",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute =
-  ApiV1OrganizationsSlugInvitationsInvitationIdIndexRouteImport.update({
-    id: "/api/v1/organizations/$slug/invitations/$invitationId/",
-    path: "/api/v1/organizations/$slug/invitations/$invitationId/",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute =
-  ApiV1OrganizationsSlugInvitationsInvitationIdLinkRouteImport.update({
-    id: "/api/v1/organizations/$slug/invitations/$invitationId/link",
-    path: "/api/v1/organizations/$slug/invitations/$invitationId/link",
-    getParentRoute: () => rootRouteImport,
-  } as any);
-const ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute =
-  ApiV1OrganizationsSlugInvitationsInvitationIdResendRouteImport.update({
-    id: "/api/v1/organizations/$slug/invitations/$invitationId/resend",
-    path: "/api/v1/organizations/$slug/invitations/$invitationId/resend",
     getParentRoute: () => rootRouteImport,
   } as any);
 
@@ -1011,9 +770,7 @@ export interface FileRoutesByFullPath {
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
-  "/api/v1/packages": typeof ApiV1PackagesRoute;
-  "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
-  "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
+  "/api/v1/$": typeof ApiV1SplatRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/blog/": typeof SiteBlogIndexRoute;
@@ -1035,46 +792,12 @@ export interface FileRoutesByFullPath {
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
-  "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
-  "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
-  "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
-  "/api/v1/organizations/$slug/portals": typeof ApiV1OrganizationsSlugPortalsRoute;
-  "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
-  "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
-  "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
-  "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
-  "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
-  "/api/v1/projects/$name/portal": typeof ApiV1ProjectsNamePortalRoute;
-  "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
-  "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
-  "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
-  "/api/v1/builds/$buildId/": typeof ApiV1BuildsBuildIdIndexRoute;
-  "/api/v1/organizations/$slug/": typeof ApiV1OrganizationsSlugIndexRoute;
-  "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
-  "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
-  "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
-  "/api/v1/projects/$name/fork-pull-requests/$number": typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
-  "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
-  "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
-  "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
-  "/api/v1/organizations/$slug/audit-log/": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
-  "/api/v1/organizations/$slug/invitations/": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
-  "/api/v1/organizations/$slug/members/": typeof ApiV1OrganizationsSlugMembersIndexRoute;
-  "/api/v1/projects/$name/fork-pull-requests/": typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
-  "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
-  "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
-  "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/link": typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/resend": typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
-  "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/": typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 export interface FileRoutesByTo {
   "/account": typeof AccountRoute;
@@ -1153,9 +876,7 @@ export interface FileRoutesByTo {
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
-  "/api/v1/packages": typeof ApiV1PackagesRoute;
-  "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
-  "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
+  "/api/v1/$": typeof ApiV1SplatRoute;
   "/$orgSlug/$projectName": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings": typeof OrgSlugSettingsIndexRoute;
   "/blog": typeof SiteBlogIndexRoute;
@@ -1177,46 +898,12 @@ export interface FileRoutesByTo {
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/v1/projects": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
-  "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
-  "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
-  "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
-  "/api/v1/organizations/$slug/portals": typeof ApiV1OrganizationsSlugPortalsRoute;
-  "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
-  "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
-  "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
-  "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
-  "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
-  "/api/v1/projects/$name/portal": typeof ApiV1ProjectsNamePortalRoute;
-  "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
-  "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
-  "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
-  "/api/v1/builds/$buildId": typeof ApiV1BuildsBuildIdIndexRoute;
-  "/api/v1/organizations/$slug": typeof ApiV1OrganizationsSlugIndexRoute;
-  "/api/v1/projects/$name": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
-  "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
-  "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
-  "/api/v1/projects/$name/fork-pull-requests/$number": typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
-  "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
-  "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
-  "/api/v1/organizations/$slug/api-keys": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
-  "/api/v1/organizations/$slug/audit-log": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
-  "/api/v1/organizations/$slug/invitations": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
-  "/api/v1/organizations/$slug/members": typeof ApiV1OrganizationsSlugMembersIndexRoute;
-  "/api/v1/projects/$name/fork-pull-requests": typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
-  "/api/v1/projects/$name/logs": typeof ApiV1ProjectsNameLogsIndexRoute;
-  "/api/v1/projects/$name/secrets": typeof ApiV1ProjectsNameSecretsIndexRoute;
-  "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/link": typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/resend": typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
-  "/api/v1/organizations/$slug/api-keys/$keyId": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId": typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
@@ -1299,9 +986,7 @@ export interface FileRoutesById {
   "/api/github/webhooks": typeof ApiGithubWebhooksRoute;
   "/api/og/$projectName": typeof ApiOgProjectNameRoute;
   "/api/pictures/$hash": typeof ApiPicturesHashRoute;
-  "/api/v1/packages": typeof ApiV1PackagesRoute;
-  "/api/v1/password-resets": typeof ApiV1PasswordResetsRoute;
-  "/api/v1/repositories": typeof ApiV1RepositoriesRoute;
+  "/api/v1/$": typeof ApiV1SplatRoute;
   "/$orgSlug/$projectName/": typeof OrgSlugProjectNameIndexRoute;
   "/$orgSlug/settings/": typeof OrgSlugSettingsIndexRoute;
   "/_site/blog/": typeof SiteBlogIndexRoute;
@@ -1323,46 +1008,12 @@ export interface FileRoutesById {
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/v1/projects/": typeof ApiV1ProjectsIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
-  "/api/v1/builds/$buildId/cancel": typeof ApiV1BuildsBuildIdCancelRoute;
-  "/api/v1/deployments/$deploymentId/live": typeof ApiV1DeploymentsDeploymentIdLiveRoute;
-  "/api/v1/deployments/$deploymentId/promote": typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
-  "/api/v1/organizations/$slug/portals": typeof ApiV1OrganizationsSlugPortalsRoute;
-  "/api/v1/projects/$name/access": typeof ApiV1ProjectsNameAccessRoute;
-  "/api/v1/projects/$name/admin-jwt": typeof ApiV1ProjectsNameAdminJwtRoute;
-  "/api/v1/projects/$name/builds": typeof ApiV1ProjectsNameBuildsRoute;
-  "/api/v1/projects/$name/deployments": typeof ApiV1ProjectsNameDeploymentsRoute;
-  "/api/v1/projects/$name/limits": typeof ApiV1ProjectsNameLimitsRoute;
-  "/api/v1/projects/$name/portal": typeof ApiV1ProjectsNamePortalRoute;
-  "/api/v1/projects/$name/sessions": typeof ApiV1ProjectsNameSessionsRoute;
-  "/api/v1/projects/$name/sign-ins": typeof ApiV1ProjectsNameSignInsRoute;
-  "/api/v1/projects/$name/users": typeof ApiV1ProjectsNameUsersRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
-  "/api/v1/builds/$buildId/": typeof ApiV1BuildsBuildIdIndexRoute;
-  "/api/v1/organizations/$slug/": typeof ApiV1OrganizationsSlugIndexRoute;
-  "/api/v1/projects/$name/": typeof ApiV1ProjectsNameIndexRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
-  "/api/v1/organizations/$slug/audit-log/export": typeof ApiV1OrganizationsSlugAuditLogExportRoute;
-  "/api/v1/organizations/$slug/members/$userId": typeof ApiV1OrganizationsSlugMembersUserIdRoute;
-  "/api/v1/projects/$name/fork-pull-requests/$number": typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
-  "/api/v1/projects/$name/logs/$id": typeof ApiV1ProjectsNameLogsIdRoute;
-  "/api/v1/projects/$name/secrets/$keyName": typeof ApiV1ProjectsNameSecretsKeyNameRoute;
-  "/api/v1/organizations/$slug/api-keys/": typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
-  "/api/v1/organizations/$slug/audit-log/": typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
-  "/api/v1/organizations/$slug/invitations/": typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
-  "/api/v1/organizations/$slug/members/": typeof ApiV1OrganizationsSlugMembersIndexRoute;
-  "/api/v1/projects/$name/fork-pull-requests/": typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
-  "/api/v1/projects/$name/logs/": typeof ApiV1ProjectsNameLogsIndexRoute;
-  "/api/v1/projects/$name/secrets/": typeof ApiV1ProjectsNameSecretsIndexRoute;
-  "/api/v1/organizations/$slug/api-keys/$keyId/revoke": typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/link": typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/resend": typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
-  "/api/v1/organizations/$slug/api-keys/$keyId/": typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
-  "/api/v1/organizations/$slug/invitations/$invitationId/": typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
@@ -1445,9 +1096,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
-    | "/api/v1/packages"
-    | "/api/v1/password-resets"
-    | "/api/v1/repositories"
+    | "/api/v1/$"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/blog/"
@@ -1469,46 +1118,12 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/audit-log"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
-    | "/api/v1/builds/$buildId/cancel"
-    | "/api/v1/deployments/$deploymentId/live"
-    | "/api/v1/deployments/$deploymentId/promote"
-    | "/api/v1/organizations/$slug/portals"
-    | "/api/v1/projects/$name/access"
-    | "/api/v1/projects/$name/admin-jwt"
-    | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/deployments"
-    | "/api/v1/projects/$name/limits"
-    | "/api/v1/projects/$name/portal"
-    | "/api/v1/projects/$name/sessions"
-    | "/api/v1/projects/$name/sign-ins"
-    | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
-    | "/api/v1/builds/$buildId/"
-    | "/api/v1/organizations/$slug/"
-    | "/api/v1/projects/$name/"
-    | "/v0.1/servers/$serverName/versions/"
-    | "/api/v1/organizations/$slug/audit-log/export"
-    | "/api/v1/organizations/$slug/members/$userId"
-    | "/api/v1/projects/$name/fork-pull-requests/$number"
-    | "/api/v1/projects/$name/logs/$id"
-    | "/api/v1/projects/$name/secrets/$keyName"
-    | "/api/v1/organizations/$slug/api-keys/"
-    | "/api/v1/organizations/$slug/audit-log/"
-    | "/api/v1/organizations/$slug/invitations/"
-    | "/api/v1/organizations/$slug/members/"
-    | "/api/v1/projects/$name/fork-pull-requests/"
-    | "/api/v1/projects/$name/logs/"
-    | "/api/v1/projects/$name/secrets/"
-    | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/link"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/resend"
-    | "/api/v1/organizations/$slug/api-keys/$keyId/"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/";
+    | "/v0.1/servers/$serverName/versions/";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/account"
@@ -1587,9 +1202,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
-    | "/api/v1/packages"
-    | "/api/v1/password-resets"
-    | "/api/v1/repositories"
+    | "/api/v1/$"
     | "/$orgSlug/$projectName"
     | "/$orgSlug/settings"
     | "/blog"
@@ -1611,46 +1224,12 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/audit-log"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
-    | "/api/v1/projects"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
-    | "/api/v1/builds/$buildId/cancel"
-    | "/api/v1/deployments/$deploymentId/live"
-    | "/api/v1/deployments/$deploymentId/promote"
-    | "/api/v1/organizations/$slug/portals"
-    | "/api/v1/projects/$name/access"
-    | "/api/v1/projects/$name/admin-jwt"
-    | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/deployments"
-    | "/api/v1/projects/$name/limits"
-    | "/api/v1/projects/$name/portal"
-    | "/api/v1/projects/$name/sessions"
-    | "/api/v1/projects/$name/sign-ins"
-    | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
-    | "/api/v1/builds/$buildId"
-    | "/api/v1/organizations/$slug"
-    | "/api/v1/projects/$name"
-    | "/v0.1/servers/$serverName/versions"
-    | "/api/v1/organizations/$slug/audit-log/export"
-    | "/api/v1/organizations/$slug/members/$userId"
-    | "/api/v1/projects/$name/fork-pull-requests/$number"
-    | "/api/v1/projects/$name/logs/$id"
-    | "/api/v1/projects/$name/secrets/$keyName"
-    | "/api/v1/organizations/$slug/api-keys"
-    | "/api/v1/organizations/$slug/audit-log"
-    | "/api/v1/organizations/$slug/invitations"
-    | "/api/v1/organizations/$slug/members"
-    | "/api/v1/projects/$name/fork-pull-requests"
-    | "/api/v1/projects/$name/logs"
-    | "/api/v1/projects/$name/secrets"
-    | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/link"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/resend"
-    | "/api/v1/organizations/$slug/api-keys/$keyId"
-    | "/api/v1/organizations/$slug/invitations/$invitationId";
+    | "/v0.1/servers/$serverName/versions";
   id:
     | "__root__"
     | "/$orgSlug"
@@ -1732,9 +1311,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks"
     | "/api/og/$projectName"
     | "/api/pictures/$hash"
-    | "/api/v1/packages"
-    | "/api/v1/password-resets"
-    | "/api/v1/repositories"
+    | "/api/v1/$"
     | "/$orgSlug/$projectName/"
     | "/$orgSlug/settings/"
     | "/_site/blog/"
@@ -1756,46 +1333,12 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/audit-log"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/v1/projects/"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
-    | "/api/v1/builds/$buildId/cancel"
-    | "/api/v1/deployments/$deploymentId/live"
-    | "/api/v1/deployments/$deploymentId/promote"
-    | "/api/v1/organizations/$slug/portals"
-    | "/api/v1/projects/$name/access"
-    | "/api/v1/projects/$name/admin-jwt"
-    | "/api/v1/projects/$name/builds"
-    | "/api/v1/projects/$name/deployments"
-    | "/api/v1/projects/$name/limits"
-    | "/api/v1/projects/$name/portal"
-    | "/api/v1/projects/$name/sessions"
-    | "/api/v1/projects/$name/sign-ins"
-    | "/api/v1/projects/$name/users"
     | "/v0.1/servers/$serverName/versions/$version"
-    | "/api/v1/builds/$buildId/"
-    | "/api/v1/organizations/$slug/"
-    | "/api/v1/projects/$name/"
-    | "/v0.1/servers/$serverName/versions/"
-    | "/api/v1/organizations/$slug/audit-log/export"
-    | "/api/v1/organizations/$slug/members/$userId"
-    | "/api/v1/projects/$name/fork-pull-requests/$number"
-    | "/api/v1/projects/$name/logs/$id"
-    | "/api/v1/projects/$name/secrets/$keyName"
-    | "/api/v1/organizations/$slug/api-keys/"
-    | "/api/v1/organizations/$slug/audit-log/"
-    | "/api/v1/organizations/$slug/invitations/"
-    | "/api/v1/organizations/$slug/members/"
-    | "/api/v1/projects/$name/fork-pull-requests/"
-    | "/api/v1/projects/$name/logs/"
-    | "/api/v1/projects/$name/secrets/"
-    | "/api/v1/organizations/$slug/api-keys/$keyId/revoke"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/link"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/resend"
-    | "/api/v1/organizations/$slug/api-keys/$keyId/"
-    | "/api/v1/organizations/$slug/invitations/$invitationId/";
+    | "/v0.1/servers/$serverName/versions/";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
@@ -1839,9 +1382,7 @@ export interface RootRouteChildren {
   ApiGithubWebhooksRoute: typeof ApiGithubWebhooksRoute;
   ApiOgProjectNameRoute: typeof ApiOgProjectNameRoute;
   ApiPicturesHashRoute: typeof ApiPicturesHashRoute;
-  ApiV1PackagesRoute: typeof ApiV1PackagesRoute;
-  ApiV1PasswordResetsRoute: typeof ApiV1PasswordResetsRoute;
-  ApiV1RepositoriesRoute: typeof ApiV1RepositoriesRoute;
+  ApiV1SplatRoute: typeof ApiV1SplatRoute;
   ApiOgIndexRoute: typeof ApiOgIndexRoute;
   V0Dot1ServersIndexRoute: typeof V0Dot1ServersIndexRoute;
   ApiAuthCallbackOidcRoute: typeof ApiAuthCallbackOidcRoute;
@@ -1849,46 +1390,12 @@ export interface RootRouteChildren {
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
-  ApiV1ProjectsIndexRoute: typeof ApiV1ProjectsIndexRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
-  ApiV1BuildsBuildIdCancelRoute: typeof ApiV1BuildsBuildIdCancelRoute;
-  ApiV1DeploymentsDeploymentIdLiveRoute: typeof ApiV1DeploymentsDeploymentIdLiveRoute;
-  ApiV1DeploymentsDeploymentIdPromoteRoute: typeof ApiV1DeploymentsDeploymentIdPromoteRoute;
-  ApiV1OrganizationsSlugPortalsRoute: typeof ApiV1OrganizationsSlugPortalsRoute;
-  ApiV1ProjectsNameAccessRoute: typeof ApiV1ProjectsNameAccessRoute;
-  ApiV1ProjectsNameAdminJwtRoute: typeof ApiV1ProjectsNameAdminJwtRoute;
-  ApiV1ProjectsNameBuildsRoute: typeof ApiV1ProjectsNameBuildsRoute;
-  ApiV1ProjectsNameDeploymentsRoute: typeof ApiV1ProjectsNameDeploymentsRoute;
-  ApiV1ProjectsNameLimitsRoute: typeof ApiV1ProjectsNameLimitsRoute;
-  ApiV1ProjectsNamePortalRoute: typeof ApiV1ProjectsNamePortalRoute;
-  ApiV1ProjectsNameSessionsRoute: typeof ApiV1ProjectsNameSessionsRoute;
-  ApiV1ProjectsNameSignInsRoute: typeof ApiV1ProjectsNameSignInsRoute;
-  ApiV1ProjectsNameUsersRoute: typeof ApiV1ProjectsNameUsersRoute;
   V0Dot1ServersServerNameVersionsVersionRoute: typeof V0Dot1ServersServerNameVersionsVersionRoute;
-  ApiV1BuildsBuildIdIndexRoute: typeof ApiV1BuildsBuildIdIndexRoute;
-  ApiV1OrganizationsSlugIndexRoute: typeof ApiV1OrganizationsSlugIndexRoute;
-  ApiV1ProjectsNameIndexRoute: typeof ApiV1ProjectsNameIndexRoute;
   V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
-  ApiV1OrganizationsSlugAuditLogExportRoute: typeof ApiV1OrganizationsSlugAuditLogExportRoute;
-  ApiV1OrganizationsSlugMembersUserIdRoute: typeof ApiV1OrganizationsSlugMembersUserIdRoute;
-  ApiV1ProjectsNameForkPullRequestsNumberRoute: typeof ApiV1ProjectsNameForkPullRequestsNumberRoute;
-  ApiV1ProjectsNameLogsIdRoute: typeof ApiV1ProjectsNameLogsIdRoute;
-  ApiV1ProjectsNameSecretsKeyNameRoute: typeof ApiV1ProjectsNameSecretsKeyNameRoute;
-  ApiV1OrganizationsSlugApiKeysIndexRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRoute;
-  ApiV1OrganizationsSlugAuditLogIndexRoute: typeof ApiV1OrganizationsSlugAuditLogIndexRoute;
-  ApiV1OrganizationsSlugInvitationsIndexRoute: typeof ApiV1OrganizationsSlugInvitationsIndexRoute;
-  ApiV1OrganizationsSlugMembersIndexRoute: typeof ApiV1OrganizationsSlugMembersIndexRoute;
-  ApiV1ProjectsNameForkPullRequestsIndexRoute: typeof ApiV1ProjectsNameForkPullRequestsIndexRoute;
-  ApiV1ProjectsNameLogsIndexRoute: typeof ApiV1ProjectsNameLogsIndexRoute;
-  ApiV1ProjectsNameSecretsIndexRoute: typeof ApiV1ProjectsNameSecretsIndexRoute;
-  ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute;
-  ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute;
-  ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute;
-  ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute;
-  ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute;
 }
 
 declare module "@tanstack/react-router" {
@@ -2481,25 +1988,11 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiPicturesHashRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/v1/packages": {
-      id: "/api/v1/packages";
-      path: "/api/v1/packages";
-      fullPath: "/api/v1/packages";
-      preLoaderRoute: typeof ApiV1PackagesRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/password-resets": {
-      id: "/api/v1/password-resets";
-      path: "/api/v1/password-resets";
-      fullPath: "/api/v1/password-resets";
-      preLoaderRoute: typeof ApiV1PasswordResetsRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/repositories": {
-      id: "/api/v1/repositories";
-      path: "/api/v1/repositories";
-      fullPath: "/api/v1/repositories";
-      preLoaderRoute: typeof ApiV1RepositoriesRouteImport;
+    "/api/v1/$": {
+      id: "/api/v1/$";
+      path: "/api/v1/$";
+      fullPath: "/api/v1/$";
+      preLoaderRoute: typeof ApiV1SplatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/v0.1/servers/": {
@@ -2614,13 +2107,6 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOrganizationsOrgSlugAuditLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/v1/projects/": {
-      id: "/api/v1/projects/";
-      path: "/api/v1/projects";
-      fullPath: "/api/v1/projects/";
-      preLoaderRoute: typeof ApiV1ProjectsIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
     "/api/projects/$orgSlug/$projectName/chat": {
       id: "/api/projects/$orgSlug/$projectName/chat";
       path: "/api/projects/$orgSlug/$projectName/chat";
@@ -2649,118 +2135,6 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/v1/builds/$buildId/": {
-      id: "/api/v1/builds/$buildId/";
-      path: "/api/v1/builds/$buildId";
-      fullPath: "/api/v1/builds/$buildId/";
-      preLoaderRoute: typeof ApiV1BuildsBuildIdIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/builds/$buildId/cancel": {
-      id: "/api/v1/builds/$buildId/cancel";
-      path: "/api/v1/builds/$buildId/cancel";
-      fullPath: "/api/v1/builds/$buildId/cancel";
-      preLoaderRoute: typeof ApiV1BuildsBuildIdCancelRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/deployments/$deploymentId/live": {
-      id: "/api/v1/deployments/$deploymentId/live";
-      path: "/api/v1/deployments/$deploymentId/live";
-      fullPath: "/api/v1/deployments/$deploymentId/live";
-      preLoaderRoute: typeof ApiV1DeploymentsDeploymentIdLiveRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/deployments/$deploymentId/promote": {
-      id: "/api/v1/deployments/$deploymentId/promote";
-      path: "/api/v1/deployments/$deploymentId/promote";
-      fullPath: "/api/v1/deployments/$deploymentId/promote";
-      preLoaderRoute: typeof ApiV1DeploymentsDeploymentIdPromoteRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/": {
-      id: "/api/v1/organizations/$slug/";
-      path: "/api/v1/organizations/$slug";
-      fullPath: "/api/v1/organizations/$slug/";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/portals": {
-      id: "/api/v1/organizations/$slug/portals";
-      path: "/api/v1/organizations/$slug/portals";
-      fullPath: "/api/v1/organizations/$slug/portals";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugPortalsRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/": {
-      id: "/api/v1/projects/$name/";
-      path: "/api/v1/projects/$name";
-      fullPath: "/api/v1/projects/$name/";
-      preLoaderRoute: typeof ApiV1ProjectsNameIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/access": {
-      id: "/api/v1/projects/$name/access";
-      path: "/api/v1/projects/$name/access";
-      fullPath: "/api/v1/projects/$name/access";
-      preLoaderRoute: typeof ApiV1ProjectsNameAccessRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/admin-jwt": {
-      id: "/api/v1/projects/$name/admin-jwt";
-      path: "/api/v1/projects/$name/admin-jwt";
-      fullPath: "/api/v1/projects/$name/admin-jwt";
-      preLoaderRoute: typeof ApiV1ProjectsNameAdminJwtRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/builds": {
-      id: "/api/v1/projects/$name/builds";
-      path: "/api/v1/projects/$name/builds";
-      fullPath: "/api/v1/projects/$name/builds";
-      preLoaderRoute: typeof ApiV1ProjectsNameBuildsRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/deployments": {
-      id: "/api/v1/projects/$name/deployments";
-      path: "/api/v1/projects/$name/deployments";
-      fullPath: "/api/v1/projects/$name/deployments";
-      preLoaderRoute: typeof ApiV1ProjectsNameDeploymentsRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/limits": {
-      id: "/api/v1/projects/$name/limits";
-      path: "/api/v1/projects/$name/limits";
-      fullPath: "/api/v1/projects/$name/limits";
-      preLoaderRoute: typeof ApiV1ProjectsNameLimitsRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/portal": {
-      id: "/api/v1/projects/$name/portal";
-      path: "/api/v1/projects/$name/portal";
-      fullPath: "/api/v1/projects/$name/portal";
-      preLoaderRoute: typeof ApiV1ProjectsNamePortalRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/sessions": {
-      id: "/api/v1/projects/$name/sessions";
-      path: "/api/v1/projects/$name/sessions";
-      fullPath: "/api/v1/projects/$name/sessions";
-      preLoaderRoute: typeof ApiV1ProjectsNameSessionsRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/sign-ins": {
-      id: "/api/v1/projects/$name/sign-ins";
-      path: "/api/v1/projects/$name/sign-ins";
-      fullPath: "/api/v1/projects/$name/sign-ins";
-      preLoaderRoute: typeof ApiV1ProjectsNameSignInsRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/users": {
-      id: "/api/v1/projects/$name/users";
-      path: "/api/v1/projects/$name/users";
-      fullPath: "/api/v1/projects/$name/users";
-      preLoaderRoute: typeof ApiV1ProjectsNameUsersRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
     "/v0.1/servers/$serverName/versions/": {
       id: "/v0.1/servers/$serverName/versions/";
       path: "/v0.1/servers/$serverName/versions";
@@ -2773,125 +2147,6 @@ declare module "@tanstack/react-router" {
       path: "/v0.1/servers/$serverName/versions/$version";
       fullPath: "/v0.1/servers/$serverName/versions/$version";
       preLoaderRoute: typeof V0Dot1ServersServerNameVersionsVersionRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/api-keys/": {
-      id: "/api/v1/organizations/$slug/api-keys/";
-      path: "/api/v1/organizations/$slug/api-keys";
-      fullPath: "/api/v1/organizations/$slug/api-keys/";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/audit-log/": {
-      id: "/api/v1/organizations/$slug/audit-log/";
-      path: "/api/v1/organizations/$slug/audit-log";
-      fullPath: "/api/v1/organizations/$slug/audit-log/";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugAuditLogIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/audit-log/export": {
-      id: "/api/v1/organizations/$slug/audit-log/export";
-      path: "/api/v1/organizations/$slug/audit-log/export";
-      fullPath: "/api/v1/organizations/$slug/audit-log/export";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugAuditLogExportRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/invitations/": {
-      id: "/api/v1/organizations/$slug/invitations/";
-      path: "/api/v1/organizations/$slug/invitations";
-      fullPath: "/api/v1/organizations/$slug/invitations/";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/members/": {
-      id: "/api/v1/organizations/$slug/members/";
-      path: "/api/v1/organizations/$slug/members";
-      fullPath: "/api/v1/organizations/$slug/members/";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugMembersIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/members/$userId": {
-      id: "/api/v1/organizations/$slug/members/$userId";
-      path: "/api/v1/organizations/$slug/members/$userId";
-      fullPath: "/api/v1/organizations/$slug/members/$userId";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugMembersUserIdRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/fork-pull-requests/": {
-      id: "/api/v1/projects/$name/fork-pull-requests/";
-      path: "/api/v1/projects/$name/fork-pull-requests";
-      fullPath: "/api/v1/projects/$name/fork-pull-requests/";
-      preLoaderRoute: typeof ApiV1ProjectsNameForkPullRequestsIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/fork-pull-requests/$number": {
-      id: "/api/v1/projects/$name/fork-pull-requests/$number";
-      path: "/api/v1/projects/$name/fork-pull-requests/$number";
-      fullPath: "/api/v1/projects/$name/fork-pull-requests/$number";
-      preLoaderRoute: typeof ApiV1ProjectsNameForkPullRequestsNumberRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/logs/": {
-      id: "/api/v1/projects/$name/logs/";
-      path: "/api/v1/projects/$name/logs";
-      fullPath: "/api/v1/projects/$name/logs/";
-      preLoaderRoute: typeof ApiV1ProjectsNameLogsIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/logs/$id": {
-      id: "/api/v1/projects/$name/logs/$id";
-      path: "/api/v1/projects/$name/logs/$id";
-      fullPath: "/api/v1/projects/$name/logs/$id";
-      preLoaderRoute: typeof ApiV1ProjectsNameLogsIdRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/secrets/": {
-      id: "/api/v1/projects/$name/secrets/";
-      path: "/api/v1/projects/$name/secrets";
-      fullPath: "/api/v1/projects/$name/secrets/";
-      preLoaderRoute: typeof ApiV1ProjectsNameSecretsIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/projects/$name/secrets/$keyName": {
-      id: "/api/v1/projects/$name/secrets/$keyName";
-      path: "/api/v1/projects/$name/secrets/$keyName";
-      fullPath: "/api/v1/projects/$name/secrets/$keyName";
-      preLoaderRoute: typeof ApiV1ProjectsNameSecretsKeyNameRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/api-keys/$keyId/": {
-      id: "/api/v1/organizations/$slug/api-keys/$keyId/";
-      path: "/api/v1/organizations/$slug/api-keys/$keyId";
-      fullPath: "/api/v1/organizations/$slug/api-keys/$keyId/";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/api-keys/$keyId/revoke": {
-      id: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
-      path: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
-      fullPath: "/api/v1/organizations/$slug/api-keys/$keyId/revoke";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugApiKeysKeyIdRevokeRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/invitations/$invitationId/": {
-      id: "/api/v1/organizations/$slug/invitations/$invitationId/";
-      path: "/api/v1/organizations/$slug/invitations/$invitationId";
-      fullPath: "/api/v1/organizations/$slug/invitations/$invitationId/";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdIndexRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/invitations/$invitationId/link": {
-      id: "/api/v1/organizations/$slug/invitations/$invitationId/link";
-      path: "/api/v1/organizations/$slug/invitations/$invitationId/link";
-      fullPath: "/api/v1/organizations/$slug/invitations/$invitationId/link";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdLinkRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
-    "/api/v1/organizations/$slug/invitations/$invitationId/resend": {
-      id: "/api/v1/organizations/$slug/invitations/$invitationId/resend";
-      path: "/api/v1/organizations/$slug/invitations/$invitationId/resend";
-      fullPath: "/api/v1/organizations/$slug/invitations/$invitationId/resend";
-      preLoaderRoute: typeof ApiV1OrganizationsSlugInvitationsInvitationIdResendRouteImport;
       parentRoute: typeof rootRouteImport;
     };
   }
@@ -3082,9 +2337,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiGithubWebhooksRoute: ApiGithubWebhooksRoute,
   ApiOgProjectNameRoute: ApiOgProjectNameRoute,
   ApiPicturesHashRoute: ApiPicturesHashRoute,
-  ApiV1PackagesRoute: ApiV1PackagesRoute,
-  ApiV1PasswordResetsRoute: ApiV1PasswordResetsRoute,
-  ApiV1RepositoriesRoute: ApiV1RepositoriesRoute,
+  ApiV1SplatRoute: ApiV1SplatRoute,
   ApiOgIndexRoute: ApiOgIndexRoute,
   V0Dot1ServersIndexRoute: V0Dot1ServersIndexRoute,
   ApiAuthCallbackOidcRoute: ApiAuthCallbackOidcRoute,
@@ -3092,7 +2345,6 @@ const rootRouteChildren: RootRouteChildren = {
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
-  ApiV1ProjectsIndexRoute: ApiV1ProjectsIndexRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameMcpRoute: ApiProjectsOrgSlugProjectNameMcpRoute,
@@ -3100,57 +2352,10 @@ const rootRouteChildren: RootRouteChildren = {
     ApiProjectsOrgSlugProjectNameRequestLogRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
-  ApiV1BuildsBuildIdCancelRoute: ApiV1BuildsBuildIdCancelRoute,
-  ApiV1DeploymentsDeploymentIdLiveRoute: ApiV1DeploymentsDeploymentIdLiveRoute,
-  ApiV1DeploymentsDeploymentIdPromoteRoute:
-    ApiV1DeploymentsDeploymentIdPromoteRoute,
-  ApiV1OrganizationsSlugPortalsRoute: ApiV1OrganizationsSlugPortalsRoute,
-  ApiV1ProjectsNameAccessRoute: ApiV1ProjectsNameAccessRoute,
-  ApiV1ProjectsNameAdminJwtRoute: ApiV1ProjectsNameAdminJwtRoute,
-  ApiV1ProjectsNameBuildsRoute: ApiV1ProjectsNameBuildsRoute,
-  ApiV1ProjectsNameDeploymentsRoute: ApiV1ProjectsNameDeploymentsRoute,
-  ApiV1ProjectsNameLimitsRoute: ApiV1ProjectsNameLimitsRoute,
-  ApiV1ProjectsNamePortalRoute: ApiV1ProjectsNamePortalRoute,
-  ApiV1ProjectsNameSessionsRoute: ApiV1ProjectsNameSessionsRoute,
-  ApiV1ProjectsNameSignInsRoute: ApiV1ProjectsNameSignInsRoute,
-  ApiV1ProjectsNameUsersRoute: ApiV1ProjectsNameUsersRoute,
   V0Dot1ServersServerNameVersionsVersionRoute:
     V0Dot1ServersServerNameVersionsVersionRoute,
-  ApiV1BuildsBuildIdIndexRoute: ApiV1BuildsBuildIdIndexRoute,
-  ApiV1OrganizationsSlugIndexRoute: ApiV1OrganizationsSlugIndexRoute,
-  ApiV1ProjectsNameIndexRoute: ApiV1ProjectsNameIndexRoute,
   V0Dot1ServersServerNameVersionsIndexRoute:
     V0Dot1ServersServerNameVersionsIndexRoute,
-  ApiV1OrganizationsSlugAuditLogExportRoute:
-    ApiV1OrganizationsSlugAuditLogExportRoute,
-  ApiV1OrganizationsSlugMembersUserIdRoute:
-    ApiV1OrganizationsSlugMembersUserIdRoute,
-  ApiV1ProjectsNameForkPullRequestsNumberRoute:
-    ApiV1ProjectsNameForkPullRequestsNumberRoute,
-  ApiV1ProjectsNameLogsIdRoute: ApiV1ProjectsNameLogsIdRoute,
-  ApiV1ProjectsNameSecretsKeyNameRoute: ApiV1ProjectsNameSecretsKeyNameRoute,
-  ApiV1OrganizationsSlugApiKeysIndexRoute:
-    ApiV1OrganizationsSlugApiKeysIndexRoute,
-  ApiV1OrganizationsSlugAuditLogIndexRoute:
-    ApiV1OrganizationsSlugAuditLogIndexRoute,
-  ApiV1OrganizationsSlugInvitationsIndexRoute:
-    ApiV1OrganizationsSlugInvitationsIndexRoute,
-  ApiV1OrganizationsSlugMembersIndexRoute:
-    ApiV1OrganizationsSlugMembersIndexRoute,
-  ApiV1ProjectsNameForkPullRequestsIndexRoute:
-    ApiV1ProjectsNameForkPullRequestsIndexRoute,
-  ApiV1ProjectsNameLogsIndexRoute: ApiV1ProjectsNameLogsIndexRoute,
-  ApiV1ProjectsNameSecretsIndexRoute: ApiV1ProjectsNameSecretsIndexRoute,
-  ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute:
-    ApiV1OrganizationsSlugApiKeysKeyIdRevokeRoute,
-  ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute:
-    ApiV1OrganizationsSlugInvitationsInvitationIdLinkRoute,
-  ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute:
-    ApiV1OrganizationsSlugInvitationsInvitationIdResendRoute,
-  ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute:
-    ApiV1OrganizationsSlugApiKeysKeyIdIndexRoute,
-  ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute:
-    ApiV1OrganizationsSlugInvitationsInvitationIdIndexRoute,
 };
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)

@@ -52,7 +52,9 @@ test("KEY-3 an owner creates a key of the organization for one server, is shown 
   await page.getByText("Key name is required").waitFor();
   await page.getByRole("dialog").getByLabel("Name").fill("CI");
   await choose("Acts as", "The organization");
-  await choose("May call", "Selected servers");
+  await page.getByText("It can change nothing.").waitFor();
+  await choose("May", "Call and manage servers");
+  await choose("Servers", "Selected servers");
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   await page.getByText("Choose at least one server").waitFor();
   await page.getByRole("checkbox", { name: "quick-red-heron" }).click();
@@ -60,7 +62,9 @@ test("KEY-3 an owner creates a key of the organization for one server, is shown 
   await expectAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const key = await newKey();
-  await expect.poll(() => verifyApiKey(site.pool, key)).toMatchObject({ userId: null, projectIds: [servers[0]?.id] });
+  await expect
+    .poll(() => verifyApiKey(site.pool, key))
+    .toMatchObject({ userId: null, projectIds: [servers[0]?.id], mayManage: true });
   for (const client of ["Claude Code", "Cursor", "VS Code", "curl"]) {
     await page.getByRole("tab", { name: client }).click();
     const snippet = page.getByRole("group", { name: `${client} snippet` });
@@ -71,7 +75,7 @@ test("KEY-3 an owner creates a key of the organization for one server, is shown 
   }
   await expectAccessible(page);
   const row = section("Organization keys").getByRole("row").filter({ hasText: "CI" });
-  await expect.poll(() => row.textContent()).toMatch(/quick-red-heron.*Active.*in 7 days|quick-red-heron.*Active/);
+  await expect.poll(() => row.textContent()).toMatch(/Manage.*quick-red-heron.*Active/);
   await page.getByRole("button", { name: "I've copied it" }).click();
   await expect.poll(() => page.content()).not.toContain(key);
   await page.reload();
@@ -112,7 +116,9 @@ test("KEY-3 a member creates keys of their own only, and an admin sees and revok
   await expect.poll(() => theirs.getByLabel("Acts as").count()).toBe(0);
   await theirs.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const key = (await theirs.getByTestId("new-api-key").textContent()) ?? "";
-  await expect.poll(() => verifyApiKey(site.pool, key)).toMatchObject({ userId: colleague.userId, projectIds: null });
+  await expect
+    .poll(() => verifyApiKey(site.pool, key))
+    .toMatchObject({ userId: colleague.userId, projectIds: null, mayManage: false });
   await expect.poll(() => theirs.getByRole("region", { name: "Other members' keys" }).count()).toBe(0);
 
   await page.goto(screen());

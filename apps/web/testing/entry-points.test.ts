@@ -5,7 +5,7 @@ import { seedProject, shaOf } from "@towpath/core/testing";
 import { build, deployment, member, project, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
-import { listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
+import { listRestOperations, listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
 import { openSite } from "./site.ts";
 import { callServerFunction, type Member, newVisitor, seededMember, signedUpVisitor, type Visitor } from "./visitor.ts";
 
@@ -119,12 +119,27 @@ test("every server function and every route names a permission, or the reason fo
   expect(named.filter((permission) => !permissions.includes(permission as Permission))).toEqual([]);
 });
 
+test("every REST operation names a permission of the matrix, but for exactly these", async () => {
+  const others = (await listRestOperations()).filter(
+    ({ permission }) => !permissions.includes(permission as Permission),
+  );
+  expect(others.map(({ method, path, permission }) => `${permission}: ${method} ${path}`).toSorted()).toEqual([
+    "operator: POST /api/v1/password-resets",
+    "operator: POST /api/v1/repositories",
+    "public: GET /api/v1/openapi.json",
+  ]);
+});
+
 test("entry points without a permission are exactly these", () => {
   const without = [...functions, ...routes].flatMap(({ id, access }) =>
     access?.kind === "none" ? [`${access.reason}: ${id}`] : [],
   );
   expect(without.toSorted()).toEqual([
-    "operator: POST api/v1/password-resets.ts",
+    "operation: DELETE api/v1/$.ts",
+    "operation: GET api/v1/$.ts",
+    "operation: PATCH api/v1/$.ts",
+    "operation: POST api/v1/$.ts",
+    "operation: PUT api/v1/$.ts",
     "public: GET [.]well-known.jwks[.]json.ts",
     "public: GET [.]well-known.oauth-authorization-server.ts",
     "public: GET [.]well-known.openid-configuration.ts",

@@ -85,7 +85,9 @@ type NoPermission =
   /** The sender signs the body. */
   | "signature"
   /** Only with the operator token: it acts on accounts, which belong to no organization. */
-  | "operator";
+  | "operator"
+  /** Each operation of the REST API names its own: see `http/rest`. */
+  | "operation";
 
 /** A route handler that checks a permission. `handler` gets the permission and returns the handler that checks it. */
 export const withPermission = <Handler>(

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getRequestHeaders } from "@tanstack/react-start/server";
-import { clientAddressHeader, type SignedIn } from "@towpath/auth";
+import { clientAddressHeader, limitRequests, type SignedIn } from "@towpath/auth";
+import { apiKeyPrefix, verifyApiKey } from "@towpath/auth/credentials";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { equalInConstantTime } from "@towpath/crypto";
@@ -45,23 +46,62 @@ function bearerToken(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
-/** @throws TowpathError `unauthenticated` for anything but the operator token. A session cookie is ignored. */
-export async function operatorContext(request: Request): Promise<Context> {
-  const { config, contextFor } = services();
+const howToAuthenticate =
+  "Send `Authorization: Bearer` with an API key that may manage servers (create one in the dashboard: Settings → API " +
+  "keys), or with the operator token of this instance.";
+
+/** Of one API key over REST, in all processes together. */
+const maxRequestsPerMinute = 600;
+
+/**
+ * The holder of the request's bearer token: the operator, or an API key that may manage servers. A session cookie is
+ * ignored.
+ *
+ * @throws TowpathError `unauthenticated`; `forbidden` for a key that may only call servers; `limit_reached`
+ */
+export async function tokenContext(request: Request): Promise<Context> {
   const token = bearerToken(request.headers);
-  if (token && (await isOperatorToken(join(config.dataDirectory, "operator-token"), token))) {
-    return contextFor({ kind: "operator", ipAddress: request.headers.get(clientAddressHeader) });
+  if (token === null) throw new TowpathError("unauthenticated", `A credential is needed. ${howToAuthenticate}`);
+  return contextOfToken(token, request.headers);
+}
+
+/** The same for a token that came in another way. */
+export async function contextOfToken(token: string, headers: Headers): Promise<Context> {
+  const { config, contextFor } = services();
+  const ipAddress = headers.get(clientAddressHeader);
+  if (token.startsWith(apiKeyPrefix)) return contextFor({ ...(await managingKey(token)), ipAddress });
+  if (await isOperatorToken(join(config.dataDirectory, "operator-token"), token)) {
+    return contextFor({ kind: "operator", ipAddress });
   }
-  throw new TowpathError("unauthenticated", "The operator token is missing or wrong.");
+  throw new TowpathError("unauthenticated", `This is neither an API key nor the operator token. ${howToAuthenticate}`);
+}
+
+async function managingKey(key: string) {
+  const { database } = services();
+  const holder = await verifyApiKey(database.pool, key);
+  if (!holder) {
+    const message = "This API key doesn't exist, was revoked or has expired. Create another one: Settings → API keys.";
+    throw new TowpathError("unauthenticated", message);
+  }
+  const { mayManage, ...grant } = holder;
+  const seconds = await limitRequests(database.db, { key: `rest ${grant.keyId}`, max: maxRequestsPerMinute });
+  if (seconds > 0) {
+    const message = `This API key has made ${maxRequestsPerMinute} requests within a minute. Try again in ${seconds} s.`;
+    throw new TowpathError("limit_reached", message, { retryAfterSeconds: seconds });
+  }
+  if (mayManage) return { kind: "apiKey", ...grant } as const;
+  const message =
+    "Forbidden: this API key may only call servers. Create one that may manage them: Settings → API keys → Create key.";
+  throw new TowpathError("forbidden", message);
 }
 
 /**
- * The reader of a stream: the operator by token, otherwise the session's user. A wrong token is refused; it never
+ * The reader of a stream: the holder of the token, otherwise the session's user. A wrong token is refused; it never
  * falls back to a cookie.
  *
  * @throws TowpathError `unauthenticated` without either.
  */
 export async function readerContext(request: Request): Promise<Context> {
-  if (bearerToken(request.headers) !== null) return operatorContext(request);
+  if (bearerToken(request.headers) !== null) return tokenContext(request);
   return (await signedInContext(request.headers)).ctx;
 }

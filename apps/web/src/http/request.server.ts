@@ -52,7 +52,9 @@ function errorResponse(thrown: unknown, request: Request, more: Readonly<Record<
     services().log.error({ err: thrown, method: request.method, path: pathname }, "request failed");
   }
   const { code, message, fields } = error;
-  const headers = { ...more, ...(code === "unauthenticated" && { "www-authenticate": 'Bearer realm="towpath"' }) };
+  const headers = new Headers(more);
+  if (error.retryAfterSeconds !== undefined) headers.set("retry-after", String(error.retryAfterSeconds));
+  if (code === "unauthenticated") headers.set("www-authenticate", 'Bearer realm="towpath"');
   return Response.json({ error: { code, message, fields } }, { status: error.httpStatus, headers });
 }
 

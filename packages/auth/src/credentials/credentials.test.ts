@@ -65,6 +65,7 @@ describe("API keys", () => {
       organizationId: good.organizationId,
       userId: null,
       projectIds: null,
+      mayManage: false,
     });
     const { rows } = await database.pool.query("SELECT last_request FROM apikey WHERE id = $1", [good.keyId]);
     expect(rows[0].last_request).not.toBeNull();

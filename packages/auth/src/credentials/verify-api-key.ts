@@ -16,8 +16,11 @@ export type ApiKeyGrant = ApiKeyIdentity & {
 /** Channel on which the database announces changed keys. */
 export const apiKeyChannel = "towpath_apikey";
 
+/** A grant, and whether the key may also manage servers over REST. */
+type ApiKeyHolder = ApiKeyGrant & { mayManage: boolean };
+
 /** `expiresInMs`: by the database's clock. `isStale`: its last use was stored more than a minute ago. */
-type Checked = { grant: ApiKeyGrant; expiresInMs: number; isStale: boolean };
+type Checked = { grant: ApiKeyGrant; mayManage: boolean; expiresInMs: number; isStale: boolean };
 
 /**
  * Checks in the database whether an API key exists, is enabled and has not expired; null if not. Records that the key
@@ -25,18 +28,18 @@ type Checked = { grant: ApiKeyGrant; expiresInMs: number; isStale: boolean };
  *
  * @throws when the database is unavailable; the caller must then reject the request
  */
-export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyGrant | null> {
+export async function verifyApiKey(pool: Pool, key: string): Promise<ApiKeyHolder | null> {
   if (!isWellFormedApiKey(key)) return null;
   const hash = hashApiKey(key);
   const checked = (await readKeys(pool, [hash])).get(hash);
   if (!checked) return null;
   if (checked.isStale) await storeUse(pool, [hash]);
-  return checked.grant;
+  return { ...checked.grant, mayManage: checked.mayManage };
 }
 
 async function readKeys(pool: Pool, hashes: readonly string[]): Promise<Map<string, Checked>> {
   const { rows } = await pool.query(
-    `SELECT key, id, reference_id, user_id, project_ids,
+    `SELECT key, id, reference_id, user_id, project_ids, scope = 'manage' AS may_manage,
        extract(epoch FROM expires_at - now())::float8 * 1000 AS expires_in_ms,
        coalesce(last_request < now() - interval '1 minute', true) AS stale
      FROM apikey
@@ -47,7 +50,8 @@ async function readKeys(pool: Pool, hashes: readonly string[]): Promise<Map<stri
     rows.map((row): [string, Checked] => {
       const { id: keyId, reference_id: organizationId, user_id: userId, project_ids: projectIds } = row;
       const expiresInMs = row.expires_in_ms ?? Number.POSITIVE_INFINITY;
-      return [row.key, { grant: { keyId, organizationId, userId, projectIds }, expiresInMs, isStale: row.stale }];
+      const grant = { keyId, organizationId, userId, projectIds };
+      return [row.key, { grant, mayManage: row.may_manage, expiresInMs, isStale: row.stale }];
     }),
   );
 }

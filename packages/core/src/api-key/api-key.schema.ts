@@ -7,14 +7,22 @@ import { z } from "zod";
 export const apiKeyKindSchema = z.enum(["personal", "organization"], { error: "Choose whose key it is" });
 export type ApiKeyKind = z.infer<typeof apiKeyKindSchema>;
 
+/**
+ * What a key is for. `call`: it calls servers, and nothing else. `manage`: it also deploys, changes and deletes them over
+ * REST, with the role of its person; a key of the organization does so as an admin.
+ */
+const apiKeyScopeSchema = z.enum(["call", "manage"], { error: "Choose call or manage" });
+export type ApiKeyScope = z.infer<typeof apiKeyScopeSchema>;
+
 export const createApiKeySchema = z.object({
   kind: apiKeyKindSchema,
+  scope: apiKeyScopeSchema.default("call"),
   name: z
     .string({ error: "Key name is required" })
     .trim()
     .min(1, { error: "Key name is required", abort: true })
     .max(64, "Key name must be 64 characters or less"),
-  /** The servers that it may call; null: all of the organization, future ones included. */
+  /** The servers that it may call or manage; null: all of the organization, future ones included. */
   projectIds: z
     .array(z.uuid())
     .min(1, "Choose at least one server")

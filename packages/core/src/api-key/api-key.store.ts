@@ -5,7 +5,7 @@ import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import type { ApiKeyKind } from "./api-key.schema.ts";
+import type { ApiKeyKind, ApiKeyScope } from "./api-key.schema.ts";
 
 type Person = { readonly id: string; readonly name: string; readonly email: string };
 
@@ -13,6 +13,7 @@ type Person = { readonly id: string; readonly name: string; readonly email: stri
 export type ApiKeyView = {
   readonly id: string;
   readonly kind: ApiKeyKind;
+  readonly scope: ApiKeyScope;
   readonly name: string;
   /** The key's first characters, which help users tell keys apart. */
   readonly start: string;
@@ -21,7 +22,7 @@ export type ApiKeyView = {
   readonly owner: Person | null;
   /** Null when a person's account was deleted, and for keys that the operator created. */
   readonly createdBy: Person | null;
-  /** The servers that it may call, by name; null: all. Empty when all of them were deleted. */
+  /** The servers that it may call or manage, by name; null: all. Empty when all of them were deleted. */
   readonly servers: readonly { readonly id: string; readonly name: string }[] | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;
@@ -84,6 +85,8 @@ async function apiKeyViews(ctx: Context, db: Queryable, organizationId: string, 
   return rows.map(({ key, ...people }) => ({
     id: key.id,
     kind: key.userId === null ? "organization" : "personal",
+    // A scope that a later version wrote gives no more than calling.
+    scope: key.scope === "manage" ? "manage" : "call",
     name: key.name ?? "",
     start: key.start ?? "",
     status: statusOf(ctx, key),

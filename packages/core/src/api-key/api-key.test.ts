@@ -51,7 +51,7 @@ test("KEY-3 a key is shown once, stored as a hash, and valid until revoked", asy
   expect(row?.hash).toBe(hashApiKey(made.key));
   expect(JSON.stringify(row)).not.toContain(made.key);
   expect(JSON.stringify(await listApiKeys({ ctx, input: ofTeam() }))).not.toContain(made.key);
-  const grant = { keyId: made.id, organizationId: team.id, userId: null, projectIds: null };
+  const grant = { keyId: made.id, organizationId: team.id, userId: null, projectIds: null, mayManage: false };
   expect(await verifyApiKey(database.pool, made.key)).toEqual(grant);
   const [listed] = await listApiKeys({ ctx, input: ofTeam() });
   expect(listed?.lastUsedAt).not.toBeNull();
@@ -70,10 +70,24 @@ test("KEY-3 a key is shown once, stored as a hash, and valid until revoked", asy
     name: "CI",
     start: made.start,
     kind: "organization",
+    scope: "call",
     servers: "all",
     expiresAt: null,
   });
   expect(JSON.stringify(audits)).not.toContain(made.key);
+});
+
+test("KEY-3 OPS-4 a key only calls servers unless it was made to manage them, which lists and the audit log say", async () => {
+  const [calling, managing] = [await create(team.owner), await create(team.owner, { scope: "manage" })];
+  expect([calling.scope, managing.scope]).toEqual(["call", "manage"]);
+  expect(await verifyApiKey(database.pool, calling.key)).toMatchObject({ mayManage: false });
+  expect(await verifyApiKey(database.pool, managing.key)).toMatchObject({ mayManage: true });
+  const listed = await listApiKeys({ ctx: as(team.owner), input: ofTeam() });
+  expect(listed.map(({ scope }) => scope)).toEqual(["manage", "call"]);
+  expect(await refusalCode(create(team.owner, { scope: "everything" }))).toBe("invalid_input");
+  // What a later version wrote.
+  await database.db.update(apikey).set({ scope: "later" }).where(eq(apikey.id, managing.id));
+  expect(await verifyApiKey(database.pool, managing.key)).toMatchObject({ mayManage: false });
 });
 
 test("KEY-3 a key expires", async () => {

@@ -106,7 +106,11 @@ const words: Readonly<Record<string, Words>> = {
   ],
   "access.update": ["access", ({ subject }) => `changed who may call ${said(subject)}`],
   "limit.update": ["access", ({ subject }) => `changed the call limits of ${said(subject)}`],
-  "apiKey.create": ["keys", ({ detail }) => `created the ${said(detail.kind)} API key ${said(detail.name)}`],
+  "apiKey.create": [
+    "keys",
+    ({ detail }) =>
+      `created the ${said(detail.kind)} API key ${said(detail.name)}${detail.scope === "manage" ? ", which manages servers" : ""}`,
+  ],
   "apiKey.revoke": ["keys", ({ detail }) => `revoked the API key ${said(detail.name)}`],
   "apiKey.delete": ["keys", ({ detail }) => `deleted the API key ${said(detail.name)}`],
   "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${said(subject)}`],

@@ -15,7 +15,7 @@ export const auditGroups = {
 export type AuditGroup = keyof typeof auditGroups;
 
 export const auditFilterSchema = z.object({
-  /** `user:<id>`, `operator`, or `towpath` for what the platform did by itself. */
+  /** `user:<id>`, `apiKey:<id>`, `operator`, or `towpath` for what the platform did by itself. */
   actor: z.string().max(60).optional(),
   group: z.enum(Object.keys(auditGroups) as [AuditGroup, ...AuditGroup[]]).optional(),
   from: z.iso.datetime({ offset: true }).optional(),

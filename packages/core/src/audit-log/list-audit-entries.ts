@@ -1,4 +1,4 @@
-import { auditLog, project, user } from "@towpath/db/schema";
+import { apikey, auditLog, project, user } from "@towpath/db/schema";
 import { and, desc, eq, gte, inArray, like, lt, type SQL, sql } from "drizzle-orm";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
@@ -16,9 +16,9 @@ import {
 
 /** Who did something. A former member keeps their name here: the log must say who it was. */
 export type AuditActor = {
-  /** As stored: `user:<id>`, `operator` or `job:<name>`. */
+  /** As stored: `user:<id>`, `apiKey:<id>`, `operator` or `job:<name>`. */
   readonly id: string;
-  readonly kind: "user" | "operator" | "towpath";
+  readonly kind: "user" | "apiKey" | "operator" | "towpath";
   readonly name: string;
   readonly email: string | null;
 };
@@ -176,26 +176,36 @@ function conditionOf(organizationId: string, { actor, group, from, to }: AuditFi
 }
 
 const userPrefix = "user:";
+const keyPrefix = "apiKey:";
+
+/** The ids behind a prefix. */
+const idsWith = (prefix: string, actors: readonly string[]) =>
+  actors.flatMap((actor) => {
+    const id = actor.startsWith(prefix) ? actor.slice(prefix.length) : "";
+    return isId(id) ? [id] : [];
+  });
 
 async function describeActors(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, AuditActor>> {
   const distinct = [...new Set(ids)];
-  const userIds = distinct.flatMap((id) => {
-    const userId = id.startsWith(userPrefix) ? id.slice(userPrefix.length) : "";
-    return isId(userId) ? [userId] : [];
-  });
+  const [userIds, keyIds] = [idsWith(userPrefix, distinct), idsWith(keyPrefix, distinct)];
   const people = userIds.length > 0 ? await ctx.db.select().from(user).where(inArray(user.id, userIds)) : [];
-  const known = new Map(people.map((person) => [`${userPrefix}${person.id}`, person]));
-  return new Map(
-    distinct.map((id) => {
-      const person = known.get(id);
-      if (!person) return [id, unknownActor(id)];
+  const keys = keyIds.length > 0 ? await ctx.db.select().from(apikey).where(inArray(apikey.id, keyIds)) : [];
+  const known = new Map<string, AuditActor>([
+    ...people.map((person): [string, AuditActor] => {
+      const id = `${userPrefix}${person.id}`;
       return [id, { id, kind: "user", name: displayNameOf(person), email: person.email }];
     }),
-  );
+    ...keys.map((key): [string, AuditActor] => {
+      const id = `${keyPrefix}${key.id}`;
+      return [id, { id, kind: "apiKey", name: `API key ${key.name}`, email: null }];
+    }),
+  ]);
+  return new Map(distinct.map((id) => [id, known.get(id) ?? unknownActor(id)]));
 }
 
 function unknownActor(id: string): AuditActor {
   if (id === "operator") return { id, kind: "operator", name: "Operator", email: null };
   if (id.startsWith(userPrefix)) return { id, kind: "user", name: "Deleted account", email: null };
+  if (id.startsWith(keyPrefix)) return { id, kind: "apiKey", name: "Deleted API key", email: null };
   return { id, kind: "towpath", name: "Towpath", email: null };
 }

@@ -14,9 +14,10 @@ export type AuditEntry = {
   readonly detail?: Readonly<Record<string, unknown>>;
 };
 
-/** `user:<id>`, `operator` or `job:<name>`, as audit rows name their actor. */
+/** `user:<id>`, `apiKey:<id>`, `operator` or `job:<name>`, as audit rows name their actor. */
 function actorName(actor: Actor): string {
   if (actor.kind === "user") return `user:${actor.userId}`;
+  if (actor.kind === "apiKey") return `apiKey:${actor.keyId}`;
   return actor.kind === "operator" ? "operator" : `job:${actor.job}`;
 }
 

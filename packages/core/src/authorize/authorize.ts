@@ -4,7 +4,7 @@ import { type Context, type Role, roles } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { isNamed } from "../label/index.ts";
-import { type Permission, roleMay } from "./permission.policy.ts";
+import { keyMay, type Permission, roleMay } from "./permission.policy.ts";
 
 export type OrganizationAccess = {
   readonly organization: { readonly id: string; readonly slug: string; readonly name: string };
@@ -21,6 +21,15 @@ const noAccess = () =>
   new TowpathError("forbidden", "Forbidden: you are not a member of this team, or there is no team of this name.");
 
 const lowerRole = () => new TowpathError("forbidden", "Forbidden: your role in this team does not allow this.");
+
+const notByKey = () =>
+  new TowpathError("forbidden", "Forbidden: API keys can't do this. Sign in to the dashboard and do it there.");
+
+const limitedKey = () =>
+  new TowpathError(
+    "forbidden",
+    "Forbidden: this API key is limited to some servers. This needs a key for all servers of the team.",
+  );
 
 /**
  * What a request has been authorized for. Not part of the context: a copy of it with another actor must not have it.
@@ -47,10 +56,21 @@ export async function authorize(
   permission: Permission,
   scope: OrganizationScope,
 ): Promise<OrganizationAccess> {
+  const access = await authorizeVisible(ctx, permission, scope);
+  if (ctx.actor.kind === "apiKey" && ctx.actor.projectIds) throw limitedKey();
+  return access;
+}
+
+/** The same for lists of projects: the caller must leave out those that are not visible to the actor. */
+export async function authorizeVisible(
+  ctx: Context,
+  permission: Permission,
+  scope: OrganizationScope,
+): Promise<OrganizationAccess & { readonly isVisible: (projectId: string) => boolean }> {
   const access = knownOrganization(ctx, scope) ?? (await readOrganizationAccess(ctx, scope));
   if (!access) throw noAccess();
-  if (!roleMay(access.role, permission)) throw lowerRole();
-  return access;
+  requirePermission(ctx, access.role, permission);
+  return { ...access, isVisible: (projectId) => isOfKey(ctx, projectId) };
 }
 
 /**
@@ -66,16 +86,27 @@ export async function authorizeProject(
 ): Promise<ProjectAccess> {
   const access = knownProject(ctx, scope) ?? (await readProjectAccess(ctx, scope));
   if (!access) throw notFound("project");
-  if (!roleMay(access.role, permission)) throw lowerRole();
+  requirePermission(ctx, access.role, permission);
   return access;
+}
+
+/** @throws TowpathError `forbidden` */
+function requirePermission({ actor }: Context, role: Role, permission: Permission): void {
+  if (actor.kind === "apiKey" && !keyMay(permission)) throw notByKey();
+  if (!roleMay(role, permission)) throw lowerRole();
 }
 
 /** For verbs that only jobs and the operator may run. */
 export function authorizePlatform(ctx: Context): void {
-  if (ctx.actor.kind === "user") throw new TowpathError("forbidden", "Forbidden: only the platform may do this.");
+  if (ctx.actor.kind === "operator" || ctx.actor.kind === "job") return;
+  throw new TowpathError("forbidden", "Forbidden: only the platform may do this.");
 }
 
-/** The acting user's id. @throws TowpathError `forbidden` for jobs and the operator, which have no account. */
+/** Who acts, also by a personal API key, to be named as the creator of something; null for all others. */
+export const actingUserId = ({ actor }: Context): string | null =>
+  actor.kind === "user" || actor.kind === "apiKey" ? actor.userId : null;
+
+/** The signed-in user's id. @throws TowpathError `forbidden` for API keys, jobs and the operator. */
 export function requireUser(ctx: Context): string {
   if (ctx.actor.kind === "user") return ctx.actor.userId;
   throw new TowpathError("forbidden", "Forbidden: only a signed-in user may do this.");
@@ -121,20 +152,31 @@ async function readProjectAccess(ctx: Context, scope: ProjectScope): Promise<Pro
         ? eq(project.id, scope.projectId)
         : and(eq(organization.slug, scope.orgSlug), namedBy(scope.projectName)),
     );
-  const role = found && (await roleOf(ctx, found.organization.id));
+  if (!found || !isOfKey(ctx, found.project.id)) return undefined;
+  const role = await roleOf(ctx, found.organization.id);
   return role && { ...found, role };
 }
 
 /** A project with the same name as a page is addressed by its id. Names are shorter than ids. */
 const namedBy = (name: string) => (isId(name) ? eq(project.id, name) : isNamed(name));
 
-/** The operator and jobs are owners of every organization; users have the role of their membership. */
+/** A key that is limited to some servers sees no others. */
+const isOfKey = ({ actor }: Context, projectId: string) =>
+  actor.kind !== "apiKey" || (actor.projectIds?.includes(projectId) ?? true);
+
+/**
+ * The operator and jobs are owners of every organization; users have the role of their membership. A personal key has
+ * its person's role, in its own organization only; a key of the organization acts as an admin, who alone can create it.
+ */
 async function roleOf(ctx: Context, organizationId: string): Promise<Role | undefined> {
-  if (ctx.actor.kind !== "user") return "owner";
+  const { actor } = ctx;
+  if (actor.kind === "operator" || actor.kind === "job") return "owner";
+  if (actor.kind === "apiKey" && actor.organizationId !== organizationId) return undefined;
+  if (actor.userId === null) return "admin";
   const [membership] = await ctx.db
     .select({ role: member.role })
     .from(member)
-    .where(and(eq(member.organizationId, organizationId), eq(member.userId, ctx.actor.userId)));
+    .where(and(eq(member.organizationId, organizationId), eq(member.userId, actor.userId)));
   // An unknown role, written by a later version, gives no access.
   return roles.find((role) => role === membership?.role);
 }

@@ -1,7 +1,9 @@
 export {
+  actingUserId,
   authorize,
   authorizePlatform,
   authorizeProject,
+  authorizeVisible,
   type OrganizationAccess,
   type ProjectAccess,
   type ProjectScope,

@@ -49,6 +49,25 @@ export function roleMay(role: Role, permission: Permission): boolean {
   return rank[role] >= rank[lowestRole[permission]];
 }
 
+/**
+ * What no API key may do, whoever holds it: what would go on when the key is revoked (further keys, members, sign-in
+ * tokens), and what concerns the organization itself.
+ */
+const notForKeys: ReadonlySet<Permission> = new Set([
+  "organization.manage",
+  "organization.delete",
+  "member.manage",
+  "installation.manage",
+  "installation.disconnect",
+  "apiKey.create",
+  "apiKey.manage",
+  "secret.decrypt",
+  "adminJwt.manage",
+]);
+
+/** Whether an API key that may manage servers can have a permission, if its role has it. */
+export const keyMay = (permission: Permission): boolean => !notForKeys.has(permission);
+
 /** All permissions of a role, for the account page and the members screen. */
 export const permissionsOf = (role: Role): readonly Permission[] =>
   permissions.filter((permission) => roleMay(role, permission));

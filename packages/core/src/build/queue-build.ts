@@ -1,6 +1,7 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, project } from "@towpath/db/schema";
 import { and, eq, inArray, max, sql } from "drizzle-orm";
+import { actingUserId } from "../authorize/index.ts";
 import { enqueueReport, lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -71,7 +72,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       promotedFromBuildId: input.promoted?.id ?? null,
       layers: input.promoted?.layers ?? null,
       program: input.promoted?.program ?? null,
-      createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+      createdByUserId: actingUserId(ctx),
       createdAt: now,
       updatedAt: now,
     })

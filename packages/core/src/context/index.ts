@@ -21,6 +21,18 @@ export type Actor =
   | { readonly kind: "user"; readonly userId: string; readonly ipAddress: string | null }
   /** The holder of the instance's operator token, who has the role owner in every organization. */
   | { readonly kind: "operator"; readonly ipAddress: string | null }
+  /**
+   * The holder of an API key that may manage servers. `userId`: the person as whom a personal key acts; null for a key
+   * of the organization. `projectIds`: the only servers that it may manage; null: all of the organization.
+   */
+  | {
+      readonly kind: "apiKey";
+      readonly keyId: string;
+      readonly organizationId: string;
+      readonly userId: string | null;
+      readonly projectIds: readonly string[] | null;
+      readonly ipAddress: string | null;
+    }
   /** A job of the platform itself. */
   | { readonly kind: "job"; readonly job: string };
 

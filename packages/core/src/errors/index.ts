@@ -38,17 +38,25 @@ export class TowpathError extends Error {
   readonly code: ErrorCode;
   readonly fields: FieldProblems;
   readonly detail: unknown;
+  /** When to try again, for `limit_reached`. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { readonly fields?: FieldProblems; readonly detail?: unknown; readonly cause?: unknown } = {},
+    more: {
+      readonly fields?: FieldProblems;
+      readonly detail?: unknown;
+      readonly cause?: unknown;
+      readonly retryAfterSeconds?: number;
+    } = {},
   ) {
     super(message, { cause: more.cause });
     this.name = "TowpathError";
     this.code = code;
     this.fields = more.fields ?? {};
     this.detail = more.detail;
+    this.retryAfterSeconds = more.retryAfterSeconds;
   }
 
   /** HTTP status for responses. */

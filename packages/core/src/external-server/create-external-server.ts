@@ -3,7 +3,7 @@ import { externalServer, project, route } from "@towpath/db/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorize } from "../authorize/index.ts";
+import { actingUserId, authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
@@ -87,7 +87,7 @@ async function insert(tx: Transaction, ctx: Context, { organizationId, input, ma
     organizationId,
     kind: "external",
     entrypoint: "",
-    createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+    createdByUserId: actingUserId(ctx),
     createdAt: now,
     updatedAt: now,
   });

@@ -1,7 +1,7 @@
 import { branch, forkPullRequest } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { authorizeProject } from "../authorize/index.ts";
+import { actingUserId, authorizeProject } from "../authorize/index.ts";
 import { enqueueReport, forkBranchName, lockBranch } from "../branch/index.ts";
 import { enqueueBuild, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
@@ -45,7 +45,7 @@ export async function decideForkPullRequest(call: {
     if (fork.state === "approved" || (fork.state === "declined" && !approves)) {
       throw new TowpathError("conflict", `This commit was already ${fork.state}.`);
     }
-    const decidedByUserId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
+    const decidedByUserId = actingUserId(ctx);
     const state = approves ? "approved" : "declined";
     await tx.update(forkPullRequest).set({ state, decidedByUserId, decidedAt: ctx.clock.now() }).where(ofBranch);
     await audit(tx, ctx, {

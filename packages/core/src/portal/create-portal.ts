@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { portal, project, route } from "@towpath/db/schema";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorize } from "../authorize/index.ts";
+import { actingUserId, authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
@@ -52,7 +52,7 @@ async function insert(tx: Transaction, ctx: Context, { organizationId, input, se
   const now = ctx.clock.now();
   await tx.insert(project).values({
     ...{ id: projectId, organizationId, name, description, authMode, kind: "portal", entrypoint: "" },
-    createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+    createdByUserId: actingUserId(ctx),
     createdAt: now,
     updatedAt: now,
   });

@@ -1,6 +1,7 @@
 import type { Transaction } from "@towpath/db";
 import { branch, project } from "@towpath/db/schema";
 import { audit } from "../audit/index.ts";
+import { actingUserId } from "../authorize/index.ts";
 import { enqueueBuild, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -41,7 +42,7 @@ export async function createProject(
       ...columns,
       id: newId(),
       organizationId,
-      createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+      createdByUserId: actingUserId(ctx),
       createdAt: now,
       updatedAt: now,
     })

@@ -1,7 +1,7 @@
 import { project as projects } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { mayCallServer } from "../access/internal.ts";
-import { authorize, authorizeProject, type ProjectScope, requireUser } from "../authorize/index.ts";
+import { authorize, authorizeProject, authorizeVisible, type ProjectScope, requireUser } from "../authorize/index.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import { findDataUsage } from "../data-volume/index.ts";
@@ -48,28 +48,35 @@ export async function getProject(call: { ctx: Context; input: ProjectScope }): P
 
 /**
  * A project by its name, a former one or its id alone, which are unique on the instance: for the operator, who acts in
- * every organization; null for all others, and when there is none.
+ * every organization, and for API keys, which find those of their own organization. Null when there is none.
  */
 export async function findProjectOfInstance(call: {
   ctx: Context;
   input: { readonly name: string };
 }): Promise<ProjectDetailView | null> {
   const { ctx, input } = call;
-  if (ctx.actor.kind !== "operator") return null;
+  const { actor } = ctx;
+  if (actor.kind !== "operator" && actor.kind !== "apiKey") return null;
   // Names are shorter than ids.
   const isIt = isId(input.name) ? eq(projects.id, input.name) : isNamed(input.name);
-  const [found] = await ctx.db.select({ id: projects.id }).from(projects).where(isIt);
-  return found ? getProject({ ctx, input: { projectId: found.id } }) : null;
+  const isOwn = actor.kind === "apiKey" ? eq(projects.organizationId, actor.organizationId) : undefined;
+  const [found] = await ctx.db.select({ id: projects.id }).from(projects).where(and(isIt, isOwn));
+  if (!found || (actor.kind === "apiKey" && actor.projectIds?.includes(found.id) === false)) return null;
+  return getProject({ ctx, input: { projectId: found.id } });
 }
 
-/** The projects of an organization in the order of their names, with the filters of the servers screen (ORG-2). */
+/**
+ * The projects of an organization in the order of their names, with the filters of the servers screen (ORG-2). An API key
+ * that is limited to some servers gets those.
+ */
 export async function listProjects(call: {
   ctx: Context;
   input: ListProjectsInput;
 }): Promise<readonly ProjectListItem[]> {
   const { ctx } = call;
-  const { organization } = await authorize(ctx, "project.read", { orgSlug: call.input.orgSlug });
-  return listItems(ctx, [organization.id], parseInput(projectListSchema, call.input));
+  const { organization, isVisible } = await authorizeVisible(ctx, "project.read", { orgSlug: call.input.orgSlug });
+  const items = await listItems(ctx, [organization.id], parseInput(projectListSchema, call.input));
+  return items.filter(({ id }) => isVisible(id));
 }
 
 /**

@@ -10,7 +10,7 @@ export const auditLog = pgTable(
     id: uuid().primaryKey(),
     organizationId: uuid().references(() => organization.id, { onDelete: "cascade" }),
     projectId: uuid(),
-    /** user:<id>, operator, or job:<name> */
+    /** user:<id>, apiKey:<id>, operator, or job:<name> */
     actor: text().notNull(),
     /** The verb, for example `project.create`. */
     action: text().notNull(),

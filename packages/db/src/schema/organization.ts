@@ -71,6 +71,8 @@ export const apikey = pgTable(
     userId: uuid().references(() => user.id, { onDelete: "cascade" }),
     /** The projects whose servers the key may call; null: all of the organization, future ones included. */
     projectIds: uuid().array(),
+    /** `call`: it calls servers. `manage`: it also deploys, changes and deletes them over REST. */
+    scope: text().notNull().default("call"),
     name: text(),
     /** The first characters of the key, which help users tell keys apart. */
     start: text(),

@@ -34,7 +34,7 @@ export function ApiKeyTable({ keys, orgSlug, label, mayEnd, showsOwner = false }
   return (
     <Table label={label}>
       <TableHead
-        columns={["Name", ...(showsOwner ? ["Member"] : []), "Servers", "Status", "Last used", "Expires"]}
+        columns={["Name", ...(showsOwner ? ["Member"] : []), "May", "Servers", "Status", "Last used", "Expires"]}
         hasActions
       />
       <TableBody>
@@ -52,6 +52,9 @@ export function ApiKeyTable({ keys, orgSlug, label, mayEnd, showsOwner = false }
                 {key.owner?.name}
               </Td>
             ) : null}
+            <Td label="May" className="text-muted">
+              {key.scope === "manage" ? <Badge tone="warn">Manage</Badge> : "Call"}
+            </Td>
             <Td label="Servers" className="text-muted">
               <Servers servers={key.servers} />
             </Td>

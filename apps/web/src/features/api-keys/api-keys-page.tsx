@@ -16,7 +16,8 @@ const header = {
   title: "API keys",
   description: (
     <>
-      Clients send a key as <code>Authorization: Bearer tp_…</code> to servers that need one.
+      Clients send a key as <code>Authorization: Bearer tp_…</code> to servers that need one, and scripts to the REST
+      API.
     </>
   ),
 };

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { NewApiKeyView } from "@towpath/core/api-key";
-import type { ApiKeyKind } from "@towpath/core/api-key/schema";
+import type { ApiKeyKind, ApiKeyScope } from "@towpath/core/api-key/schema";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
@@ -33,6 +33,16 @@ const kindHints: Record<ApiKeyKind, string> = {
 };
 
 const scopes = [
+  { value: "call", label: "Call servers" },
+  { value: "manage", label: "Call and manage servers" },
+] as const;
+
+const scopeHints: Record<ApiKeyScope, string> = {
+  call: "For MCP clients. It can change nothing.",
+  manage: "For CI and the terminal: it also deploys, changes and deletes servers over the REST API.",
+};
+
+const choices = [
   { value: "all", label: "All servers" },
   { value: "some", label: "Selected servers" },
 ] as const;
@@ -40,7 +50,8 @@ const scopes = [
 const empty = {
   name: "",
   kind: "personal" as ApiKeyKind,
-  scope: "all" as (typeof scopes)[number]["value"],
+  scope: "call" as ApiKeyScope,
+  choice: "all" as (typeof choices)[number]["value"],
   projectIds: [] as readonly string[],
   expiry: "90" as (typeof expiries)[number]["value"],
 };
@@ -48,7 +59,7 @@ type Fields = typeof empty;
 
 type DialogProps = { readonly orgSlug: string; readonly onCreated: (created: NewApiKeyView) => void };
 
-/** Asks for a key's name, whose key it is, the servers that it may call, and its expiry. */
+/** Asks for a key's name, whose key it is, what it is for, the servers that it reaches, and its expiry. */
 export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
   const [open, setOpen] = useState(false);
   return (
@@ -89,17 +100,17 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
   const [problems, setProblems] = useState<ReturnType<typeof problemsOf>>({});
   const [busy, setBusy] = useState(false);
   const set = (changes: Partial<Fields>) => setFields((before) => ({ ...before, ...changes }));
-  const { name, kind, scope, projectIds, expiry } = fields;
+  const { name, kind, scope, choice, projectIds, expiry } = fields;
 
   const create = async () => {
     if (name.trim() === "") return setProblems({ name: "Key name is required" });
-    if (scope === "some" && projectIds.length === 0) return setProblems({ servers: "Choose at least one server" });
+    if (choice === "some" && projectIds.length === 0) return setProblems({ servers: "Choose at least one server" });
     setBusy(true);
     setProblems({});
     try {
       const expiresInDays = expiry === "never" ? null : Number(expiry);
-      const chosen = scope === "all" ? null : [...projectIds];
-      onCreated(await createKey({ data: { orgSlug, kind, name, projectIds: chosen, expiresInDays } }));
+      const chosen = choice === "all" ? null : [...projectIds];
+      onCreated(await createKey({ data: { orgSlug, kind, scope, name, projectIds: chosen, expiresInDays } }));
       await queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) });
     } catch (error) {
       setProblems(problemsOf(error));
@@ -133,10 +144,15 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
       ) : (
         <p className="text-sm text-muted">{kindHints.personal}</p>
       )}
-      <Field label="May call" error={problems.servers}>
+      <Field label="May" hint={scopeHints[scope]}>
         {(control) => <Select {...control} value={scope} onChange={(next) => set({ scope: next })} options={scopes} />}
       </Field>
-      {scope === "some" ? (
+      <Field label="Servers" error={problems.servers}>
+        {(control) => (
+          <Select {...control} value={choice} onChange={(next) => set({ choice: next })} options={choices} />
+        )}
+      </Field>
+      {choice === "some" ? (
         <ServerChoice orgSlug={orgSlug} chosen={projectIds} onChange={(next) => set({ projectIds: next })} />
       ) : null}
       <Field label="Expires after">
@@ -173,7 +189,7 @@ function ServerChoice({
   if (servers.length === 0) return <p className="text-sm text-muted">This team has no servers yet.</p>;
   return (
     <fieldset className="scroll-thin max-h-48 overflow-y-auto rounded-md border p-2.5">
-      <legend className="sr-only">Servers that the key can call</legend>
+      <legend className="sr-only">Servers that the key reaches</legend>
       {servers.map(({ id, name }) => (
         <Checkbox
           key={id}

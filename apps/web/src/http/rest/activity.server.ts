@@ -1,30 +1,87 @@
-import type { Context } from "@towpath/core/context";
+import { getManifest, getServerStatus } from "@towpath/core/deployment";
 import { parseInput } from "@towpath/core/input";
-import { listSessions, listUsers } from "@towpath/logs";
+import { listSessions, listUsers, queryRequestLogs } from "@towpath/logs";
 import { activityListSchema, sessionListSchema } from "@towpath/logs/sessions";
+import { z } from "zod";
+import { explainRequest } from "../explain-request.server.ts";
+import { logParametersSchema, readLogParameters } from "../log-query.server.ts";
 import { readRequestLogs } from "../log-reader.server.ts";
-import { type SignInAttemptsView, signInAttempts } from "../sign-in-attempts.server.ts";
-import { operatorProject } from "./operator-route.server.ts";
+import { signInAttempts } from "../sign-in-attempts.server.ts";
+import { type Operation, operation } from "./operation.server.ts";
 
-const sessionsSearchSchema = sessionListSchema.omit({ projectId: true });
-const usersSearchSchema = activityListSchema.omit({ projectId: true });
+const entrySchema = z.object({ time: z.coerce.date().optional() });
 
-/** A project's sessions, most recently active first. `cursor` is the `nextCursor` of the page before. */
-export async function projectSessions(ctx: Context, name: string, search: URLSearchParams) {
-  const query = parseInput(sessionsSearchSchema, Object.fromEntries(search));
-  const project = await operatorProject(ctx, name);
-  return readRequestLogs((pool) => listSessions(pool, { ...query, projectId: project.id }));
-}
-
-/** The principals that called a project, most recently active first. */
-export async function projectUsers(ctx: Context, name: string, search: URLSearchParams) {
-  const query = parseInput(usersSearchSchema, Object.fromEntries(search));
-  const project = await operatorProject(ctx, name);
-  return readRequestLogs((pool) => listUsers(pool, { ...query, projectId: project.id }));
-}
-
-/** The last attempts of clients to get into a project's server, with the reason why one failed. */
-export async function projectSignIns(ctx: Context, name: string): Promise<SignInAttemptsView> {
-  const project = await operatorProject(ctx, name);
-  return signInAttempts(ctx, { projectId: project.id });
-}
+/** How a server is, what it offers, and who called it. */
+export const activityOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/projects/{name}/status",
+    id: "readStatus",
+    permission: "project.read",
+    summary: "what is live in production, the newest build, and how the server is",
+    handle: ({ ctx, project }) =>
+      getServerStatus({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/manifest",
+    id: "readManifest",
+    permission: "build.read",
+    summary: "tools, resources, templates and prompts of what is live; null before the first deployment",
+    handle: async ({ ctx, project }) => ({
+      manifest: await getManifest({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
+    }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/logs",
+    id: "queryLogs",
+    permission: "project.read",
+    summary:
+      "the newest rows of the request log, such as those of `query=tool:echo status:error` ([observability.md](observability.md#queries))",
+    query: logParametersSchema,
+    handle: async ({ ctx, project, query: parameters }) => {
+      const key = { orgSlug: project.orgSlug, projectName: project.name };
+      const query = { ...(await readLogParameters(ctx, key, parameters)), projectId: project.id };
+      return readRequestLogs((pool) => queryRequestLogs(pool, query));
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/logs/{id}",
+    id: "readLogEntry",
+    permission: "project.read",
+    summary: "one row with payloads and lines of the server",
+    query: entrySchema,
+    handle: ({ project, params, query }) => {
+      const { id } = parseInput(z.object({ id: z.uuid() }), params);
+      return readRequestLogs((pool) => explainRequest(pool, { ...query, id, projectId: project.id }));
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/sign-ins",
+    id: "listSignIns",
+    permission: "client.read",
+    summary: "the last sign-in attempts of clients, step by step",
+    handle: ({ ctx, project }) => signInAttempts(ctx, { projectId: project.id }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/sessions",
+    id: "listSessions",
+    permission: "project.read",
+    summary: "sessions, most recently active first, in pages",
+    query: sessionListSchema.omit({ projectId: true }),
+    handle: ({ project, query }) => readRequestLogs((pool) => listSessions(pool, { ...query, projectId: project.id })),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/users",
+    id: "listUsers",
+    permission: "project.read",
+    summary: "users, most recently active first, in pages",
+    query: activityListSchema.omit({ projectId: true }),
+    handle: ({ project, query }) => readRequestLogs((pool) => listUsers(pool, { ...query, projectId: project.id })),
+  }),
+];

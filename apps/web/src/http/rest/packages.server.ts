@@ -10,7 +10,7 @@ import {
   projectNameSchema,
 } from "@towpath/core/project/schema";
 import { z } from "zod";
-import { operatorOrganization } from "./operator-route.server.ts";
+import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 
 const settingsSchema = z.object({
   entrypoint: entrypointSettingSchema.optional(),
@@ -19,7 +19,7 @@ const settingsSchema = z.object({
   capturePayloads: z.boolean().optional(),
 });
 
-export const savePackageSchema = settingsSchema.extend({
+const savePackageSchema = settingsSchema.extend({
   organization: z.string().min(1).nullish(),
   name: projectNameSchema,
   packageName: packageNameSchema,
@@ -31,8 +31,8 @@ export const savePackageSchema = settingsSchema.extend({
  * Deploys a package of the index (BLD-17): creates the server with its first build. On an existing server it changes the
  * given settings and builds the version, unless the newest build is of that version and these settings.
  */
-export async function savePackage(ctx: Context, input: z.output<typeof savePackageSchema>) {
-  const orgSlug = await operatorOrganization(ctx, input.organization ?? undefined);
+async function savePackage(ctx: Context, input: z.output<typeof savePackageSchema>) {
+  const orgSlug = await organizationSlug(ctx, input.organization);
   const { name, packageName, version, follow } = input;
   const settings = settingsSchema.parse(input);
   const existing = await findProjectOfInstance({ ctx, input: { name } });
@@ -61,3 +61,16 @@ function otherSource(existing: {
       : "no package";
   return new TowpathError("conflict", `${name} deploys from ${source}. Choose another name.`);
 }
+
+export const packageOperations: readonly Operation[] = [
+  operation({
+    method: "POST",
+    path: "/packages",
+    id: "savePackage",
+    permission: "project.create",
+    summary:
+      "deploys a package of the index (`packageName`, `version`, `follow`): creates a server with its first build, or changes its settings and builds that version",
+    body: savePackageSchema,
+    handle: ({ ctx, body }) => savePackage(ctx, body),
+  }),
+];

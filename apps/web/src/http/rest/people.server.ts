@@ -1,7 +1,9 @@
+import { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "@towpath/core/api-key";
+import { apiKeyKindSchema, createApiKeySchema } from "@towpath/core/api-key/schema";
 import { listAuditEntries } from "@towpath/core/audit-log";
 import { auditPageSchema } from "@towpath/core/audit-log/schema";
 import type { Context } from "@towpath/core/context";
-import { parseInput } from "@towpath/core/input";
+import { TowpathError } from "@towpath/core/errors";
 import {
   createInvitationLink,
   inviteMembers,
@@ -14,58 +16,173 @@ import { changeMemberRole, listMembers, removeMember } from "@towpath/core/membe
 import { changeRoleSchema } from "@towpath/core/member/schema";
 import { updateOrganization } from "@towpath/core/organization";
 import { updateOrganizationSchema } from "@towpath/core/organization/schema";
-import { auditExport } from "~/http/audit-export.server.ts";
-import { jsonBody, operatorOrganization } from "./operator-route.server.ts";
+import { listProjects } from "@towpath/core/project";
+import { z } from "zod";
+import { auditExport, auditExportSchema } from "~/http/audit-export.server.ts";
+import { type Operation, operation } from "./operation.server.ts";
 
-// Members, invitations, the audit log and the organization itself, for the operator (OPS-4).
-
-type Of = { readonly slug: string };
-type OfMember = Of & { readonly userId: string };
-type OfInvitation = Of & { readonly invitationId: string };
-
-const organizationOf = async (ctx: Context, { slug }: Of) => ({ orgSlug: await operatorOrganization(ctx, slug) });
-const memberOf = async (ctx: Context, of: OfMember) => ({ ...(await organizationOf(ctx, of)), userId: of.userId });
-const invitationOf = async (ctx: Context, of: OfInvitation) => ({
-  ...(await organizationOf(ctx, of)),
-  invitationId: of.invitationId,
+const newKeySchema = createApiKeySchema.omit({ kind: true, projectIds: true }).extend({
+  /** Names of the servers that it may call or manage; absent or null: all. */
+  servers: z.array(z.string()).min(1).max(200).nullish(),
 });
 
-export const changeOrganization = async (ctx: Context, of: Of, request: Request) => {
-  const change = await jsonBody(request, updateOrganizationSchema);
-  return updateOrganization({ ctx, input: { ...(await organizationOf(ctx, of)), ...change } });
-};
+/** @throws TowpathError `invalid_input` that names what the organization doesn't have */
+async function idsOf(ctx: Context, orgSlug: string, names: readonly string[]): Promise<string[]> {
+  const projects = await listProjects({ ctx, input: { orgSlug } });
+  return names.map((name) => {
+    const found = projects.find((project) => project.name.toLowerCase() === name.toLowerCase());
+    if (found) return found.id;
+    const message = `The organization ${orgSlug} has no server ${name}.`;
+    throw new TowpathError("invalid_input", message, { fields: { servers: message } });
+  });
+}
 
-export const organizationMembers = async (ctx: Context, of: Of) =>
-  listMembers({ ctx, input: await organizationOf(ctx, of) });
+const keyOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/organizations/{slug}/api-keys",
+    id: "listApiKeys",
+    permission: "apiKey.manage",
+    summary: "keys of the organization, or with `?kind=personal` those of its members",
+    query: z.object({ kind: apiKeyKindSchema.default("organization") }),
+    handle: ({ ctx, orgSlug, query }) =>
+      query.kind === "organization"
+        ? listApiKeys({ ctx, input: { orgSlug } })
+        : listPersonalApiKeys({ ctx, input: { orgSlug, of: "everyone" } }),
+  }),
+  operation({
+    method: "POST",
+    path: "/organizations/{slug}/api-keys",
+    id: "createApiKey",
+    permission: "apiKey.manage",
+    summary: "creates a key of the organization, which is shown this once",
+    body: newKeySchema,
+    // Of the organization: the operator is nobody as whom a key could act.
+    handle: async ({ ctx, orgSlug, body: { servers, ...body } }) => {
+      const projectIds = servers ? await idsOf(ctx, orgSlug, servers) : null;
+      return createApiKey({ ctx, input: { ...body, orgSlug, kind: "organization", projectIds } });
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/organizations/{slug}/api-keys/{keyId}/revoke",
+    id: "revokeApiKey",
+    permission: "apiKey.manage",
+    summary: "revokes it",
+    handle: ({ ctx, orgSlug, params }) => revokeApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
+  }),
+  operation({
+    method: "DELETE",
+    path: "/organizations/{slug}/api-keys/{keyId}",
+    id: "deleteApiKey",
+    permission: "apiKey.manage",
+    summary: "deletes it",
+    handle: ({ ctx, orgSlug, params }) => deleteApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
+  }),
+];
 
-export const changeMember = async (ctx: Context, of: OfMember, request: Request) => {
-  const { role } = await jsonBody(request, changeRoleSchema);
-  return changeMemberRole({ ctx, input: { ...(await memberOf(ctx, of)), role } });
-};
+const invitationOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/organizations/{slug}/invitations",
+    id: "listInvitations",
+    permission: "member.manage",
+    summary: "invitations that nobody has accepted",
+    handle: ({ ctx, orgSlug }) => listInvitations({ ctx, input: { orgSlug } }),
+  }),
+  operation({
+    method: "POST",
+    path: "/organizations/{slug}/invitations",
+    id: "inviteMembers",
+    permission: "member.manage",
+    summary: "invites `emails` as `role`; the links are shown this once",
+    body: inviteSchema,
+    handle: ({ ctx, orgSlug, body }) => inviteMembers({ ctx, input: { orgSlug, ...body } }),
+  }),
+  operation({
+    method: "DELETE",
+    path: "/organizations/{slug}/invitations/{invitationId}",
+    id: "revokeInvitation",
+    permission: "member.manage",
+    summary: "revokes one",
+    handle: ({ ctx, orgSlug, params }) =>
+      revokeInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
+  }),
+  operation({
+    method: "POST",
+    path: "/organizations/{slug}/invitations/{invitationId}/resend",
+    id: "resendInvitation",
+    permission: "member.manage",
+    summary: "sends it again, for seven days; earlier links end",
+    handle: ({ ctx, orgSlug, params }) =>
+      resendInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
+  }),
+  operation({
+    method: "POST",
+    path: "/organizations/{slug}/invitations/{invitationId}/link",
+    id: "createInvitationLink",
+    permission: "member.manage",
+    summary: "a further link",
+    handle: ({ ctx, orgSlug, params }) =>
+      createInvitationLink({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
+  }),
+];
 
-export const endMember = async (ctx: Context, of: OfMember) => removeMember({ ctx, input: await memberOf(ctx, of) });
-
-export const organizationInvitations = async (ctx: Context, of: Of) =>
-  listInvitations({ ctx, input: await organizationOf(ctx, of) });
-
-export const createInvitations = async (ctx: Context, of: Of, request: Request) => {
-  const invited = await jsonBody(request, inviteSchema);
-  return inviteMembers({ ctx, input: { ...(await organizationOf(ctx, of)), ...invited } });
-};
-
-export const endInvitation = async (ctx: Context, of: OfInvitation) =>
-  revokeInvitation({ ctx, input: await invitationOf(ctx, of) });
-
-export const sendInvitationAgain = async (ctx: Context, of: OfInvitation) =>
-  resendInvitation({ ctx, input: await invitationOf(ctx, of) });
-
-export const invitationLink = async (ctx: Context, of: OfInvitation) =>
-  createInvitationLink({ ctx, input: await invitationOf(ctx, of) });
-
-export const organizationAuditLog = async (ctx: Context, of: Of, search: URLSearchParams) => {
-  const page = parseInput(auditPageSchema, Object.fromEntries(search));
-  return listAuditEntries({ ctx, input: { ...(await organizationOf(ctx, of)), ...page } });
-};
-
-export const organizationAuditExport = async (ctx: Context, of: Of, search: URLSearchParams) =>
-  auditExport(ctx, (await organizationOf(ctx, of)).orgSlug, search);
+/** Members, invitations, keys, the audit log and the organization itself. */
+export const peopleOperations: readonly Operation[] = [
+  operation({
+    method: "PATCH",
+    path: "/organizations/{slug}",
+    id: "updateOrganization",
+    permission: "organization.manage",
+    summary: "changes `name`, `slug`, or both",
+    body: updateOrganizationSchema,
+    handle: ({ ctx, orgSlug, body }) => updateOrganization({ ctx, input: { orgSlug, ...body } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/organizations/{slug}/members",
+    id: "listMembers",
+    permission: "member.read",
+    summary: "members with role, when they joined and were last active",
+    handle: ({ ctx, orgSlug }) => listMembers({ ctx, input: { orgSlug } }),
+  }),
+  operation({
+    method: "PATCH",
+    path: "/organizations/{slug}/members/{userId}",
+    id: "changeMemberRole",
+    permission: "member.manage",
+    summary: "changes the `role`",
+    body: changeRoleSchema,
+    handle: ({ ctx, orgSlug, params, body }) =>
+      changeMemberRole({ ctx, input: { orgSlug, userId: params.userId, role: body.role } }),
+  }),
+  operation({
+    method: "DELETE",
+    path: "/organizations/{slug}/members/{userId}",
+    id: "removeMember",
+    permission: "member.manage",
+    summary: "removes a member",
+    handle: ({ ctx, orgSlug, params }) => removeMember({ ctx, input: { orgSlug, userId: params.userId } }),
+  }),
+  ...invitationOperations,
+  ...keyOperations,
+  operation({
+    method: "GET",
+    path: "/organizations/{slug}/audit-log",
+    id: "listAuditEntries",
+    permission: "audit.read",
+    summary: "the newest entries, in pages",
+    query: auditPageSchema,
+    handle: ({ ctx, orgSlug, query }) => listAuditEntries({ ctx, input: { orgSlug, ...query } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/organizations/{slug}/audit-log/export",
+    id: "exportAuditEntries",
+    permission: "audit.read",
+    summary: "all that match, as CSV or JSON Lines",
+    query: auditExportSchema,
+    handle: ({ ctx, orgSlug, query }) => auditExport(ctx, orgSlug, query),
+  }),
+];

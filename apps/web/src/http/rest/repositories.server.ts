@@ -6,9 +6,9 @@ import { projectNameSchema } from "@towpath/core/project/schema";
 import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError, withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { operatorOrganization } from "./operator-route.server.ts";
+import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 
-export const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
+const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
 /**
  * Finds or creates the repository of the local forge that `towpath deploy` pushes a server of this name to.
@@ -17,12 +17,12 @@ export const newRepositorySchema = z.object({ name: projectNameSchema, organizat
  * @throws TowpathError `conflict` when the server deploys from a repository that the CLI did not create, or a user has
  * one of this name: the CLI replaces a repository's content and must not overwrite a user's work.
  */
-export async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
+async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
   const forge = await localForge();
   const existing = await findProjectOfInstance({ ctx, input: { name: input.name } });
   // A redeploy needs no --organization: names are unique.
   const slug = input.organization ?? existing?.orgSlug;
-  const orgSlug = await operatorOrganization(ctx, slug);
+  const orgSlug = await organizationSlug(ctx, slug);
   if (existing && existing.orgSlug !== orgSlug) throw unavailableName("taken");
   if (!existing) await requireFreeName(ctx.db, input.name);
   const target = existing
@@ -104,3 +104,15 @@ async function localForge(): Promise<ForgeAdmin> {
   const message = "This instance has no local forge. Push to GitHub, and it deploys from there.";
   throw new TowpathError("not_configured", message);
 }
+
+export const repositoryOperations: readonly Operation[] = [
+  operation({
+    method: "POST",
+    path: "/repositories",
+    id: "createRepository",
+    permission: "operator",
+    summary: "creates a repository at the forge of this instance",
+    body: newRepositorySchema,
+    handle: ({ ctx, body }) => createForgeRepository(ctx, body),
+  }),
+];

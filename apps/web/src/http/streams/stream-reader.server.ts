@@ -42,6 +42,12 @@ export async function watchReader(reader: StreamReader, signal: AbortSignal): Pr
   }
 }
 
+/** Of whom streams are counted; null for the operator. */
+function readerId(actor: Context["actor"]): string | null {
+  if (actor.kind === "apiKey") return actor.keyId;
+  return actor.kind === "user" ? actor.userId : null;
+}
+
 let openStreams = 0;
 const openByUser = new Map<string, number>();
 
@@ -53,7 +59,7 @@ const openByUser = new Map<string, number>();
 export function countStream({ ctx }: StreamReader): () => void {
   if (openStreams >= maxStreams)
     throw new TowpathError("limit_reached", "Too many people are reading logs right now. Try again in a moment.");
-  const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
+  const userId = readerId(ctx.actor);
   const own = userId === null ? 0 : (openByUser.get(userId) ?? 0);
   if (own >= maxStreamsPerUser) {
     throw new TowpathError("limit_reached", `You have ${own} logs open, which is the limit. Close one and try again.`);

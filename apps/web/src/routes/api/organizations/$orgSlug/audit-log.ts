@@ -1,6 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { parseInput } from "@towpath/core/input";
 import { withPermission } from "~/http/access.ts";
-import { auditExport } from "~/http/audit-export.server.ts";
+import { auditExport, auditExportSchema } from "~/http/audit-export.server.ts";
 import { signedInContext } from "~/http/caller.server.ts";
 import { respond } from "~/http/request.server.ts";
 
@@ -14,7 +15,8 @@ export const Route = createFileRoute("/api/organizations/$orgSlug/audit-log")({
           ({ request, params }) =>
             respond(request, async () => {
               const { ctx } = await signedInContext(request.headers);
-              return auditExport(ctx, params.orgSlug, new URL(request.url).searchParams);
+              const query = parseInput(auditExportSchema, Object.fromEntries(new URL(request.url).searchParams));
+              return auditExport(ctx, params.orgSlug, query);
             }),
       ),
     },

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { type Operation, operation } from "~/http/rest/operation.server.ts";
+import { createResetLink } from "./password-reset.server.ts";
+
+/** `./towpath reset-password` (AUTH-2). */
+export const passwordResetOperations: readonly Operation[] = [
+  operation({
+    method: "POST",
+    path: "/password-resets",
+    id: "createPasswordReset",
+    permission: "operator",
+    summary:
+      "a link with which a person sets a new password; with `removeSecondFactor` their two-factor sign-in is turned off",
+    body: z.object({ email: z.string().min(1).max(254), removeSecondFactor: z.boolean().default(false) }),
+    handle: ({ ctx, body }) => createResetLink(ctx, body),
+  }),
+];

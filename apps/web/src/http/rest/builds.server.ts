@@ -1,0 +1,103 @@
+import { cancelBuild, getBuild, listBuilds, startBuild, startBuildSchema } from "@towpath/core/build";
+import { listBuildsSchema } from "@towpath/core/build/schema";
+import { makeDeploymentLive, promoteDeployment } from "@towpath/core/deployment";
+import { decideForkPullRequest, decisionSchema, listForkPullRequests } from "@towpath/core/fork-pull-request";
+import { type Operation, operation } from "./operation.server.ts";
+
+const pageSchema = listBuildsSchema.pick({ limit: true, after: true, branch: true });
+
+/** Builds, deployments, and pull requests from forks. */
+export const buildOperations: readonly Operation[] = [
+  operation({
+    method: "POST",
+    path: "/projects/{name}/builds",
+    id: "startBuild",
+    permission: "build.start",
+    summary: "builds the newest commit of a branch, a commit, or a version of the package",
+    body: startBuildSchema.pick({ branch: true, commitSha: true, version: true, reuse: true }),
+    handle: ({ ctx, project, body }) => {
+      const trigger = project.package ? "package" : "cli";
+      return startBuild({ ctx, input: { ...body, orgSlug: project.orgSlug, projectName: project.name, trigger } });
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/builds",
+    id: "listBuilds",
+    permission: "build.read",
+    summary: "builds, newest first; with `?branch=`, those of a branch",
+    query: pageSchema,
+    handle: ({ ctx, project, query }) =>
+      listBuilds({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name, ...query } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/deployments",
+    id: "listDeployments",
+    permission: "build.read",
+    summary: "builds that have a deployment, newest first; with `?branch=`, those of a branch",
+    query: pageSchema,
+    handle: ({ ctx, project, query }) =>
+      listBuilds({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name, deployed: true, ...query } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/builds/{buildId}",
+    id: "readBuild",
+    permission: "build.read",
+    summary: "a build with its diagnosis and warnings",
+    handle: async ({ ctx, params }) => {
+      const build = await getBuild({ ctx, input: { buildId: params.buildId } });
+      const { diagnosis, warnings } = build;
+      return { build, url: build.deployment?.url ?? null, diagnosis, warnings };
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/builds/{buildId}/cancel",
+    id: "cancelBuild",
+    permission: "build.start",
+    summary: "ends a build that waits or runs",
+    handle: async ({ ctx, params }) => ({ build: await cancelBuild({ ctx, input: { buildId: params.buildId } }) }),
+  }),
+  operation({
+    method: "POST",
+    path: "/deployments/{deploymentId}/live",
+    id: "makeDeploymentLive",
+    permission: "build.start",
+    summary: "makes an earlier deployment of its branch live once its server answers, without a build",
+    handle: ({ ctx, params }) => makeDeploymentLive({ ctx, input: { deploymentId: params.deploymentId } }),
+  }),
+  operation({
+    method: "POST",
+    path: "/deployments/{deploymentId}/promote",
+    id: "promoteDeployment",
+    permission: "build.start",
+    summary: "puts a preview into production with production's variables, without building it again",
+    handle: async ({ ctx, params }) => ({
+      build: await promoteDeployment({ ctx, input: { deploymentId: params.deploymentId } }),
+    }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/fork-pull-requests",
+    id: "listForkPullRequests",
+    permission: "project.read",
+    summary: "open pull requests from forks, and whether their newest commit waits for approval",
+    handle: async ({ ctx, project }) => ({
+      data: await listForkPullRequests({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
+    }),
+  }),
+  operation({
+    method: "POST",
+    path: "/projects/{name}/fork-pull-requests/{number}",
+    id: "decideForkPullRequest",
+    permission: "build.approve",
+    summary: "approves or declines a commit of a pull request from a fork",
+    body: decisionSchema.omit({ number: true }),
+    handle: ({ ctx, params, project, body }) => {
+      const { orgSlug, name: projectName } = project;
+      return decideForkPullRequest({ ctx, input: { orgSlug, projectName, number: params.number, ...body } });
+    },
+  }),
+];

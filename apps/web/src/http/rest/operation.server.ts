@@ -1,0 +1,99 @@
+import { authorize, type Permission } from "@towpath/core/authorize";
+import type { Context } from "@towpath/core/context";
+import { notFound, TowpathError } from "@towpath/core/errors";
+import { ensureLocalOrganization } from "@towpath/core/organization";
+import { findProjectOfInstance, type ProjectDetailView } from "@towpath/core/project";
+import { organization } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import type { z } from "zod";
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type Method = (typeof methods)[number];
+
+type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never;
+
+/** What a handler gets: everything has been checked. */
+type Call<Path extends string, Query, Body> = {
+  readonly ctx: Context;
+  readonly request: Request;
+  readonly params: Readonly<Record<ParameterOf<Path>, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** Of a path with `{name}`. */
+  readonly project: Path extends `${string}{name}${string}` ? ProjectDetailView : null;
+  /** Of a path with `{name}` or `{slug}`. */
+  readonly orgSlug: string;
+};
+
+/**
+ * What a caller must have. A permission is checked before the handler runs, in the organization of `{name}` or `{slug}`;
+ * of a path without these, by the verb that the handler calls. `operator`: the operator token only. `public`: nothing.
+ */
+type Need = Permission | "operator" | "public";
+
+type Declared<Path extends string, Query extends z.ZodType, Body extends z.ZodType> = {
+  readonly method: Method;
+  /** Below `/api/v1`. */
+  readonly path: Path;
+  /** `operationId` in the OpenAPI document. */
+  readonly id: string;
+  readonly permission: Need;
+  /** In the imperative or as what comes back, in a few words. */
+  readonly summary: string;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Default: 64 KiB. */
+  readonly maxBodyBytes?: number;
+  /** What it returns is the JSON answer, unless it is a Response. */
+  handle(call: Call<Path, z.output<Query>, z.output<Body>>): Promise<unknown>;
+};
+
+/** An entry of the one table from which requests are dispatched and the OpenAPI document is made. */
+export type Operation = Omit<Declared<string, z.ZodType, z.ZodType>, "handle"> & {
+  handle(call: Call<string, unknown, unknown>): Promise<unknown>;
+};
+
+/** Checks the types of an entry. */
+export const operation = <const Path extends string, Query extends z.ZodType, Body extends z.ZodType>(
+  declared: Declared<Path, Query, Body>,
+): Operation => declared as unknown as Operation;
+
+/** The organization that the operator names, otherwise the instance's own; of an API key its own. */
+export async function organizationSlug(ctx: Context, slug: string | null | undefined): Promise<string> {
+  const { actor } = ctx;
+  if (!slug && actor.kind !== "apiKey") return (await ensureLocalOrganization({ ctx })).slug;
+  const isIt = slug ? eq(organization.slug, slug) : undefined;
+  const own = actor.kind === "apiKey" ? eq(organization.id, actor.organizationId) : undefined;
+  const [found] = await ctx.db
+    .select({ slug: organization.slug })
+    .from(organization)
+    .where(own ?? isIt);
+  // An organization of others is as if it weren't there.
+  if (!found || (slug && found.slug !== slug)) throw notFound("organization");
+  return found.slug;
+}
+
+/**
+ * A project by its name, a former one or its id alone.
+ *
+ * @throws TowpathError `not_found`, also for a project of others
+ */
+export async function projectOf(ctx: Context, name: string): Promise<ProjectDetailView> {
+  const found = await findProjectOfInstance({ ctx, input: { name } });
+  // The CLI calls projects servers.
+  if (!found) throw notFound("server");
+  return found;
+}
+
+/** @throws TowpathError `forbidden` when the actor lacks the permission in the organization */
+export async function requirePermission(ctx: Context, need: Need, orgSlug: string): Promise<void> {
+  if (need !== "operator" && need !== "public") await authorize(ctx, need, { orgSlug });
+}
+
+/** @throws TowpathError `forbidden` for an API key */
+export function requireOperator({ actor }: Context): void {
+  if (actor.kind === "operator") return;
+  throw new TowpathError("forbidden", "Forbidden: this needs the operator token of the instance.");
+}

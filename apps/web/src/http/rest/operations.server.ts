@@ -1,0 +1,58 @@
+import { organization } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { services } from "~/compose.server.ts";
+import { activityOperations } from "./activity.server.ts";
+import { buildOperations } from "./builds.server.ts";
+import { dispatch } from "./dispatch.server.ts";
+import { openApiDocument } from "./openapi.server.ts";
+import { type Operation, operation } from "./operation.server.ts";
+import { packageOperations } from "./packages.server.ts";
+import { peopleOperations } from "./people.server.ts";
+import { projectOperations } from "./projects.server.ts";
+import { repositoryOperations } from "./repositories.server.ts";
+import { settingOperations } from "./settings.server.ts";
+
+const callerOperation = operation({
+  method: "GET",
+  path: "/caller",
+  id: "readCaller",
+  permission: "organization.read",
+  summary: "who calls: the operator, or an API key and its organization; and how addresses of servers are formed",
+  handle: async ({ ctx }) => {
+    const { actor } = ctx;
+    const serverUrl = services().config.serverUrlTemplate;
+    if (actor.kind !== "apiKey") return { kind: "operator", organization: null, serverUrl };
+    const [own] = await ctx.db
+      .select({ slug: organization.slug, name: organization.name })
+      .from(organization)
+      .where(eq(organization.id, actor.organizationId));
+    return { kind: actor.userId === null ? "organization" : "personal", organization: own ?? null, serverUrl };
+  },
+});
+
+const all: readonly Operation[] = [
+  callerOperation,
+  ...repositoryOperations,
+  ...projectOperations,
+  ...packageOperations,
+  ...buildOperations,
+  ...settingOperations,
+  ...activityOperations,
+  ...peopleOperations,
+];
+
+/** Handles requests below `/api/v1`: all operations of this directory, and those of features. */
+export function restHandler(
+  ofFeatures: readonly Operation[],
+): (call: { readonly request: Request }) => Promise<Response> {
+  const document: Operation = operation({
+    method: "GET",
+    path: "/openapi.json",
+    id: "readOpenApi",
+    permission: "public",
+    summary: "this API as OpenAPI 3.1",
+    handle: async () => openApiDocument(operations, services().config.baseUrl),
+  });
+  const operations: readonly Operation[] = [...all, ...ofFeatures, document];
+  return ({ request }) => dispatch(request, operations);
+}

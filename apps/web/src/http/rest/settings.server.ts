@@ -1,0 +1,156 @@
+import { getAccess, saveAccess } from "@towpath/core/access";
+import { accessSchema } from "@towpath/core/access/schema";
+import { clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "@towpath/core/admin-jwt";
+import { getCallLimits, saveCallLimits } from "@towpath/core/call-limit";
+import { callLimitSchema } from "@towpath/core/call-limit/schema";
+import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
+import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
+import { createSecret, deleteSecret, listSecrets, updateSecret } from "@towpath/core/secret";
+import { createSecretSchema, updateSecretSchema } from "@towpath/core/secret/schema";
+import { type Operation, operation } from "./operation.server.ts";
+
+/** Of a body with a value of 64 KiB, however it is escaped. */
+const maxSecretBodyBytes = 512 * 1024;
+
+/** Variables of a server. Values are read in the dashboard only, where a person is named in the audit log. */
+const secretOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/projects/{name}/secrets",
+    id: "listSecrets",
+    permission: "secret.read",
+    summary: "its variables, never their values",
+    handle: async ({ ctx, project }) => ({ data: await listSecrets({ ctx, input: { projectId: project.id } }) }),
+  }),
+  operation({
+    method: "POST",
+    path: "/projects/{name}/secrets",
+    id: "createSecret",
+    permission: "secret.manage",
+    summary: "creates a variable",
+    body: createSecretSchema,
+    maxBodyBytes: maxSecretBodyBytes,
+    handle: ({ ctx, project, body }) => createSecret({ ctx, input: { ...body, projectId: project.id } }),
+  }),
+  operation({
+    method: "PATCH",
+    path: "/projects/{name}/secrets/{keyName}",
+    id: "updateSecret",
+    permission: "secret.manage",
+    summary: "changes what is given of a variable",
+    body: updateSecretSchema.omit({ keyName: true }),
+    maxBodyBytes: maxSecretBodyBytes,
+    handle: ({ ctx, params, project, body }) =>
+      updateSecret({ ctx, input: { ...body, projectId: project.id, keyName: params.keyName } }),
+  }),
+  operation({
+    method: "DELETE",
+    path: "/projects/{name}/secrets/{keyName}",
+    id: "deleteSecret",
+    permission: "secret.manage",
+    summary: "deletes a variable",
+    handle: ({ ctx, params, project }) =>
+      deleteSecret({ ctx, input: { projectId: project.id, keyName: params.keyName } }),
+  }),
+];
+
+const portalOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/organizations/{slug}/portals",
+    id: "listPortals",
+    permission: "project.read",
+    summary: "portals, with their servers",
+    handle: ({ ctx, orgSlug }) => listPortals({ ctx, input: { orgSlug } }),
+  }),
+  operation({
+    method: "POST",
+    path: "/organizations/{slug}/portals",
+    id: "createPortal",
+    permission: "project.create",
+    summary: "creates a portal",
+    body: createPortalSchema,
+    handle: ({ ctx, orgSlug, body }) => createPortal({ ctx, input: { ...body, orgSlug } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/portal",
+    id: "readPortal",
+    permission: "build.read",
+    summary: "a portal's servers, and what it offers of each",
+    handle: ({ ctx, project }) => getPortal({ ctx, input: { projectId: project.id } }),
+  }),
+  operation({
+    method: "PATCH",
+    path: "/projects/{name}/portal",
+    id: "updatePortal",
+    permission: "project.update",
+    summary: "changes its `servers` (all of them) or `instructions`",
+    body: updatePortalSchema,
+    handle: ({ ctx, project, body }) => updatePortal({ ctx, input: { ...body, projectId: project.id } }),
+  }),
+];
+
+/** What belongs to a server: who may call it and how often, its variables, its admin JWTs, the servers of a portal. */
+export const settingOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/projects/{name}/access",
+    id: "readAccess",
+    permission: "access.read",
+    summary: "who may call, and which tools",
+    handle: ({ ctx, project }) => getAccess({ ctx, input: { projectId: project.id } }),
+  }),
+  operation({
+    method: "PUT",
+    path: "/projects/{name}/access",
+    id: "saveAccess",
+    permission: "access.manage",
+    summary: "replaces it",
+    body: accessSchema,
+    handle: ({ ctx, project, body }) => saveAccess({ ctx, input: { ...body, projectId: project.id } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/limits",
+    id: "readLimits",
+    permission: "project.read",
+    summary: "how much it may be called",
+    handle: ({ ctx, project }) => getCallLimits({ ctx, input: { projectId: project.id } }),
+  }),
+  operation({
+    method: "PUT",
+    path: "/projects/{name}/limits",
+    id: "saveLimits",
+    permission: "limit.manage",
+    summary: "replaces that",
+    body: callLimitSchema,
+    handle: ({ ctx, project, body }) => saveCallLimits({ ctx, input: { ...body, projectId: project.id } }),
+  }),
+  ...secretOperations,
+  operation({
+    method: "POST",
+    path: "/projects/{name}/admin-jwt",
+    id: "issueAdminJwt",
+    permission: "adminJwt.manage",
+    summary: "an admin JWT, from the cache or newly signed",
+    handle: ({ ctx, project }) => getAdminJwt({ ctx, input: { projectId: project.id } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/admin-jwt",
+    id: "readAdminJwtCache",
+    permission: "adminJwt.manage",
+    summary: "statistics of the cache",
+    handle: ({ ctx, project }) => getAdminJwtCacheStats({ ctx, input: { projectId: project.id } }),
+  }),
+  operation({
+    method: "DELETE",
+    path: "/projects/{name}/admin-jwt",
+    id: "clearAdminJwtCache",
+    permission: "adminJwt.manage",
+    summary: "revokes all admin JWTs and clears the cache",
+    handle: ({ ctx, project }) => clearAdminJwtCache({ ctx, input: { projectId: project.id } }),
+  }),
+  ...portalOperations,
+];

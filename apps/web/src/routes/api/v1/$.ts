@@ -1,0 +1,19 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { passwordResetOperations } from "~/features/sign-in/password-reset-operation.server.ts";
+import { withoutPermission } from "~/http/access.ts";
+import { restHandler } from "~/http/rest/operations.server.ts";
+
+const handle = restHandler(passwordResetOperations);
+
+/** OPS-4: the table of operations in `http/rest` says what there is and who may use it. */
+export const Route = createFileRoute("/api/v1/$")({
+  server: {
+    handlers: {
+      GET: withoutPermission("operation", handle),
+      POST: withoutPermission("operation", handle),
+      PUT: withoutPermission("operation", handle),
+      PATCH: withoutPermission("operation", handle),
+      DELETE: withoutPermission("operation", handle),
+    },
+  },
+});

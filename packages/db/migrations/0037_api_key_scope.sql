@@ -1,0 +1,1 @@
+ALTER TABLE "apikey" ADD COLUMN "scope" text DEFAULT 'call' NOT NULL;
