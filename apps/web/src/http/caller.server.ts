@@ -66,7 +66,7 @@ export async function tokenContext(request: Request): Promise<Context> {
 }
 
 /** The same for a token that came in another way. */
-export async function contextOfToken(token: string, headers: Headers): Promise<Context> {
+async function contextOfToken(token: string, headers: Headers): Promise<Context> {
   const { config, contextFor } = services();
   const ipAddress = headers.get(clientAddressHeader);
   if (token.startsWith(apiKeyPrefix)) return contextFor({ ...(await managingKey(token)), ipAddress });

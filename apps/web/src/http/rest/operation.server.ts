@@ -8,7 +8,7 @@ import { eq } from "drizzle-orm";
 import type { z } from "zod";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-export type Method = (typeof methods)[number];
+type Method = (typeof methods)[number];
 
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
