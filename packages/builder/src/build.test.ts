@@ -31,6 +31,8 @@ def add(a: int, b: int) -> int:
     return a + b
 `;
 const requirements = { "requirements.txt": "fastmcp\n" };
+/** For tests in which the framework doesn't matter: its import takes a second of processor time. */
+const small = { "requirements.txt": "idna\n" };
 
 type Success = Extract<BuildResult, { ok: true }>;
 
@@ -65,11 +67,11 @@ test("BLD-6 BLD-3 a repository becomes layers and a manifest; the log has every 
 });
 
 test("BLD-3 both layers contain bytecode that stays valid when layers are copied", async () => {
-  const { layers } = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
+  const { layers } = success(await workshop.tryBuild({ "server.py": plainServer, ...small }));
   const site = `lib/python${layers.pythonVersion.split(".").slice(0, 2).join(".")}/site-packages`;
   for (const directory of [
     join(await layer(layers.code), "__pycache__"),
-    join(await layer(layers.dependencies), site, "fastmcp/__pycache__"),
+    join(await layer(layers.dependencies), site, "idna/__pycache__"),
   ]) {
     const [name = ""] = await readdir(directory);
     // PEP 552: the second word is 1 for hash-based bytecode that is not checked against its source.
@@ -78,11 +80,11 @@ test("BLD-3 both layers contain bytecode that stays valid when layers are copied
 });
 
 test("BLD-3 BLD-16 a change of code alone reuses the dependency layer, and the log says so", async () => {
-  const first = success(await workshop.tryBuild({ "server.py": server, ...requirements }));
+  const first = success(await workshop.tryBuild({ "server.py": plainServer, ...small }));
   // Nothing names the entrypoint: it is found, and the result has it (BLD-16).
   const words = { entrypoint: "", arguments: ["--greeting", "good day"] };
   const likelier = { "demo/__main__.py": 'print("mentions mcp, and starts nothing")\n' };
-  const tried = await workshop.tryBuild({ "server.py": `${server}\n# changed\n`, ...requirements, ...likelier }, words);
+  const tried = await workshop.tryBuild({ "server.py": `${plainServer}\n# changed\n`, ...small, ...likelier }, words);
   expect(success(tried).program).toEqual({ entrypoint: "server.py", arguments: words.arguments });
   expect(tried.text).toContain("plan step Entrypoint demo: found, as the settings name none;");
   expect(tried.text).toContain("inspect step The program ended without starting a server.");
@@ -224,7 +226,7 @@ test("BLD-18 when the host lacks the .python-version, the build uses another Pyt
 
 test("RUN-1 a build that would fill the disk is stopped", async () => {
   const greedy = await openWorkshop({ limits: { freeBytes: Number.MAX_SAFE_INTEGER } });
-  const { result } = await greedy.tryBuild({ "server.py": server, ...requirements });
+  const { result } = await greedy.tryBuild({ "server.py": plainServer, ...small });
   expect(result).toMatchObject({ ok: false, diagnosis: { phase: "install", title: "The disk is nearly full" } });
   await greedy.close();
 });
@@ -327,7 +329,7 @@ os.write(file, b"one more")
 });
 
 test("RUN-4 the server is inspected with its own environment, which install steps never see", async () => {
-  const needy = `import os\n${server}\nmcp.instructions = os.environ["API_TOKEN"]\n`;
+  const needy = `import os\n${plainServer}\ninstructions = os.environ["API_TOKEN"]\n`;
   // The build runs this code of the repository, which prints its environment and fails.
   const spy = `import os, sys\nprint("SEEN " + " ".join(sorted(os.environ)), file=sys.stderr)\nraise SystemExit(3)\n`;
   const environment = { API_TOKEN: "s3cret-value" };
@@ -340,7 +342,7 @@ test("RUN-4 the server is inspected with its own environment, which install step
   expect(built.text).not.toContain("API_TOKEN");
   expect(built.text).not.toContain("s3cret-value");
 
-  const { manifest } = success(await workshop.tryBuild({ "server.py": needy, ...requirements }, { environment }));
+  const { manifest } = success(await workshop.tryBuild({ "server.py": needy, ...small }, { environment }));
   expect(manifest.instructions).toBe("s3cret-value");
 });
 
@@ -349,7 +351,7 @@ test("BLD-13 a canceled build stops at once and leaves nothing behind", async ()
   const slow = "import time\ntime.sleep(60)\n";
   const start = performance.now();
   const running = workshop.tryBuild(
-    { "server.py": slow, ...requirements },
+    { "server.py": slow, ...small },
     {
       signal: cancel.signal,
       log: (phase, _kind, text) => {
@@ -377,7 +379,7 @@ test("BLD-13 a build that exceeds its time limit says in which phase it was stop
 test("RUN-8 the next start removes what a killed builder left, but not running builds", async () => {
   const builds = join(workshop.dataDirectory, "builds");
   await mkdir(join(builds, "0190-dead.999999999.1/dependencies"), { recursive: true });
-  const running = workshop.tryBuild({ "server.py": `${server}\n# running\n`, ...requirements });
+  const running = workshop.tryBuild({ "server.py": `${plainServer}\n# running\n`, ...small });
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(await workshop.builder.cleanScratch()).toBe(1);
   success(await running);

@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { BuildFailure, diagnosis } from "../failure.ts";
@@ -31,7 +33,7 @@ export async function planSource(
   const worker = new Worker(program, {
     workerData: request,
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },
-    env: {},
+    env: compileCache(),
   });
   const limit = AbortSignal.timeout(timeoutMs);
   const aborted = AbortSignal.any([signal, limit]);
@@ -51,6 +53,12 @@ export async function planSource(
     // Ends the thread even in the middle of a loop.
     await worker.terminate();
   }
+}
+
+/** A thread compiles its modules anew, which takes most of a plan's processor time, unless it is told of the cache. */
+function compileCache(): Record<string, string> {
+  const directory = getCompileCacheDir();
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) };
 }
 
 function planOf(answer: PlanAnswer): Plan {

@@ -1,4 +1,4 @@
-import { lstat, readdir, statfs } from "node:fs/promises";
+import { lstat, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExitReason } from "../port.ts";
 
@@ -33,33 +33,36 @@ export type DiskWatch = {
  * Watches how much a build writes while packages' build scripts run. Without quotas the kernel can't limit a directory,
  * so a build can overshoot by what it writes between two checks. The kernel does limit each file, and refuses to
  * reserve space in one call (see the sandbox's `fileBytes` and system call filter). Both are measured only when enough
- * was written since the last time for the build to have reached its limit.
+ * was written since the last time for the build to have reached its limit, or after a while: looking at each file of a
+ * large cache takes seconds of processor time, and most builds end before it is needed once.
  */
 export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimits): DiskWatch {
   const controller = new AbortController();
   const { signal } = controller;
   let base: { readonly free: number; readonly headroom: number; readonly time: number } | null = null;
   let measuring = false;
-  let cacheBefore: number | null = null;
-  const measure = async (free: number) => {
+  let since: number | null = null;
+  const measure = async (free: number, sinceMs: number) => {
     measuring = true;
-    const [own, cached] = await Promise.all([directoryBytes(directory, signal), directoryBytes(cache, signal)]).finally(
-      () => {
-        measuring = false;
-      },
-    );
-    cacheBefore ??= cached;
-    const bytes = own + Math.max(0, cached - cacheBefore);
-    if (bytes > maxBytes) controller.abort("disk-limit");
-    base = { free, headroom: maxBytes - bytes, time: performance.now() };
+    try {
+      const sizes = [directoryBytes(directory, 0, signal), directoryBytes(cache, sinceMs, signal)];
+      const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+      if (bytes > maxBytes) controller.abort("disk-limit");
+      base = { free, headroom: maxBytes - bytes, time: performance.now() };
+    } finally {
+      measuring = false;
+    }
   };
   const check = async () => {
     const { bavail, bsize } = await statfs(directory);
     const free = bavail * bsize;
     if (free < minFreeBytes) controller.abort("disk-full");
+    // By the file system's clock, as the times that it is compared with. The build has written nothing so far.
+    since ??= (await stat(directory)).ctimeMs;
+    base ??= { free, headroom: maxBytes, time: performance.now() };
     if (signal.aborted || measuring) return;
-    const due = base === null || base.free - free > base.headroom || performance.now() - base.time > measureEveryMs;
-    if (due) await measure(free);
+    const due = base.free - free > base.headroom || performance.now() - base.time > measureEveryMs;
+    if (due) await measure(free, since);
   };
   // If the check itself fails, the build continues.
   const checkQuietly = () => void check().catch(() => {});
@@ -77,8 +80,11 @@ export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimi
   };
 }
 
-/** Bytes on disk of everything below a directory; what vanishes meanwhile doesn't count. */
-async function directoryBytes(root: string, signal: AbortSignal): Promise<number> {
+/**
+ * Bytes on disk of the files below a directory; what vanishes meanwhile doesn't count.
+ * @param sinceMs files whose inode changed last before it don't count; unlike other times, programs can't set that one
+ */
+async function directoryBytes(root: string, sinceMs: number, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   let entries = 0;
   const waiting = [root];
@@ -91,7 +97,7 @@ async function directoryBytes(root: string, signal: AbortSignal): Promise<number
     const sizes = await Promise.all(
       files.map((file) =>
         lstat(file).then(
-          ({ blocks }) => blocks * 512,
+          ({ blocks, ctimeMs }) => (ctimeMs < sinceMs ? 0 : blocks * 512),
           () => 0,
         ),
       ),
