@@ -20,13 +20,8 @@ export type Verdict = {
 export function judge(server: CorpusServer, alone: Alone, { deploys, unasked, served }: Tried): Verdict {
   const [first, last] = [deploys[0] as Deployed, deploys.at(-1) as Deployed];
   const lacking = (server.fails ?? []).filter((text) => !includes(first.said, text)).concat(unasked);
-  const isExcused = !last.live && (server.failsOffline?.every((text) => includes(last.said, text)) ?? false);
   const failed = !first.live;
-  const diagnosis = failed
-    ? isExcused || (lacking.length === 0 && (server.fails || last.live))
-      ? "right"
-      : "wrong"
-    : null;
+  const diagnosis = failed ? (lacking.length === 0 && (server.fails || last.live) ? "right" : "wrong") : null;
   const tools = served === null || served instanceof Error ? null : served.tools;
   const missing = tools === null || !("tools" in alone) ? null : alone.tools.filter((tool) => !tools.includes(tool));
   const complete = missing === null ? null : missing.length === 0;
@@ -44,7 +39,7 @@ export function judge(server: CorpusServer, alone: Alone, { deploys, unasked, se
     complete,
     seconds: last.seconds,
     diagnosis,
-    isAsItShouldBe: isExcused || (server.fails === undefined ? works : failed && diagnosis === "right"),
+    isAsItShouldBe: server.fails === undefined ? works : failed && diagnosis === "right",
     note: notes
       .filter((note) => note !== "")
       .join("; ")

@@ -12,8 +12,6 @@ export type CorpusServer = {
   readonly call?: { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
   /** It can't go live: what a right diagnosis says, all of it, whatever the case of letters. */
   readonly fails?: readonly string[];
-  /** On a host without the internet it may not go live, if the diagnosis says this. */
-  readonly failsOffline?: readonly string[];
 };
 
 export const nameOf = (server: CorpusServer): string => server.package.split("==")[0] ?? server.package;

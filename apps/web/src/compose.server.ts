@@ -12,7 +12,7 @@ import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
-import { createPackageIndex } from "@towpath/package-index";
+import { createPackageIndex, createServerRegistry } from "@towpath/package-index";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
 import { type Logger, pino } from "pino";
@@ -68,6 +68,7 @@ function compose(config: WebConfig): Services {
   const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
   const repositories = gitHub && createRepositoryHost(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
+  const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
   const policy = createAddressPolicy(config.externalNetworks);
@@ -85,6 +86,7 @@ function compose(config: WebConfig): Services {
     clock: systemClock,
     repositories,
     packages,
+    serverRegistry,
     serverUrlTemplate: config.serverUrlTemplate,
     secrets,
     fetchDocument: (url) => fetchDocument(url, { allowLoopback: config.localOAuthClients }),

@@ -4,7 +4,7 @@ import { parseNetworks } from "@towpath/egress";
 import { gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
-import { indexesOf, packageIndexSettings } from "@towpath/package-index";
+import { indexesOf, packageIndexSettings, serverRegistrySettings } from "@towpath/package-index";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
@@ -40,6 +40,7 @@ const settings = z.object({
   ...callLimitSettings,
   ...chatSettings,
   ...packageIndexSettings,
+  ...serverRegistrySettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Where the instance is, which decides its base URL (OPS-5). */
   TOWPATH_ENVIRONMENT: z
@@ -165,6 +166,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
       : null,
     gitHub: gitHub?.data ? gitHubConfigFrom(gitHub.data) : null,
     packageIndexes: indexesOf(given),
+    registryUrl: values.TOWPATH_REGISTRY_URL,
     thirdParties: thirdPartiesFrom(values),
     /** Only whether there is one: the worker connects to it. */
     sendsMail: mail.data !== null,

@@ -63,6 +63,7 @@ import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug
 import { Route as OrgSlugPortalsNewRouteImport } from "./routes/$orgSlug/portals_.new";
 import { Route as OrgSlugServersExternalRouteImport } from "./routes/$orgSlug/servers_.external";
 import { Route as OrgSlugServersPackageRouteImport } from "./routes/$orgSlug/servers_.package";
+import { Route as OrgSlugServersRegistryRouteImport } from "./routes/$orgSlug/servers_.registry";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsAuditLogRouteImport } from "./routes/$orgSlug/settings/audit-log";
@@ -396,6 +397,11 @@ const OrgSlugServersExternalRoute = OrgSlugServersExternalRouteImport.update({
 const OrgSlugServersPackageRoute = OrgSlugServersPackageRouteImport.update({
   id: "/servers_/package",
   path: "/servers/package",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugServersRegistryRoute = OrgSlugServersRegistryRouteImport.update({
+  id: "/servers_/registry",
+  path: "/servers/registry",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
 const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
@@ -744,6 +750,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
+  "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -850,6 +857,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
+  "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -960,6 +968,7 @@ export interface FileRoutesById {
   "/$orgSlug/portals_/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers_/external": typeof OrgSlugServersExternalRoute;
   "/$orgSlug/servers_/package": typeof OrgSlugServersPackageRoute;
+  "/$orgSlug/servers_/registry": typeof OrgSlugServersRegistryRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -1070,6 +1079,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
     | "/$orgSlug/servers/package"
+    | "/$orgSlug/servers/registry"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1176,6 +1186,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
     | "/$orgSlug/servers/package"
+    | "/$orgSlug/servers/registry"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1285,6 +1296,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/portals_/new"
     | "/$orgSlug/servers_/external"
     | "/$orgSlug/servers_/package"
+    | "/$orgSlug/servers_/registry"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1778,6 +1790,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugServersPackageRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/servers_/registry": {
+      id: "/$orgSlug/servers_/registry";
+      path: "/servers/registry";
+      fullPath: "/$orgSlug/servers/registry";
+      preLoaderRoute: typeof OrgSlugServersRegistryRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/settings/": {
       id: "/$orgSlug/settings/";
       path: "/settings";
@@ -2223,6 +2242,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugPortalsNewRoute: typeof OrgSlugPortalsNewRoute;
   OrgSlugServersExternalRoute: typeof OrgSlugServersExternalRoute;
   OrgSlugServersPackageRoute: typeof OrgSlugServersPackageRoute;
+  OrgSlugServersRegistryRoute: typeof OrgSlugServersRegistryRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
   OrgSlugSettingsGeneralRoute: typeof OrgSlugSettingsGeneralRoute;
@@ -2249,6 +2269,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugPortalsNewRoute: OrgSlugPortalsNewRoute,
   OrgSlugServersExternalRoute: OrgSlugServersExternalRoute,
   OrgSlugServersPackageRoute: OrgSlugServersPackageRoute,
+  OrgSlugServersRegistryRoute: OrgSlugServersRegistryRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
   OrgSlugSettingsGeneralRoute: OrgSlugSettingsGeneralRoute,

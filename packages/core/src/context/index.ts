@@ -11,6 +11,7 @@ import type {
   PackageIndex,
   RepositoryHost,
   ServerHost,
+  ServerRegistry,
 } from "../ports/index.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
@@ -48,6 +49,8 @@ export type Context = {
   readonly repositories?: RepositoryHost | null;
   /** Absent in processes that deploy no packages. */
   readonly packages?: PackageIndex;
+  /** Null where the operator switched it off; absent in processes in which nobody searches. */
+  readonly serverRegistry?: ServerRegistry | null;
   /** Without it, verbs that use secrets throw `not_configured`. */
   readonly secrets?: SecretBox;
   /**

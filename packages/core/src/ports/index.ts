@@ -3,6 +3,7 @@ import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import type { Commit, Repository } from "../project/project.schema.ts";
+import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
 export const jobPayloadSchemas = {
@@ -104,6 +105,23 @@ export type PackageIndex = {
 export function requirePackageIndex(ctx: { readonly packages?: PackageIndex }): PackageIndex {
   if (ctx.packages) return ctx.packages;
   throw new TowpathError("not_configured", "Packages can't be deployed from here.");
+}
+
+/** The registry in which people find servers, such as the official one of MCP. */
+export type ServerRegistry = {
+  /** For people. */
+  readonly host: string;
+  /**
+   * Latest versions of servers whose name contains the text, a page of them.
+   * @throws TowpathError `upstream_unavailable`
+   */
+  search(text: string): Promise<readonly RegistryEntry[]>;
+};
+
+/** @throws TowpathError `not_configured` */
+export function requireServerRegistry(ctx: { readonly serverRegistry?: ServerRegistry | null }): ServerRegistry {
+  if (ctx.serverRegistry) return ctx.serverRegistry;
+  throw new TowpathError("not_configured", "This instance has no registry to search. Paste a server.json instead.");
 }
 
 /** An email message to one person. Texts are plain; the mail has them as text and as simple HTML. */

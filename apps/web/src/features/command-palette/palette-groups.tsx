@@ -11,6 +11,7 @@ import {
   Package,
   Plus,
   RotateCw,
+  Search,
   Server,
   Sun,
   UserRound,
@@ -186,6 +187,13 @@ function creating(organization: OrganizationAccessView | null, actions: PaletteA
       keywords: ["create", "pypi", "index", "install"],
       icon: <Package aria-hidden />,
       run: to("servers/package"),
+    },
+    {
+      id: "find-server",
+      label: "Find a server in a registry",
+      keywords: ["create", "search", "server.json", "published"],
+      icon: <Search aria-hidden />,
+      run: to("servers/registry"),
     },
     {
       id: "new-portal",

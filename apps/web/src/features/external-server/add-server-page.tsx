@@ -6,9 +6,17 @@ import { CredentialFields, useCredential } from "./credential-fields.tsx";
 import { useAddServer } from "./use-add-server.ts";
 
 /** Adds a server that runs elsewhere, by its URL (ORG-9). */
-export function AddServerPage({ orgSlug, proposal }: { readonly orgSlug: string; readonly proposal: NameProposal }) {
+export function AddServerPage({
+  orgSlug,
+  proposal,
+  initialUrl,
+}: {
+  readonly orgSlug: string;
+  readonly proposal: NameProposal;
+  readonly initialUrl: string;
+}) {
   const added = useAdded(orgSlug, proposal);
-  const [url, setUrl] = useState("");
+  const [url, setUrl] = useState(initialUrl);
   const credential = useCredential();
   const { submit, progress, problems, failure, busy } = useAddServer(orgSlug);
   const { choice, authMode } = added;

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { projectNameSchema } from "@towpath/core/project/schema";
 import { Dices } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { useSettled } from "~/ui/use-settled.ts";
 import { checkProjectName, proposeServerName } from "./onboarding.functions.ts";
 
 /** Name with a random suggestion, a counter and the resulting URL (ONB-11). */
@@ -112,11 +113,7 @@ const typingMs = 300;
 /** State of the server name: text, error, availability, and a new suggestion. */
 export function useServerName(orgSlug: string, initial: string) {
   const [name, setName] = useState(initial);
-  const [settled, setSettled] = useState(initial);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(name), typingMs);
-    return () => clearTimeout(timer);
-  }, [name]);
+  const settled = useSettled(name, typingMs);
 
   const invalid = projectNameSchema.safeParse(name).error?.issues[0]?.message ?? null;
   const { data } = useQuery({

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { entrypointProblem, requirementsProblem, rootDirectoryProblem } from "@towpath/core/project/schema";
-import { useEffect, useState } from "react";
 import { verifyFileExists } from "~/features/github/github.functions.ts";
+import { useSettled } from "~/ui/use-settled.ts";
 import type { DeployAddress } from "./deploy-search.ts";
 
 export type Missing = { readonly entrypoint: string | null; readonly requirements: string | null };
@@ -48,11 +48,7 @@ export function useFileChecks(source: Source, files: Files): Missing {
 
 /** `path` is empty when there is none to look up. */
 function useMissingFile({ orgSlug, address, branchName, commitSha }: Source, path: string): string | null {
-  const [settled, setSettled] = useState(path);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(path), typingMs);
-    return () => clearTimeout(timer);
-  }, [path]);
+  const settled = useSettled(path, typingMs);
   const { installationId, owner, repo: name } = address;
   const { data } = useQuery({
     queryKey: ["file-exists", orgSlug, address, commitSha, settled],

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { argumentsTextProblem, argumentWords } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { AddPage, NameAndAccess, type NameProposal, useAdded } from "~/features/onboarding/add-page.tsx";
@@ -8,6 +8,7 @@ import { useVariables } from "~/features/onboarding/use-variables.ts";
 import { EnvironmentVariables } from "~/features/onboarding/variable-fields.tsx";
 import { profileQuery } from "~/features/session/session.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
+import { buttonLook } from "~/ui/button.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { deployPackage } from "./package.functions.ts";
 import { PackageFields } from "./package-fields.tsx";
@@ -53,6 +54,16 @@ export function DeployPackagePage({
         });
       }}
     >
+      <p className="-mt-3 text-sm text-muted">
+        Don't know its name?{" "}
+        <Link
+          to="/$orgSlug/servers/registry"
+          params={{ orgSlug }}
+          className={buttonLook({ variant: "link", size: "inline" })}
+        >
+          Find a server in a registry
+        </Link>
+      </p>
       <PackageFields chosen={chosen} refused={problems} disabled={busy} />
       <BuildField
         label="Arguments"

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { packageNameProblem, packageNameSchema, packageVersionProblem } from "@towpath/core/package/schema";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { failureText } from "~/ui/toast.ts";
+import { useSettled } from "~/ui/use-settled.ts";
 import { packageQuery } from "./package.functions.ts";
 
 /** So long after the last key the index is asked, milliseconds. */
@@ -11,11 +12,7 @@ const typingMs = 400;
 export function usePackage(orgSlug: string, initial: { readonly name: string; readonly version: string }) {
   const [name, setName] = useState(initial.name);
   const [version, setVersion] = useState(initial.version);
-  const [settled, setSettled] = useState(initial.name);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(name), typingMs);
-    return () => clearTimeout(timer);
-  }, [name]);
+  const settled = useSettled(name, typingMs);
   const normal = packageNameSchema.safeParse(settled).data ?? "";
   const isAsked = settled === name && normal !== "";
   const { data, error, isFetching } = useQuery({ ...packageQuery(orgSlug, normal), enabled: isAsked });

@@ -2,9 +2,11 @@ import { createFileRoute } from "@tanstack/react-router";
 import { PageError } from "~/features/error-screens/page-error.tsx";
 import { AddServerPage } from "~/features/external-server/add-server-page.tsx";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
+import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** ORG-9 */
 export const Route = createFileRoute("/$orgSlug/servers_/external")({
+  validateSearch: searchParameters({ url: text(2000) }),
   loader: ({ params }) => proposeServerName({ data: params }),
   staleTime: Number.POSITIVE_INFINITY,
   head: () => ({ meta: [{ title: "Add a server by URL · Towpath" }] }),
@@ -14,5 +16,6 @@ export const Route = createFileRoute("/$orgSlug/servers_/external")({
 
 function AddServer() {
   const { orgSlug } = Route.useParams();
-  return <AddServerPage orgSlug={orgSlug} proposal={Route.useLoaderData()} />;
+  const { url = "" } = Route.useSearch();
+  return <AddServerPage orgSlug={orgSlug} proposal={Route.useLoaderData()} initialUrl={url} />;
 }

@@ -1,0 +1,107 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CloudOff, Search, SearchX } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { Input } from "~/ui/field.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
+import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { useSettled } from "~/ui/use-settled.ts";
+import { EntryCard } from "./entry-card.tsx";
+import { PastedEntry } from "./pasted-entry.tsx";
+import { registryQuery } from "./server-registry.functions.ts";
+
+/** So long after the last key the registry is asked, milliseconds. */
+const typingMs = 400;
+
+/** Finds a server in the registry, or reads a server.json, and leads to the form that deploys or adds it (BLD-17). */
+export function ServerRegistryPage({
+  orgSlug,
+  search,
+  onSearch,
+}: {
+  readonly orgSlug: string;
+  readonly search: string;
+  readonly onSearch: (search: string) => void;
+}) {
+  const [typed, setTyped] = useState(search);
+  const settled = useSettled(typed.trim(), typingMs);
+  useEffect(() => {
+    if (settled !== search) onSearch(settled);
+  }, [settled, search, onSearch]);
+  const crumbs = [
+    {
+      key: "list",
+      content: (
+        <Link to="/$orgSlug/servers" params={{ orgSlug }}>
+          Servers
+        </Link>
+      ),
+    },
+    { key: "registry", content: "From a registry" },
+  ];
+  return (
+    <div className="max-w-3xl">
+      <PageHeader
+        above={<Breadcrumbs items={crumbs} />}
+        title="Find a server in a registry"
+        description="Towpath deploys a server's Python package, or puts your access rules and logs in front of one that runs elsewhere."
+      />
+      <Card>
+        <search className="block p-4">
+          <Input
+            type="search"
+            aria-label="Search servers by name"
+            placeholder="Search servers by name"
+            className="h-10 text-sm"
+            leading={<Search aria-hidden />}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </search>
+        {settled === "" ? null : <Found orgSlug={orgSlug} search={settled} />}
+      </Card>
+      <Card className="mt-6">
+        <CardHeader title="Paste a server.json" description="The file with which a server's author describes it." />
+        <CardBody>
+          <PastedEntry orgSlug={orgSlug} />
+        </CardBody>
+      </Card>
+    </div>
+  );
+}
+
+function Found({ orgSlug, search }: { readonly orgSlug: string; readonly search: string }) {
+  const { data, error, isPending, refetch } = useQuery(registryQuery(orgSlug, search));
+  if (isPending) return <SkeletonRows rows={4} label="Searching" />;
+  if (error) {
+    return (
+      <EmptyState
+        icon={<CloudOff aria-hidden />}
+        title="The registry can't be searched"
+        actions={<Button onClick={() => void refetch()}>Try again</Button>}
+      >
+        {failureText(error)}
+      </EmptyState>
+    );
+  }
+  if (data.entries.length === 0) {
+    return (
+      <EmptyState icon={<SearchX aria-hidden />} title={`No server's name contains “${search}”`}>
+        {data.host} searches names, such as <code>io.github.owner/server</code>. Try one word of it.
+      </EmptyState>
+    );
+  }
+  return (
+    <ul aria-label={`Servers of ${data.host}`} className="divide-y border-t">
+      {data.entries.map((entry) => (
+        <li key={`${entry.name} ${entry.version}`}>
+          <EntryCard orgSlug={orgSlug} entry={entry} />
+        </li>
+      ))}
+    </ul>
+  );
+}

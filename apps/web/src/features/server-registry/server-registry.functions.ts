@@ -1,0 +1,20 @@
+import { queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import { searchServerRegistry } from "@towpath/core/server-registry";
+import { z } from "zod";
+import { organizationAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+
+/** Servers of the registry whose name contains a text (BLD-17). */
+const searchRegistry = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("project.create")])
+  .validator(input(z.object({ orgSlug: z.string(), search: z.string().max(200) })))
+  .handler(({ context, data }) => searchServerRegistry({ ctx: context.ctx, input: data }));
+
+export const registryQuery = (orgSlug: string, search: string) =>
+  queryOptions({
+    queryKey: ["server-registry", orgSlug, search],
+    queryFn: ({ signal }) => searchRegistry({ data: { orgSlug, search }, signal }),
+    staleTime: 60_000,
+    retry: false,
+  });

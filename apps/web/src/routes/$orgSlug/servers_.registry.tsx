@@ -1,0 +1,24 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { useCallback } from "react";
+import { PageError } from "~/features/error-screens/page-error.tsx";
+import { ServerRegistryPage } from "~/features/server-registry/server-registry-page.tsx";
+import { searchParameters, text } from "~/http/search-parameters.ts";
+
+/** BLD-17 */
+export const Route = createFileRoute("/$orgSlug/servers_/registry")({
+  validateSearch: searchParameters({ search: text(200) }),
+  head: () => ({ meta: [{ title: "Find a server · Towpath" }] }),
+  component: ServerRegistry,
+  errorComponent: PageError,
+});
+
+function ServerRegistry() {
+  const { orgSlug } = Route.useParams();
+  const { search = "" } = Route.useSearch();
+  const navigate = Route.useNavigate();
+  const onSearch = useCallback(
+    (next: string) => void navigate({ search: next === "" ? {} : { search: next }, replace: true }),
+    [navigate],
+  );
+  return <ServerRegistryPage orgSlug={orgSlug} search={search} onSearch={onSearch} />;
+}

@@ -1,0 +1,1 @@
+export { searchServerRegistry } from "./search-server-registry.ts";

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { packageNameSchema, packageVersionSchema } from "../package/package.schema.ts";
+
+// server.json of the MCP registry, as of schema 2025-12-11: the parts that say how to run a server.
+// https://github.com/modelcontextprotocol/registry: docs/reference/server-json.
+
+const inputSchema = z.object({
+  description: z.string().optional(),
+  isRequired: z.boolean().optional(),
+  isSecret: z.boolean().optional(),
+  default: z.string().optional(),
+  value: z.string().optional(),
+});
+const argumentSchema = inputSchema.extend({
+  type: z.enum(["positional", "named"]),
+  name: z.string().optional(),
+  valueHint: z.string().optional(),
+});
+type Argument = z.output<typeof argumentSchema>;
+
+const packageSchema = z.object({
+  registryType: z.string(),
+  registryBaseUrl: z.string().optional(),
+  identifier: z.string(),
+  version: z.string().optional(),
+  packageArguments: z.array(argumentSchema).default([]),
+  environmentVariables: z.array(inputSchema.extend({ name: z.string() })).default([]),
+});
+
+export const serverJsonSchema = z.object(
+  {
+    name: z.string({ error: "A server.json has a name, such as io.github.owner/server" }).min(1).max(200),
+    title: z.string().optional(),
+    description: z.string().default(""),
+    version: z.string().default(""),
+    packages: z.array(packageSchema).default([]),
+    remotes: z.array(z.object({ type: z.string(), url: z.string() })).default([]),
+  },
+  { error: "A server.json is a JSON object" },
+);
+
+/** A variable that a server reads, with what its author says of it. */
+type EntryVariable = { readonly name: string; readonly description: string; readonly isRequired: boolean };
+
+/** A Python package that an entry runs, ready to be deployed. */
+export type EntryPackage = {
+  readonly name: string;
+  /** Null: the newest. */
+  readonly version: string | null;
+  readonly arguments: readonly string[];
+  readonly variables: readonly EntryVariable[];
+};
+
+/** A server of a registry: what of it can run here, and where it runs by itself. */
+export type RegistryEntry = {
+  /** Such as `io.github.owner/server`. */
+  readonly name: string;
+  /** For people; the name where there is no other. */
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly packages: readonly EntryPackage[];
+  /** HTTP addresses at which somebody else runs it. */
+  readonly urls: readonly string[];
+  /** Kinds of its other packages, such as `npm`, which don't run here. */
+  readonly otherKinds: readonly string[];
+};
+
+/** The index that installs packages here, unless the operator chose another, has them by the same names. */
+const standardIndex = /^https:\/\/(www\.)?pypi\.org\/?$/;
+
+/** What a server.json says about how to run the server. */
+export function registryEntryOf(server: z.output<typeof serverJsonSchema>): RegistryEntry {
+  const packages = server.packages.map((each) => ({ kind: kindOf(each), entry: entryPackage(each) }));
+  return {
+    name: server.name,
+    title: server.title ?? server.name,
+    description: server.description,
+    version: server.version,
+    packages: packages.flatMap(({ entry }) => entry ?? []),
+    // Addresses with a part to fill in can't be connected to as they are.
+    urls: server.remotes.map(({ url }) => url).filter((url) => /^https?:\/\/[^{]+$/.test(url)),
+    otherKinds: [...new Set(packages.filter(({ entry }) => entry === null).map(({ kind }) => kind))],
+  };
+}
+
+const kindOf = ({ registryType, registryBaseUrl }: z.output<typeof packageSchema>): string =>
+  registryType === "pypi" && registryBaseUrl !== undefined ? `pypi of ${registryBaseUrl}` : registryType;
+
+function entryPackage(found: z.output<typeof packageSchema>): EntryPackage | null {
+  const name = packageNameSchema.safeParse(found.identifier);
+  const isIndexed = found.registryBaseUrl === undefined || standardIndex.test(found.registryBaseUrl);
+  if (found.registryType !== "pypi" || !isIndexed || !name.success) return null;
+  const words = found.packageArguments.map(wordsOf);
+  const declared = found.environmentVariables.map(({ name, description = "", isRequired = false }) => ({
+    ...{ name, description, isRequired },
+  }));
+  return {
+    name: name.data,
+    version: packageVersionSchema.safeParse(found.version).data ?? null,
+    arguments: words.flatMap((each) => each.words),
+    variables: [...declared, ...words.flatMap(({ variable }) => variable ?? [])],
+  };
+}
+
+/**
+ * The words of one argument. What its author leaves to the person becomes a variable of the same name, which our
+ * arguments may refer to: `--db-path` is `--db-path ${DB_PATH}`.
+ */
+function wordsOf(argument: Argument): { words: readonly string[]; variable: EntryVariable | null } {
+  const { type, name, valueHint, description = "", isRequired = false } = argument;
+  const flag = type === "named" && name !== undefined ? [name] : [];
+  const fixed = argument.value ?? argument.default;
+  if (fixed !== undefined && !/\{[^{}]+\}/.test(fixed)) {
+    return { words: fixed === "" ? flag : [...flag, fixed], variable: null };
+  }
+  if (!isRequired) return { words: [], variable: null };
+  const variable = variableName(name ?? valueHint ?? "value");
+  return { words: [...flag, `\${${variable}}`], variable: { name: variable, description, isRequired } };
+}
+
+function variableName(text: string): string {
+  const name =
+    text
+      .match(/[A-Za-z0-9]+/g)
+      ?.join("_")
+      .toUpperCase() ?? "VALUE";
+  return /^\d/.test(name) ? `VALUE_${name}` : name;
+}
