@@ -47,7 +47,7 @@ const allowedPackages = {
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
   "apps/forge": ["github", "role"],
-  "apps/cli": ["auth", "db", "secrets", coreSchemas, "role", "runner-api"],
+  "apps/cli": ["auth", "db", "mcp", "secrets", coreSchemas, "role", "runner-api"],
 };
 
 const patternOf = (allowed) => (allowed.startsWith("^") ? allowed : `^packages/${allowed}/`);

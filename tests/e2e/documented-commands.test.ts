@@ -33,6 +33,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^uv (add NAME|lock)$/, "changes the reader's own project"],
   [/^openssl rand /, "is not ours"],
   [/^\.\/towpath approve \S+ \S+ /, "the forge has no forks"],
+  [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 
 /** Commands in the order in which they run, with what they print at the end. */
@@ -54,7 +55,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath logs my-server-one --json", /"method":"initialize"/],
   ["./towpath logs my-server-one --json --limit 1000", /"method":"initialize"/],
   ["./towpath logs my-server-one --errors", /^(?![\s\S]*initialize)/],
-  ["./towpath logs NAME [QUERY] [--json] [--limit N] [--errors]", /^(?![\s\S]*initialize)/],
+  ["./towpath logs NAME [QUERY] [--limit N] [--errors]", /^(?![\s\S]*initialize)/],
   ["./towpath logs NAME QUERY", /^(?![\s\S]*initialize)/],
   [curl("secrets"), /"keyName":"API_KEY"/],
   [curl("portals"), /"name":"team-portal"/],
@@ -74,12 +75,29 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
     "curl --unix-socket {run directory}/worker.sock http://localhost/-/metrics",
     /(?=[\s\S]*towpath_disk_bytes)[\s\S]*towpath_data_bytes/,
   ],
-  ["./towpath help", /towpath up/],
+  ["./towpath list", /my-server-one +succeeded +http/],
+  ["./towpath status NAME", /newest build +succeeded/],
+  ["./towpath open NAME", /^http\S+\/my-server-one$/m],
+  ["./towpath env NAME set KEY=VALUE", /^KEY +production, preview$/m],
+  ["./towpath env NAME", /^KEY /m],
+  ["./towpath env NAME remove KEY", /^(?![\s\S]*KEY)/],
+  ["./towpath inspect NAME", /Tools[\s\S]*forecast\(city: string\)/],
+  ["./towpath call NAME forecast city=Oslo", /^Sunny in Oslo\.$/m],
+  ["./towpath deploy NAME [--rebuild]", /Live: http/],
+  ['./towpath deploy ./my-server --name my-server-one --message "Release 1.4" --json', /"event":"end".*"succeeded"/],
+  ["./towpath cancel NAME", /No build of my-server-one waits or runs/],
+  ["./towpath delete NAME [--yes NAME]", /Deleted my-server-one/],
+  ["./towpath completion bash", /complete .*_towpath/],
+  ["./towpath version", /^\d+\.\d+\.\d+$/m],
+  ["./towpath help deploy", /--preview BRANCH/],
+  ["./towpath deploy --help", /--preview BRANCH/],
+  ["./towpath help", /reset-password EMAIL/],
 ];
 
 /** `./towpath test commands` runs all; without that, those run that need no further build, start or program. */
 const runsAll = process.env.TEST_COMMANDS === "whole";
-const quick = /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|help)\b|\/mcp$|metrics$/;
+const quick =
+  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|inspect|cancel|completion|version|help)\b|\/mcp$|metrics$/;
 
 /** The command with curl that asks this. */
 function curl(path: string): string {
@@ -147,7 +165,7 @@ async function fill(command: string): Promise<string> {
     .replace(/http:\/\/localhost:3000\b/, instance.url)
     .replace(
       /^\.\/towpath (.*)$/,
-      `'${repositoryRoot}towpath' $1 ${command === "./towpath help" ? "" : data().join(" ")}`,
+      `'${repositoryRoot}towpath' $1 ${/^\.\/towpath (help|version|completion)\b/.test(command) ? "" : data().join(" ")}`,
     )
     .replace("npx @modelcontextprotocol/inspector", `node '${join(dirname(inspector), Object.values(bin)[0] ?? "")}'`)
     .replace("http://my-echo-server.localhost:8080", `${serversUrl}/my-echo-server`)

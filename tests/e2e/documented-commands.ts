@@ -9,6 +9,7 @@ const own = [
   "clients",
   "api-keys",
   "chat",
+  "ci",
   "cli",
   "external-servers",
   "logs",

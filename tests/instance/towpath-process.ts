@@ -75,18 +75,27 @@ export async function startTowpath(
   };
 }
 
+type Ended = { readonly status: number; readonly stdout: string; readonly stderr: string };
+
 /** Runs a `./towpath` command to its end. */
-export async function towpath(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+export const towpath = (...args: string[]): Promise<Ended> => towpathWith({}, ...args);
+
+/** The same with variables and with a text on stdin. */
+export async function towpathWith(
+  { env = {}, input }: { readonly env?: Readonly<Record<string, string>>; readonly input?: string },
+  ...args: string[]
+): Promise<Ended> {
   const child = spawn(join(repositoryRoot, "towpath"), args, {
-    env: { ...process.env, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NO_COLOR: "1", ...env },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (chunk: Buffer) => {
+  child.stdout?.on("data", (chunk: Buffer) => {
     stdout += chunk.toString();
   });
-  child.stderr.on("data", (chunk: Buffer) => {
+  child.stderr?.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
   });
   const [status] = await once(child, "close");

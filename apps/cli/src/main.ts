@@ -1,78 +1,79 @@
-import { asCommandError, print, printError, red } from "./terminal/terminal.ts";
-
-const usage = `Towpath: from a Python MCP server in a Git repository to a live endpoint.
-
-  ./towpath up [--data-dir DIR] [--port 3000] [--gateway-port 8080] [--forge-port 8090]
-      Starts everything on this machine and prints the URL. Ctrl-C stops it.
-  ./towpath deploy DIR --name NAME [--entrypoint FILE.py[:OBJECT] | PROGRAM] [--args="WORDS"] [--requirements FILE]
-                   [--root-directory DIR] [--public | --private | --auth passthrough] [--rebuild] [--overwrite]
-                   [--organization SLUG] [--data-dir DIR]
-      Deploys a directory to the running instance and follows the build, which finds what starts the server unless
-      --entrypoint names it. Deploying again changes only the settings that
-      you pass. An unchanged directory is built only with --rebuild; commits that others pushed are replaced only with
-      --overwrite.
-  ./towpath deploy pypi:PACKAGE[==VERSION] --name NAME [--follow] [--entrypoint PROGRAM] [--args="WORDS"]
-                   [--public | --private | --auth passthrough] [--organization SLUG] [--data-dir DIR]
-      Deploys a package of the index as it is, by default its newest version; --follow deploys newer ones by itself.
-  ./towpath settings NAME [--public | --private | --auth passthrough] [--entrypoint FILE.py[:OBJECT] | PROGRAM]
-                     [--args="WORDS"] [--requirements FILE] [--root-directory DIR]
-                     [--fail-on-breaking-changes | --allow-breaking-changes]
-                     [--keep-data | --no-keep-data] [--data-dir DIR]
-      Prints a server's settings, after changing those that you pass. Who can call it: anyone (--public), members and API
-      keys (--private), or whom the server's own sign-in lets in (--auth passthrough): see docs/sign-in.md. --keep-data:
-      its directory /data survives restarts and redeploys.
-  ./towpath rollback NAME [--to COMMIT] [--branch BRANCH] [--data-dir DIR]
-      Makes the version before, or the one of a commit, live again. Nothing is built.
-  ./towpath promote NAME BRANCH [--commit COMMIT] [--data-dir DIR]
-      Puts the preview of a branch into production as it is, with production's variables, once its server answers.
-  ./towpath approve NAME [NUMBER COMMIT [--decline]] [--data-dir DIR]
-      Lists pull requests from forks; with a number and the commit that you have read, has that commit built.
-  ./towpath logs NAME [QUERY] [--json] [--limit N] [--errors] [--data-dir DIR]
-      Prints the newest requests of a server.
-  ./towpath reset-password EMAIL [--remove-two-factor] [--data-dir DIR]
-      Prints a link with which a person sets a new password, and turns their two-factor sign-in off if their device is
-      lost too.
-  ./towpath rotate-secrets [--finish] [--data-dir DIR]
-      Replaces the secret that encrypts stored variables, in two steps: see "Keys" in docs/operating.md.
-  ./towpath test [STAGE …]
-      Runs every test, or the named stages. Some run only when they are named, such as chaos and corpus. After corpus,
-      names of published packages may follow: only these are tried.
-  ./towpath help
-`;
+import type { CommandName } from "./commands/table.ts";
+import { commands } from "./commands/table.ts";
+import { asCommandError, output, print, printError, red, UsageError } from "./terminal/terminal.ts";
 
 type Command = (args: string[]) => Promise<number>;
 
-const commands: Record<string, () => Promise<Command>> = {
+/** What each command of the table runs. Only the one that was named is loaded. */
+const loaders: Record<CommandName, () => Promise<Command>> = {
   up: async () => (await import("./up/up.ts")).up,
+  login: async () => (await import("./login/login.ts")).login,
+  logout: async () => (await import("./login/login.ts")).logout,
   deploy: async () => (await import("./deploy/choose-source.ts")).deploy,
+  list: async () => (await import("./servers/list.ts")).list,
+  status: async () => (await import("./servers/list.ts")).status,
+  open: async () => (await import("./servers/open.ts")).open,
   settings: async () => (await import("./settings/settings.ts")).settings,
+  env: async () => (await import("./servers/env.ts")).env,
+  logs: async () => (await import("./logs/logs.ts")).logs,
+  inspect: async () => (await import("./servers/inspect.ts")).inspect,
+  call: async () => (await import("./servers/call.ts")).call,
   rollback: async () => (await import("./deployments/rollback.ts")).rollback,
   promote: async () => (await import("./deployments/promote.ts")).promote,
   approve: async () => (await import("./deployments/approve.ts")).approve,
-  logs: async () => (await import("./logs/logs.ts")).logs,
+  cancel: async () => (await import("./servers/end.ts")).cancel,
+  delete: async () => (await import("./servers/end.ts")).remove,
   "reset-password": async () => (await import("./reset-password/reset-password.ts")).resetPassword,
   "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,
   test: async () => (await import("./test/test.ts")).test,
+  completion: async () => (await import("./commands/completion.ts")).completion,
+  version: async () => version,
+  help: async () => help,
 };
+
+const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name);
+
+const unknown = (name: string) => new UsageError(`There is no command ${name}. See towpath help.`);
+
+async function version(args: string[]): Promise<number> {
+  const { parse } = await import("./commands/parse.ts");
+  parse("version", args);
+  const { default: manifest } = await import("../package.json", { with: { type: "json" } });
+  output({ version: manifest.version }, () => print(manifest.version));
+  return 0;
+}
+
+async function help([name]: string[]): Promise<number> {
+  const { helpOf, overview } = await import("./commands/help.ts");
+  const text = name === undefined ? overview() : helpOf(name);
+  if (text === null) throw unknown(name ?? "");
+  print(text);
+  return 0;
+}
+
+/** What stands after `--` is the command's, never ours. */
+const asksForHelp = (args: readonly string[]) =>
+  args
+    .slice(0, args.includes("--") ? args.indexOf("--") : args.length)
+    .some((word) => word === "--help" || word === "-h");
 
 async function main(): Promise<number> {
   const [name = "help", ...args] = process.argv.slice(2);
-  if (["help", "--help", "-h"].includes(name) || args.includes("--help")) {
-    print(usage);
-    return 0;
-  }
-  const load = commands[name];
-  if (!load) {
-    printError(`${red("There is no command")} ${name}.\n\n${usage}`);
-    return 2;
-  }
   try {
-    return await (await load())(args);
+    if (name === "--version" || name === "-v") return await version([]);
+    if (name === "--help" || name === "-h") return await help([]);
+    if (!isCommand(name)) throw unknown(name);
+    if (asksForHelp(args)) return await help([name]);
+    return await (await loaders[name]())(args);
   } catch (error) {
     printError(`\n${red("✗")} ${asCommandError(error).message}`);
-    return 1;
+    return asCommandError(error) instanceof UsageError ? 2 : 1;
   }
 }
 
-// Exit by hand: a stray handle must not keep a finished command alive.
-process.exit(await main());
+// Exit by hand: a stray handle must not keep a finished command alive. What was written to a pipe goes out first.
+const status = await main();
+for (const stream of [process.stdout, process.stderr]) {
+  if (stream.writableLength > 0) await new Promise((done) => stream.write("", done));
+}
+process.exit(status);

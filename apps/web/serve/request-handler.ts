@@ -58,6 +58,8 @@ type CompressionResponse = Parameters<ReturnType<typeof compression>>[1];
 /** Everything but a webhook is a form or a small JSON body. */
 const maxBodyBytes = 1024 * 1024;
 const maxWebhookBytes = 25 * 1024 * 1024;
+/** Of a push through `/api/git`, which is passed on as it arrives. */
+const maxPushBytes = 64 * 1024 * 1024;
 const webhookPath = "/api/github/webhooks";
 
 function refusalOf({ url = "/", headers }: IncomingMessage): { readonly status: number; readonly text: string } | null {
@@ -65,7 +67,8 @@ function refusalOf({ url = "/", headers }: IncomingMessage): { readonly status: 
   if (!url.startsWith("/") || !URL.canParse(url, "http://localhost")) return { status: 400, text: "Bad Request" };
   // Requires a content-length, so that a body that is too large is refused before it is read.
   if (headers["transfer-encoding"] !== undefined) return { status: 411, text: "Length Required" };
-  const limit = url.split("?", 1)[0] === webhookPath ? maxWebhookBytes : maxBodyBytes;
+  const path = url.split("?", 1)[0] ?? "";
+  const limit = path === webhookPath ? maxWebhookBytes : path.startsWith("/api/git/") ? maxPushBytes : maxBodyBytes;
   return Number(headers["content-length"] ?? 0) <= limit ? null : { status: 413, text: "Payload Too Large" };
 }
 

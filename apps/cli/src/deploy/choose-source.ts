@@ -1,6 +1,14 @@
+import { existsSync } from "node:fs";
+import { parse } from "../commands/parse.ts";
 import { deploy as deployDirectory } from "./deploy.ts";
+import { deployAgain } from "./deploy-again.ts";
 import { deployPackage, isPackage } from "./deploy-package.ts";
 
-/** `towpath deploy`: of a directory, or of a package of the index. */
-export const deploy = (args: string[]): Promise<number> =>
-  args.some(isPackage) ? deployPackage(args) : deployDirectory(args);
+/** `towpath deploy`: of a directory, of a package of the index, or of a server that is there already. */
+export async function deploy(args: string[]): Promise<number> {
+  const { values, positionals } = parse("deploy", args);
+  const [source = ""] = positionals;
+  if (isPackage(source)) return deployPackage(args);
+  // A directory is named with the server's name: what has none, and is no directory, is a server.
+  return values.name === undefined && !existsSync(source) ? deployAgain(args) : deployDirectory(args);
+}

@@ -1,12 +1,12 @@
-import { parseArgs } from "node:util";
 import { packageNameProblem, packageVersionProblem } from "@towpath/core/package/schema";
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
-import { openApi } from "../instance/api.ts";
-import { resolveDataDirectory } from "../instance/instance.ts";
-import { authModeOf, authModeOptions } from "../settings/auth-mode.ts";
-import { CommandError, dim, print } from "../terminal/terminal.ts";
-import { buildPage, buildSchema, followBuild, printLive, readOutcome } from "./follow-build.ts";
+import { parse } from "../commands/parse.ts";
+import { connectApi } from "../instance/api.ts";
+import { environmentAssignments } from "../servers/env.ts";
+import { authModeOf } from "../settings/auth-mode.ts";
+import { dim, print, UsageError } from "../terminal/terminal.ts";
+import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
 import { argumentsOf } from "./options.ts";
 
 const scheme = "pypi:";
@@ -22,13 +22,17 @@ const deployedSchema = z.object({
 
 /** `towpath deploy pypi:NAME`: package → project → build → live (BLD-17). Exit status 0 when it is live, 1 when not. */
 export async function deployPackage(args: string[]): Promise<number> {
-  const { dataDirectory, ...body } = parse(args);
-  const api = openApi(dataDirectory);
-  const { project, build, created } = await api.call("POST", "/api/v1/packages", deployedSchema, { body });
+  const { values, body, variables } = parsePackage(args);
+  const api = await connectApi(values);
+  const { project, build, created } = await api.call("POST", "/api/v1/packages", deployedSchema, {
+    body: { ...body, ...(variables.length > 0 && { variables }) },
+  });
   const version = `${body.packageName} ${build.packageVersion ?? ""}`;
   if (!created && build.status === "succeeded") {
     print(`Nothing changed since the last build ${dim(`(${version})`)}.`);
-    printLive(await readOutcome(api, build.id));
+    const outcome = await readOutcome(api, build.id);
+    outputEnd(outcome);
+    printLive(outcome);
     return 0;
   }
   print(`Deploying ${version}${body.follow ? ", and newer versions when the index has them" : ""}.`);
@@ -40,29 +44,19 @@ export async function deployPackage(args: string[]): Promise<number> {
 }
 
 /** @throws CommandError naming what is wrong */
-function parse(args: string[]) {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      name: { type: "string" },
-      follow: { type: "boolean" },
-      entrypoint: { type: "string" },
-      args: { type: "string" },
-      ...authModeOptions,
-      organization: { type: "string" },
-      "data-dir": { type: "string" },
-    },
-  });
-  const [source = "", ...more] = positionals;
-  if (more.length > 0) throw new CommandError("Name one package: ./towpath deploy pypi:NAME --name NAME");
+function parsePackage(args: string[]) {
+  const { values, positionals } = parse("deploy", args);
+  const [source = ""] = positionals;
   const [packageName = "", version = "", ...rest] = source.slice(scheme.length).split("==");
   const problem = packageNameProblem(packageName) ?? packageVersionProblem(version);
   if (problem !== null || rest.length > 0) {
-    throw new CommandError(`${problem ?? "There are two versions"}: pypi:NAME or pypi:NAME==VERSION`);
+    throw new UsageError(`${problem ?? "There are two versions"}: pypi:NAME or pypi:NAME==VERSION`);
   }
-  if (!values.name) throw new CommandError(`Name the server: ./towpath deploy ${source} --name my-server-one`);
-  return {
+  if (!values.name) throw new UsageError(`Name the server: towpath deploy ${source} --name my-server-one`);
+  for (const option of ["requirements", "root-directory", "preview", "message", "overwrite", "rebuild"] as const) {
+    if (values[option] !== undefined) throw new UsageError(`--${option} is for directories, not for packages.`);
+  }
+  const body = {
     packageName,
     version: version === "" ? null : version,
     name: values.name,
@@ -71,6 +65,6 @@ function parse(args: string[]) {
     arguments: argumentsOf(values.args),
     authMode: authModeOf(values),
     organization: values.organization,
-    dataDirectory: resolveDataDirectory(values["data-dir"]),
   };
+  return { values, body, variables: environmentAssignments(values.env ?? []) };
 }

@@ -1,9 +1,9 @@
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
-import { type Api, openApi } from "../instance/api.ts";
+import { type Api, connectApi } from "../instance/api.ts";
 import { callers } from "../settings/auth-mode.ts";
-import { dim, print, step } from "../terminal/terminal.ts";
-import { buildPage, buildSchema, followBuild, printLive, readOutcome } from "./follow-build.ts";
+import { CommandError, dim, print, step } from "../terminal/terminal.ts";
+import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
 import { type DeployOptions, parseDeployOptions } from "./options.ts";
 import { pushDirectory } from "./push-directory.ts";
 
@@ -39,8 +39,8 @@ const buildSettings = ({ entrypoint, arguments: words, requirements, rootDirecto
 
 /** Called before the push, so that the build which the push's webhook starts has these settings. */
 async function changeSettings(api: Api, options: DeployOptions, target: Target): Promise<void> {
-  const { name, authMode } = options;
-  const settings = { ...buildSettings(options), authMode };
+  const { name, authMode, variables } = options;
+  const settings = { ...buildSettings(options), authMode, variables: variables.length > 0 ? variables : undefined };
   if (Object.values(settings).every((each) => each === undefined)) return;
   const { project } = await saveProject(api, target, { name, ...settings });
   if (project.authMode !== target.project?.authMode) {
@@ -52,31 +52,37 @@ type Started = z.infer<typeof startedSchema>;
 
 /** Makes at most one commit and one build, which either the push's webhook or this command starts. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
-  const { name, directory, authMode } = options;
+  const { name, directory, authMode, preview, message, variables } = options;
   const { repository, pushUrl, project } = target;
+  if (preview !== undefined && !project) {
+    throw new CommandError(`${name} does not exist yet. Deploy it to production first: without --preview.`);
+  }
   if (project) await changeSettings(api, options, target);
-  const pushed = await step("Pushing the directory to the local forge", () =>
-    pushDirectory(directory, { url: pushUrl, branch: repository.defaultBranch, overwrite: options.overwrite }),
+  const branch = preview ?? repository.defaultBranch;
+  const remote = { url: pushUrl, key: api.key, branch, base: repository.defaultBranch, message };
+  const pushed = await step("Pushing the directory to the forge", () =>
+    pushDirectory(directory, { ...remote, overwrite: options.overwrite }),
   );
   if (!project) {
-    const { build } = await saveProject(api, target, { name, ...buildSettings(options), authMode });
+    const { build } = await saveProject(api, target, { name, ...buildSettings(options), authMode, variables });
     if (build?.commitSha === pushed.commitSha) return { build, created: true };
   }
   const unchanged = options.rebuild ? "never" : "unless-failed";
   return api.call("POST", `/api/v1/projects/${encodeURIComponent(name)}/builds`, startedSchema, {
-    body: { commitSha: pushed.commitSha, reuse: pushed.changed ? "always" : unchanged },
+    body: { branch, commitSha: pushed.commitSha, reuse: pushed.changed ? "always" : unchanged },
   });
 }
 
 /** `towpath deploy`: directory → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */
 export async function deploy(args: string[]): Promise<number> {
   const options = parseDeployOptions(args);
-  const api = openApi(options.dataDirectory);
+  const api = await connectApi(options);
   const { name, organization } = options;
   const target = await api.call("POST", "/api/v1/repositories", targetSchema, { body: { name, organization } });
   const { build, created } = await beginBuild(api, options, target);
   if (!created && build.status === "succeeded") {
     const outcome = await readOutcome(api, build.id);
+    outputEnd(outcome);
     print(
       `Nothing changed since the last build ${dim(`(commit ${build.commitSha.slice(0, 7)})`)}; --rebuild builds anyway.`,
     );

@@ -7,7 +7,7 @@ import {
 } from "@towpath/core/build/contract";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
-import { bold, dim, green, print, printError, red, yellow } from "../terminal/terminal.ts";
+import { bold, dim, green, output, print, printError, printsJson, red, yellow } from "../terminal/terminal.ts";
 import { printWarning } from "../terminal/warning.ts";
 
 export const buildSchema = z.object({ id: z.string(), status: buildStatusSchema, commitSha: z.string() });
@@ -31,17 +31,26 @@ const paintByKind: Readonly<Record<BuildLogKind, (text: string) => string>> = {
 export const readOutcome = (api: Api, buildId: string) =>
   api.call("GET", `/api/v1/builds/${buildId}`, outcomeSchema, { retry: true });
 
+type Line = z.infer<typeof buildLogEntrySchema>;
+
+export function lineText(line: Line): string {
+  const text = line.text.replaceAll("\n", `\n${" ".repeat(9)}`);
+  return `${dim(line.phase.padEnd(8))} ${paintByKind[line.kind](text)}`;
+}
+
 /** Prints the log as it arrives. Returns an error in the last line unprinted: the caller has the whole diagnosis. */
 async function printLog(api: Api, buildId: string): Promise<string | null> {
   let held: string | null = null;
   for await (const { event, data } of api.events(`/api/builds/${buildId}/log`)) {
     if (event !== "line") continue;
     const line = buildLogEntrySchema.parse(JSON.parse(data));
-    if (held !== null) print(held);
-    const text = line.text.replaceAll("\n", `\n${" ".repeat(9)}`);
-    const shown = `${dim(line.phase.padEnd(8))} ${paintByKind[line.kind](text)}`;
-    held = line.kind === "error" ? shown : null;
-    if (held === null) print(shown);
+    if (printsJson()) output({ event: "line", ...line }, () => {});
+    else {
+      if (held !== null) print(held);
+      const shown = lineText(line);
+      held = line.kind === "error" ? shown : null;
+      if (held === null) print(shown);
+    }
   }
   return held;
 }
@@ -76,7 +85,15 @@ export function printLive({ url, warnings }: Pick<Outcome, "url" | "warnings">):
   for (const warning of warnings) printWarning(warning);
 }
 
+/** The last line of `--json`, of a build that has ended. */
+export const outputEnd = ({ build, url, diagnosis, warnings }: Outcome): void =>
+  output(
+    { event: "end", buildId: build.id, status: build.status, commitSha: build.commitSha, url, diagnosis, warnings },
+    () => {},
+  );
+
 function report({ build, url, diagnosis, warnings }: Outcome, lastError: string | null): number {
+  outputEnd({ build, url, diagnosis, warnings });
   if (build.status === "succeeded" && url) {
     printLive({ url, warnings });
     return 0;

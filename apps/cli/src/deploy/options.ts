@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { type AuthMode, argumentWords } from "@towpath/core/project/schema";
-import { resolveDataDirectory } from "../instance/instance.ts";
-import { authModeOf, authModeOptions } from "../settings/auth-mode.ts";
-import { CommandError } from "../terminal/terminal.ts";
+import { parse } from "../commands/parse.ts";
+import { type Assignment, environmentAssignments } from "../servers/env.ts";
+import { authModeOf } from "../settings/auth-mode.ts";
+import { CommandError, UsageError } from "../terminal/terminal.ts";
 
 /** What was passed. An absent setting keeps its value on an existing server and gets its default on a new one. */
 export type DeployOptions = {
@@ -21,7 +21,12 @@ export type DeployOptions = {
   readonly rebuild: boolean;
   /** Deploy over commits that others have pushed. */
   readonly overwrite: boolean;
-  readonly dataDirectory: string;
+  /** Variables that are set before the build. */
+  readonly variables: readonly Assignment[];
+  /** The branch of a preview; undefined: production. */
+  readonly preview: string | undefined;
+  readonly message: string | undefined;
+  readonly "data-dir": string | undefined;
 };
 
 /** @throws CommandError for a text that can't be split into words */
@@ -34,25 +39,10 @@ export function argumentsOf(text: string | undefined): readonly string[] | undef
 
 /** @throws CommandError naming the option or directory that is wrong. */
 export function parseDeployOptions(args: string[]): DeployOptions {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      name: { type: "string" },
-      entrypoint: { type: "string" },
-      args: { type: "string" },
-      requirements: { type: "string" },
-      "root-directory": { type: "string" },
-      ...authModeOptions,
-      rebuild: { type: "boolean", default: false },
-      overwrite: { type: "boolean", default: false },
-      organization: { type: "string" },
-      "data-dir": { type: "string" },
-    },
-  });
-  const [given, ...more] = positionals;
-  if (!given || more.length > 0) throw new CommandError("Name one directory: ./towpath deploy DIR --name NAME");
-  if (!values.name) throw new CommandError("Name the server: ./towpath deploy DIR --name my-server-one");
+  const { values, positionals } = parse("deploy", args);
+  const [given = ""] = positionals;
+  if (!values.name) throw new UsageError("Name the server: towpath deploy DIR --name my-server-one");
+  if (values.follow) throw new UsageError("--follow is for packages, not for directories.");
   const directory = resolve(given);
   if (!existsSync(directory) || !statSync(directory).isDirectory())
     throw new CommandError(`There is no directory ${directory}.`);
@@ -65,8 +55,11 @@ export function parseDeployOptions(args: string[]): DeployOptions {
     rootDirectory: values["root-directory"],
     authMode: authModeOf(values),
     organization: values.organization,
-    rebuild: values.rebuild,
-    overwrite: values.overwrite,
-    dataDirectory: resolveDataDirectory(values["data-dir"]),
+    rebuild: values.rebuild ?? false,
+    overwrite: values.overwrite ?? false,
+    variables: environmentAssignments(values.env ?? []),
+    preview: values.preview,
+    message: values.message,
+    "data-dir": values["data-dir"],
   };
 }

@@ -11,15 +11,17 @@ const run = promisify(execFile);
 const neverPushed = [".venv/", "venv/", "__pycache__/", "*.pyc", "node_modules/", ".env", ".DS_Store"];
 
 /** The person's own Git settings hold, but for those that would change the content, ask for a key or run programs. */
-const settings = ["core.autocrlf=false", "commit.gpgSign=false", "core.hooksPath=/dev/null"].flatMap((setting) => [
-  "-c",
-  setting,
-]);
+const settings = [
+  ...["core.autocrlf=false", "commit.gpgSign=false", "core.hooksPath=/dev/null"],
+  // Instances take a push in one request of a known length, up to this one.
+  `http.postBuffer=${64 * 1024 * 1024}`,
+].flatMap((setting) => ["-c", setting]);
 
 /** All users of the machine can read a process's arguments, so the credential is passed in the environment. */
-function withoutCredential(address: string): { url: string; environment: Record<string, string> } {
+function withoutCredential(address: string, key: string | null): { url: string; environment: Record<string, string> } {
   const url = new URL(address);
-  const credential = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const credential =
+    key === null ? `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}` : `key:${key}`;
   url.username = "";
   url.password = "";
   if (credential === ":") return { url: url.href, environment: {} };
@@ -38,6 +40,12 @@ const author = { name: "Towpath CLI", email: "cli@towpath.localhost" };
 export type Remote = {
   readonly url: string;
   readonly branch: string;
+  /** What a branch that isn't there yet begins at. */
+  readonly base?: string;
+  /** Of the commit. */
+  readonly message?: string | undefined;
+  /** An API key for an instance elsewhere. */
+  readonly key?: string | null;
   /** Also when the branch's newest commit is somebody else's. */
   readonly overwrite: boolean;
 };
@@ -50,7 +58,7 @@ export type Pushed = { readonly commitSha: string; readonly changed: boolean };
  * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
  */
 export async function pushDirectory(directory: string, remote: Remote): Promise<Pushed> {
-  const { url, environment } = withoutCredential(remote.url);
+  const { url, environment } = withoutCredential(remote.url, remote.key ?? null);
   const gitDirectory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   const git = async (...args: string[]) => {
     const env = {
@@ -69,16 +77,29 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
   try {
     await git("init", "--quiet", "--initial-branch", remote.branch);
     await writeFile(join(gitDirectory, "info", "exclude"), `${neverPushed.join("\n")}\n`);
-    const heads = await git("ls-remote", "--heads", url, `refs/heads/${remote.branch}`);
-    if (heads !== "") {
-      await git("fetch", "--quiet", url, `refs/heads/${remote.branch}`);
+    const isThere = async (branch: string) => (await git("ls-remote", "--heads", url, `refs/heads/${branch}`)) !== "";
+    const exists = await isThere(remote.branch);
+    const from = exists
+      ? remote.branch
+      : remote.base !== undefined && (await isThere(remote.base))
+        ? remote.base
+        : null;
+    if (from !== null) {
+      await git("fetch", "--quiet", url, `refs/heads/${from}`);
       await git("update-ref", "HEAD", "FETCH_HEAD");
     }
     await git("add", "--all", ".");
-    const changed = heads === "" || (await git("status", "--porcelain", "--untracked-files=no")) !== "";
+    const changed = !exists || (await git("status", "--porcelain", "--untracked-files=no")) !== "";
     if (changed) {
-      if (heads !== "" && !remote.overwrite) await requireOwnHead(git);
-      await git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "Deploy from the command line");
+      if (exists && !remote.overwrite) await requireOwnHead(git);
+      await git(
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--no-verify",
+        "-m",
+        remote.message ?? "Deploy from the command line",
+      );
       await git("push", "--quiet", url, `HEAD:refs/heads/${remote.branch}`);
     }
     return { commitSha: await git("rev-parse", "HEAD"), changed };
@@ -86,7 +107,7 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
     if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
     throw new CommandError(
-      `The directory could not be pushed to the local forge:\n${words.replaceAll(url, "the forge")}`,
+      `The directory could not be pushed to the instance's forge:\n${words.replaceAll(url, "the forge")}`,
     );
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });

@@ -1,8 +1,8 @@
-import { parseArgs } from "node:util";
 import { z } from "zod";
-import { type Api, openApi } from "../instance/api.ts";
-import { resolveDataDirectory } from "../instance/instance.ts";
-import { CommandError, dim, print } from "../terminal/terminal.ts";
+import { parse } from "../commands/parse.ts";
+import { type Api, connectApi } from "../instance/api.ts";
+import { projectPath } from "../servers/list.ts";
+import { CommandError, dim, output, print, UsageError } from "../terminal/terminal.ts";
 
 const pullSchema = z.object({
   number: z.number(),
@@ -21,17 +21,13 @@ const decidedSchema = z.object({ buildId: z.string().nullable() });
  * the commit that was read, given by at least the first seven digits of its id.
  */
 export async function approve(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { decline: { type: "boolean" }, "data-dir": { type: "string" } },
-  });
-  const [name, number, commit, ...more] = positionals;
-  if (!name || more.length > 0 || (number === undefined) !== (commit === undefined)) {
-    throw new CommandError("Name a server, a pull request and its commit: ./towpath approve NAME NUMBER COMMIT");
+  const { values, positionals } = parse("approve", args);
+  const [name = "", number, commit] = positionals;
+  if ((number === undefined) !== (commit === undefined)) {
+    throw new UsageError("Name a server, a pull request and its commit: towpath approve NAME NUMBER COMMIT");
   }
-  const api = openApi(resolveDataDirectory(values["data-dir"]));
-  const path = `/api/v1/projects/${encodeURIComponent(name)}/fork-pull-requests`;
+  const api = await connectApi(values);
+  const path = `${projectPath(name)}/fork-pull-requests`;
   const { data } = await api.call("GET", path, listSchema);
   if (number === undefined || commit === undefined) return list(data);
   const pull = chosenPull(data, number, commit);
@@ -39,13 +35,17 @@ export async function approve(args: string[]): Promise<number> {
 }
 
 function list(pulls: readonly Pull[]): number {
+  output(pulls, () => printPulls(pulls));
+  return 0;
+}
+
+function printPulls(pulls: readonly Pull[]): void {
   if (pulls.length === 0) print("No pull request from a fork is open.");
   const words = { waiting: "waits for approval", approved: "approved", declined: "declined" };
   for (const { number, title, author, repository, commitSha, state } of pulls) {
     print(`#${number} ${commitSha.slice(0, 7)} ${words[state]}: ${oneLine(title)}`);
     print(dim(`    by ${oneLine(author)} in ${oneLine(repository ?? "a deleted fork")}`));
   }
-  return 0;
 }
 
 /** Titles are strangers' text: no control characters reach the terminal. */
@@ -69,7 +69,9 @@ export function chosenPull(pulls: readonly Pull[], number: string, commit: strin
 async function decide(api: Api, path: string, pull: Pull, declines: boolean): Promise<number> {
   const body = { decision: declines ? "decline" : "approve", commitSha: pull.commitSha };
   const { buildId } = await api.call("POST", path, decidedSchema, { body });
-  print(`${declines ? "Declined" : "Approved"} ${pull.commitSha.slice(0, 7)} of #${pull.number}`);
-  if (buildId !== null) print(dim("It is built as a preview, without variables."));
+  output({ number: pull.number, commitSha: pull.commitSha, decision: body.decision, buildId }, () => {
+    print(`${declines ? "Declined" : "Approved"} ${pull.commitSha.slice(0, 7)} of #${pull.number}`);
+    if (buildId !== null) print(dim("It is built as a preview, without variables."));
+  });
   return 0;
 }

@@ -1,8 +1,7 @@
-import { parseArgs } from "node:util";
 import { z } from "zod";
+import { parse } from "../commands/parse.ts";
 import { buildSchema, followBuild } from "../deploy/follow-build.ts";
-import { openApi } from "../instance/api.ts";
-import { resolveDataDirectory } from "../instance/instance.ts";
+import { connectApi } from "../instance/api.ts";
 import { CommandError, print } from "../terminal/terminal.ts";
 import { commitText, type Deployed, deploymentOf, listDeployments } from "./deployments.ts";
 
@@ -10,16 +9,9 @@ const promotedSchema = z.object({ build: buildSchema });
 
 /** `towpath promote NAME BRANCH`: a preview's version goes into production, without being built again. */
 export async function promote(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { commit: { type: "string" }, "data-dir": { type: "string" } },
-  });
-  const [name, branch, ...more] = positionals;
-  if (!name || !branch || more.length > 0) {
-    throw new CommandError("Name a server and the branch of its preview: ./towpath promote NAME BRANCH");
-  }
-  const api = openApi(resolveDataDirectory(values["data-dir"]));
+  const { values, positionals } = parse("promote", args);
+  const [name = "", branch = ""] = positionals;
+  const api = await connectApi(values);
   const deployed = await listDeployments(api, name, branch);
   const preview = values.commit === undefined ? livePreview(deployed, branch) : deploymentOf(values.commit, deployed);
   const path = `/api/v1/deployments/${preview.deployment.id}/promote`;

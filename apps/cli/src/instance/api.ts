@@ -4,22 +4,23 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { CommandError, dim, print } from "../terminal/terminal.ts";
 import { connect } from "./instance.ts";
+import { type Target, targetOf } from "./target.ts";
 
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), fields: z.record(z.string(), z.string()).optional() }),
 });
 
-/** Calls of a running instance's REST API with the operator token. */
+/** Calls of an instance's REST API, with an API key or beside it with the operator token. */
 export type Api = {
   readonly url: string;
-  /** Address of servers, with `{name}`. */
-  readonly serverUrl: string;
+  /** Null: it is the local one, with the operator's token. */
+  readonly key: string | null;
   /**
    * `retry`: tries again while the instance does not answer, for as long as `events` does; for idempotent calls only.
    * @throws CommandError with the instance's own message when it refuses.
    */
   call<Output>(
-    method: "GET" | "POST" | "PATCH",
+    method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
     schema: z.ZodType<Output>,
     options?: { readonly body?: unknown; readonly retry?: boolean },
@@ -87,8 +88,14 @@ function eventsOf({ body }: Response): ReadableStream<EventSourceMessage> {
   return body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
 }
 
-export function openApi(dataDirectory: string): Api {
-  const instance = connect(dataDirectory);
+/** The instance that a command works with: see `targetOf`. */
+export const connectApi = async (values: { readonly "data-dir"?: string | undefined }): Promise<Api> =>
+  apiOf(await targetOf(values["data-dir"]));
+
+/** The instance of a data directory. */
+export const openApi = (dataDirectory: string): Api => apiOf({ ...connect(dataDirectory), isLocal: true });
+
+export function apiOf(instance: Target): Api {
   const request = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
     const response = await fetch(`${instance.url}${path}`, {
       method,
@@ -100,7 +107,7 @@ export function openApi(dataDirectory: string): Api {
       body: body === undefined ? undefined : JSON.stringify(body),
     }).catch((error: unknown) => {
       throw new Unreachable(
-        `The instance at ${instance.url} does not answer. Is ./towpath up still running?\n  (${error})`,
+        `The instance at ${instance.url} does not answer. ${instance.isLocal ? "Is ./towpath up still running?" : "Is the address right?"}\n  (${error})`,
       );
     });
     if (!response.ok) throw await errorOf(response);
@@ -108,7 +115,7 @@ export function openApi(dataDirectory: string): Api {
   };
   return {
     url: instance.url,
-    serverUrl: instance.serverUrl,
+    key: instance.isLocal ? null : instance.token,
     async call(method, path, schema, { body, retry = false } = {}) {
       const patience = createPatience();
       for (;;) {

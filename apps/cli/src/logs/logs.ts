@@ -1,11 +1,12 @@
-import { parseArgs } from "node:util";
 import { z } from "zod";
-import { openApi } from "../instance/api.ts";
-import { resolveDataDirectory } from "../instance/instance.ts";
-import { CommandError, dim, print, red, yellow } from "../terminal/terminal.ts";
+import { parse } from "../commands/parse.ts";
+import { type Api, connectApi } from "../instance/api.ts";
+import { projectPath } from "../servers/list.ts";
+import { CommandError, dim, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 
 /** What the text form needs of a request-log row; `--json` prints all that the API gives. */
 const rowSchema = z.looseObject({
+  id: z.string(),
   time: z.string(),
   method: z.string().nullable(),
   target: z.string().nullable(),
@@ -19,9 +20,6 @@ const rowSchema = z.looseObject({
   principal: z.string(),
 });
 type Row = z.infer<typeof rowSchema>;
-
-/** Clients and servers choose these texts: removes line breaks and terminal control characters. */
-const plain = (text: string) => text.replaceAll(/\p{Cc}+/gu, " ");
 
 /** Errors and refusals stand out without colors too, such as in a file. */
 const markOf = (row: Row) => (row.isRefused ? yellow("!") : row.isError ? red("✗") : " ");
@@ -38,36 +36,51 @@ function asText(row: Row): string {
 
 /**
  * `towpath logs NAME [QUERY]`: the newest request-log rows, newest first. The query is that of the page, such as
- * `tool:echo client:cursor`; `--errors` is short for `status:error`; `--json` prints one JSON object a line.
+ * `tool:echo client:cursor`; `--errors` is short for `status:error`; `--json` prints one JSON object a line. With
+ * `--server` and `--build`: those logs, oldest first.
  */
 export async function logs(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      json: { type: "boolean", default: false },
-      errors: { type: "boolean", default: false },
-      limit: { type: "string", default: "100" },
-      "data-dir": { type: "string" },
-    },
-  });
-  const [name, ...words] = positionals;
-  if (!name) throw new CommandError("Name a server: ./towpath logs NAME [QUERY]");
-  const limit = Number(values.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
-    throw new CommandError(`--limit must be a number between 1 and 1000, not ${values.limit}.`);
-  const api = openApi(resolveDataDirectory(values["data-dir"]));
+  const { values, positionals } = parse("logs", args);
+  const [name = "", ...words] = positionals;
+  const limit = values.limit ?? "100";
+  const number = Number(limit);
+  if (!Number.isInteger(number) || number < 1 || number > 1000)
+    throw new CommandError(`--limit must be a number between 1 and 1000, not ${limit}.`);
+  if (values.server && values.build) throw new UsageError("Pass --server or --build, not both.");
+  const api = await connectApi(values);
+  const follow = values.follow ?? false;
+  if (values.server) return (await import("./other-logs.ts")).serverLog(api, name, { follow });
+  if (values.build) return (await import("./other-logs.ts")).buildLog(api, name, { follow, chosen: words[0] });
   const text = words.join(" ");
   const query = new URLSearchParams({
-    limit: values.limit,
+    limit,
     ...(values.errors ? { isError: "true" } : {}),
     ...(text === "" ? {} : { query: text }),
   });
-  const path = `/api/v1/projects/${encodeURIComponent(name)}/logs?${query}`;
-  const { data } = await api.call("GET", path, z.object({ data: z.array(rowSchema) }));
-  for (const row of data) print(values.json ? JSON.stringify(row) : asText(row));
-  if (data.length > 0 || values.json) return 0;
-  if (text !== "" || values.errors) print(dim("No matching requests in the last 24 hours."));
-  else print(dim(`No requests yet. Point an MCP client at ${api.serverUrl.replace("{name}", name)}/mcp.`));
+  const read = async () => (await api.call("GET", `${projectPath(name)}/logs?${query}`, pageSchema)).data;
+  if (!follow) for (const row of await read()) output(row, () => print(asText(row)));
+  else await followRows(api, name, read);
   return 0;
+}
+
+const pageSchema = z.object({ data: z.array(rowSchema) });
+const maxRemembered = 10_000;
+
+/** Oldest first, then what is new whenever the instance says that there is something. */
+async function followRows(api: Api, name: string, read: () => Promise<readonly Row[]>): Promise<void> {
+  const project = z.object({ orgSlug: z.string(), pathName: z.string() });
+  const { orgSlug, pathName } = await api.call("GET", projectPath(name), project);
+  const seen = new Set<string>();
+  for await (const { event } of api.events(`/api/projects/${orgSlug}/${pathName}/request-log-changes`)) {
+    if (event !== "changed") continue;
+    for (const row of (await read()).toReversed()) {
+      if (seen.has(row.id)) continue;
+      seen.add(row.id);
+      output(row, () => print(asText(row)));
+    }
+    for (const id of seen) {
+      if (seen.size <= maxRemembered) break;
+      seen.delete(id);
+    }
+  }
 }

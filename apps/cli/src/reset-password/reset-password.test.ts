@@ -56,7 +56,7 @@ test("AUTH-2 reset-password asks the instance with the operator token and prints
 });
 
 test("AUTH-2 reset-password names one account, and says when there is none", async () => {
-  await expect(run()).rejects.toThrow("Name one account: ./towpath reset-password EMAIL");
-  await expect(run("a@example.com", "b@example.com")).rejects.toThrow("Name one account");
+  await expect(run()).rejects.toThrow("Usage: towpath reset-password EMAIL");
+  await expect(run("a@example.com", "b@example.com")).rejects.toThrow("Usage: towpath reset-password EMAIL");
   await expect(run("nobody@example.com")).rejects.toThrow("There is no account with the address nobody@example.com.");
 });

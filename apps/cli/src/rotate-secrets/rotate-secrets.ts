@@ -1,7 +1,7 @@
-import { parseArgs } from "node:util";
 import { reencryptTwoFactors } from "@towpath/auth";
 import { openDatabase } from "@towpath/db";
 import { createSecretBox, finishRotation, type RootSecrets, rotateMasterKeys } from "@towpath/secrets";
+import { parse } from "../commands/parse.ts";
 import {
   findRunning,
   newSecret,
@@ -26,13 +26,10 @@ type Rotation = {
  * useless. It may be killed at any time and run again. See "Keys" in docs/operating.md.
  */
 export async function rotateSecrets(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: { finish: { type: "boolean", default: false }, "data-dir": { type: "string" } },
-  });
+  const { values } = parse("rotate-secrets", args);
   const rotation = process.env.TOWPATH_SECRET
     ? configured(process.env)
-    : await local(resolveDataDirectory(values["data-dir"]), values.finish);
+    : await local(resolveDataDirectory(values["data-dir"]), values.finish ?? false);
   const client = openDatabase(rotation.databaseUrl, { maxConnections: 2 });
   try {
     const box = createSecretBox(rotation.secrets);

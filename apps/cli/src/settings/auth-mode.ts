@@ -8,18 +8,11 @@ export const callers: Readonly<Record<AuthMode, string>> = {
   passthrough: "anyone whom the server itself lets in",
 };
 
-/** Options that choose who can call a server, for `parseArgs`. */
-export const authModeOptions = {
-  auth: { type: "string" },
-  public: { type: "boolean", default: false },
-  private: { type: "boolean", default: false },
-} as const;
-
 /** @throws CommandError for an unknown mode, and for two at once */
 export function authModeOf(values: {
   auth?: string | undefined;
-  public: boolean;
-  private: boolean;
+  public?: boolean | undefined;
+  private?: boolean | undefined;
 }): AuthMode | undefined {
   const given = [values.auth, values.public, values.private].filter(Boolean);
   if (given.length > 1) throw new CommandError("Pass only one of --auth, --public and --private.");

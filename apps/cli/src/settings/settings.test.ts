@@ -34,8 +34,8 @@ test("BLD-16 OPS-4 the terminal takes a program's arguments as one text; without
 });
 
 test("OPS-4 settings asks for one server, and for an instance that runs", async () => {
-  await expect(settings([])).rejects.toThrow("Name one server: ./towpath settings NAME");
-  await expect(settings(["one", "two"])).rejects.toThrow("Name one server");
+  await expect(settings([])).rejects.toThrow("Usage: towpath settings NAME");
+  await expect(settings(["one", "two"])).rejects.toThrow("Usage: towpath settings NAME");
   const directory = await shortDirectory();
   await expect(settings(["one", "--data-dir", directory])).rejects.toThrow("No Towpath runs");
   await rm(directory, { recursive: true });

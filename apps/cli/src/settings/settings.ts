@@ -1,15 +1,15 @@
-import { parseArgs } from "node:util";
 import { signInWarning } from "@towpath/core/build/contract";
 import { argumentsText, authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
+import { parse } from "../commands/parse.ts";
 import { argumentsOf } from "../deploy/options.ts";
-import { openApi } from "../instance/api.ts";
-import { resolveDataDirectory } from "../instance/instance.ts";
-import { bold, CommandError, dim, print } from "../terminal/terminal.ts";
+import { connectApi } from "../instance/api.ts";
+import { projectPath } from "../servers/list.ts";
+import { bold, CommandError, dim, output, print } from "../terminal/terminal.ts";
 import { printWarning } from "../terminal/warning.ts";
-import { authModeOf, authModeOptions, callers } from "./auth-mode.ts";
+import { authModeOf, callers } from "./auth-mode.ts";
 
-const projectSchema = z.object({
+const projectSchema = z.looseObject({
   name: z.string(),
   url: z.string(),
   authMode: authModeSchema,
@@ -25,25 +25,8 @@ const projectSchema = z.object({
 
 /** `towpath settings NAME`: prints a server's settings, after changing those that are passed. */
 export async function settings(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    // --no-keep-data
-    allowNegative: true,
-    options: {
-      ...authModeOptions,
-      entrypoint: { type: "string" },
-      args: { type: "string" },
-      requirements: { type: "string" },
-      "root-directory": { type: "string" },
-      "fail-on-breaking-changes": { type: "boolean" },
-      "allow-breaking-changes": { type: "boolean" },
-      "keep-data": { type: "boolean" },
-      "data-dir": { type: "string" },
-    },
-  });
-  const [name, ...more] = positionals;
-  if (!name || more.length > 0) throw new CommandError("Name one server: ./towpath settings NAME");
+  const { values, positionals } = parse("settings", args);
+  const [name = ""] = positionals;
   const { entrypoint, requirements, "root-directory": rootDirectory } = values;
   const files = { entrypoint, arguments: argumentsOf(values.args), requirements, rootDirectory };
   const changes = {
@@ -51,12 +34,12 @@ export async function settings(args: string[]): Promise<number> {
     ...files,
   };
   const isChange = Object.values(changes).some((value) => value !== undefined);
-  const api = openApi(resolveDataDirectory(values["data-dir"]));
-  const path = `/api/v1/projects/${encodeURIComponent(name)}`;
+  const api = await connectApi(values);
+  const path = projectPath(name);
   const project = isChange
     ? await api.call("PATCH", path, projectSchema, { body: changes })
     : await api.call("GET", path, projectSchema);
-  printSettings(project);
+  output(project, () => printSettings(project));
   if (changes.keepsData !== undefined) print(dim("\nLasting data takes effect when the server next starts."));
   if (Object.values(files).some((value) => value !== undefined)) {
     print(dim("\nEntrypoint, arguments, requirements and root directory take effect with the next build."));

@@ -7,8 +7,28 @@ export const red = (text: string) => paint(31, text);
 export const green = (text: string) => paint(32, text);
 export const yellow = (text: string) => paint(33, text);
 
+/** Clients and servers choose some texts: without line breaks and characters that control the terminal. */
+export const plain = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ");
+
+let jsonOnly = false;
+
+/** With `--json`, stdout has JSON alone: texts go to stderr. */
+export function printJsonOnly(on: boolean): void {
+  jsonOnly = on;
+}
+
+export const printsJson = (): boolean => jsonOnly;
+
+const textStream = () => (jsonOnly ? process.stderr : process.stdout);
+
 export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+  textStream().write(`${line}\n`);
+}
+
+/** With `--json` the value as one line, otherwise what `asText` prints. */
+export function output(value: unknown, asText: () => void): void {
+  if (jsonOnly) process.stdout.write(`${JSON.stringify(value)}\n`);
+  else asText();
 }
 
 export function printError(line: string): void {
@@ -18,21 +38,26 @@ export function printError(line: string): void {
 /** Shows that `what` has begun, and when it ended how long it took. Rethrows what `work` throws. */
 export async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   const begun = performance.now();
-  if (colour) process.stdout.write(`${dim("·")} ${what} …`);
+  if (colour) textStream().write(`${dim("·")} ${what} …`);
   try {
     const result = await work();
     const took = `${((performance.now() - begun) / 1000).toFixed(1)} s`;
-    process.stdout.write(`${colour ? "\r\u001b[K" : ""}${green("✓")} ${what} ${dim(took)}\n`);
+    textStream().write(`${colour ? "\r\u001b[K" : ""}${green("✓")} ${what} ${dim(took)}\n`);
     return result;
   } catch (error) {
-    process.stdout.write(`${colour ? "\r\u001b[K" : ""}${red("✗")} ${what}\n`);
+    textStream().write(`${colour ? "\r\u001b[K" : ""}${red("✗")} ${what}\n`);
     throw error;
   }
 }
 
 /** What the person at the terminal can correct: shown without a stack. */
 export class CommandError extends Error {
-  override readonly name = "CommandError";
+  override readonly name: string = "CommandError";
+}
+
+/** A command that was used wrongly: exit status 2. */
+export class UsageError extends CommandError {
+  override readonly name = "UsageError";
 }
 
 /** Texts of parseArgs and of Node's network errors are turned into one sentence; the rest keeps its stack. */
@@ -41,7 +66,7 @@ export function asCommandError(error: unknown): CommandError {
   if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
     // Node adds advice for developers after the first sentence; drop it.
     const [sentence = error.message] = error.message.split(". ");
-    return new CommandError(`${sentence.replace(/\.$/, "")}. See ./towpath help.`);
+    return new UsageError(`${sentence.replace(/\.$/, "")}. See towpath help.`);
   }
   return new CommandError(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

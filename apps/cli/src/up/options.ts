@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { parse } from "../commands/parse.ts";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
@@ -60,12 +60,10 @@ function runDirectoryOf(dataDirectory: string): string {
 
 /** Flags win over the environment. @throws CommandError naming the flag or variable that is wrong. */
 export function parseUpOptions(args: string[], environment: Environment): UpOptions {
-  const flag = { type: "string" } as const;
-  const options = { "data-dir": flag, port: flag, "gateway-port": flag, "forge-port": flag };
-  const { values } = parseArgs({ args, options });
+  const { values } = parse("up", args);
   // An empty variable counts as absent, as in the processes.
   const variable = (name: string) => environment[name] || undefined;
-  const given = (flagName: keyof typeof options, variableName: string, byDefault: string): Given => {
+  const given = (flagName: keyof typeof values, variableName: string, byDefault: string): Given => {
     const value = values[flagName];
     if (value !== undefined) return { name: `--${flagName}`, value };
     return { name: variableName, value: variable(variableName) ?? byDefault };

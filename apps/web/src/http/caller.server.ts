@@ -65,7 +65,20 @@ export async function tokenContext(request: Request): Promise<Context> {
   return contextOfToken(token, request.headers);
 }
 
-/** The same for a token that came in another way. */
+/**
+ * The same for Git, which sends the credential as the password of basic authentication, under any name.
+ *
+ * @throws TowpathError as `tokenContext`
+ */
+export async function gitContext({ headers }: Request): Promise<Context> {
+  const encoded = /^Basic +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+  const pair = Buffer.from(encoded, "base64").toString();
+  const token = pair.slice(pair.indexOf(":") + 1);
+  if (token === "")
+    throw new TowpathError("unauthenticated", "Use an API key that may manage servers as the password.");
+  return contextOfToken(token, headers);
+}
+
 async function contextOfToken(token: string, headers: Headers): Promise<Context> {
   const { config, contextFor } = services();
   const ipAddress = headers.get(clientAddressHeader);

@@ -54,7 +54,8 @@ function errorResponse(thrown: unknown, request: Request, more: Readonly<Record<
   const { code, message, fields } = error;
   const headers = new Headers(more);
   if (error.retryAfterSeconds !== undefined) headers.set("retry-after", String(error.retryAfterSeconds));
-  if (code === "unauthenticated") headers.set("www-authenticate", 'Bearer realm="towpath"');
+  if (code === "unauthenticated" && !headers.has("www-authenticate"))
+    headers.set("www-authenticate", 'Bearer realm="towpath"');
   return Response.json({ error: { code, message, fields } }, { status: error.httpStatus, headers });
 }
 

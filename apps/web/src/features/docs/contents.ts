@@ -63,6 +63,7 @@ export const contents: readonly Group[] = [
     title: "Reference",
     pages: [
       own("cli", "Command line", "Every command of ./towpath with its options."),
+      own("ci", "CI", "Deploy on push from GitHub Actions, or from any other CI."),
       ofRepository("rest", "REST API", "Every route that scripts can call, with its permission."),
       own("troubleshooting", "Troubleshooting", "Error messages of builds and calls: what they mean and what to do."),
     ],

@@ -1,8 +1,10 @@
+import { authorizeBuild } from "@towpath/core/build";
 import { getManifest, getServerStatus } from "@towpath/core/deployment";
 import { parseInput } from "@towpath/core/input";
-import { listSessions, listUsers, queryRequestLogs } from "@towpath/logs";
+import { listSessions, listUsers, queryRequestLogs, readBuildLog, readServerLogs } from "@towpath/logs";
 import { activityListSchema, sessionListSchema } from "@towpath/logs/sessions";
 import { z } from "zod";
+import { services } from "~/compose.server.ts";
 import { explainRequest } from "../explain-request.server.ts";
 import { logParametersSchema, readLogParameters } from "../log-query.server.ts";
 import { readRequestLogs } from "../log-reader.server.ts";
@@ -10,6 +12,8 @@ import { signInAttempts } from "../sign-in-attempts.server.ts";
 import { type Operation, operation } from "./operation.server.ts";
 
 const entrySchema = z.object({ time: z.coerce.date().optional() });
+
+const linesSchema = z.object({ limit: z.coerce.number().int().min(1).max(1000).default(1000) });
 
 /** How a server is, what it offers, and who called it. */
 export const activityOperations: readonly Operation[] = [
@@ -56,6 +60,33 @@ export const activityOperations: readonly Operation[] = [
     handle: ({ project, params, query }) => {
       const { id } = parseInput(z.object({ id: z.uuid() }), params);
       return readRequestLogs((pool) => explainRequest(pool, { ...query, id, projectId: project.id }));
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/projects/{name}/server-log",
+    id: "readServerLog",
+    permission: "project.read",
+    summary: "the newest lines that the live server printed, oldest first",
+    query: linesSchema,
+    handle: async ({ ctx, project, query: { limit } }) => {
+      const { live } = await getServerStatus({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } });
+      const deploymentId = live?.deploymentId ?? null;
+      const data = deploymentId ? await readServerLogs(services().database.pool, { deploymentId, limit }) : [];
+      return { deploymentId, data };
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/builds/{buildId}/log",
+    id: "readBuildLog",
+    permission: "build.read",
+    summary: "lines of a build's log after line `after`, at most `limit`",
+    query: linesSchema.extend({ after: z.coerce.number().int().min(0).default(0) }),
+    handle: async ({ ctx, params, query: { after, limit } }) => {
+      await authorizeBuild(ctx, "build.read", params.buildId);
+      const { pool } = services().database;
+      return { data: await readBuildLog(pool, { buildId: params.buildId, afterLine: after, limit }) };
     },
   }),
   operation({

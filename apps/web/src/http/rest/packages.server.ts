@@ -9,8 +9,10 @@ import {
   entrypointSettingSchema,
   projectNameSchema,
 } from "@towpath/core/project/schema";
+import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+import { saveVariables } from "./settings.server.ts";
 
 const settingsSchema = z.object({
   entrypoint: entrypointSettingSchema.optional(),
@@ -25,6 +27,7 @@ const savePackageSchema = settingsSchema.extend({
   packageName: packageNameSchema,
   version: packageVersionSchema.nullish(),
   follow: z.boolean().optional(),
+  variables: initialSecretsSchema,
 });
 
 /**
@@ -33,18 +36,25 @@ const savePackageSchema = settingsSchema.extend({
  */
 async function savePackage(ctx: Context, input: z.output<typeof savePackageSchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
-  const { name, packageName, version, follow } = input;
+  const { name, packageName, version, follow, variables } = input;
   const settings = settingsSchema.parse(input);
   const existing = await findProjectOfInstance({ ctx, input: { name } });
   if (!existing) {
-    const deployed = await deployPackage({ ctx, input: { ...settings, orgSlug, name, packageName, version, follow } });
+    const deployed = await deployPackage({
+      ctx,
+      input: { ...settings, orgSlug, name, packageName, version, follow, secrets: variables },
+    });
     return { ...deployed, created: true };
   }
   if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
   if (existing.package?.name !== packageName) throw otherSource(existing);
   const key = { orgSlug, projectName: existing.name };
   const project = await updateProject({ ctx, input: { ...settings, ...key, followsPackage: follow } });
-  const { build, created } = await startBuild({ ctx, input: { ...key, version, trigger: "package" } });
+  const hasChanged = await saveVariables(ctx, existing.id, variables);
+  const { build, created } = await startBuild({
+    ctx,
+    input: { ...key, version, trigger: "package", reuse: hasChanged ? "never" : "unless-failed" },
+  });
   return { project, build, created };
 }
 

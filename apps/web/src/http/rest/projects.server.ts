@@ -21,8 +21,10 @@ import {
   sleepingListsSchema,
   updateProjectSchema,
 } from "@towpath/core/project/schema";
+import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+import { saveVariables } from "./settings.server.ts";
 
 const settingsSchema = z.object({
   entrypoint: entrypointSettingSchema.optional(),
@@ -41,6 +43,7 @@ const saveProjectSchema = settingsSchema.extend({
   name: projectNameSchema,
   installationId: z.number().int().positive(),
   repositoryFullName: deployProjectSchema.shape.repositoryFullName,
+  variables: initialSecretsSchema,
 });
 
 /**
@@ -55,6 +58,7 @@ async function saveProject(ctx: Context, input: z.output<typeof saveProjectSchem
   if (existing) {
     if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
     if (existing.githubRepository?.fullName !== input.repositoryFullName) throw otherRepository(existing);
+    await saveVariables(ctx, existing.id, input.variables);
     return {
       project: await updateProject({ ctx, input: { ...settings, orgSlug, projectName: existing.name } }),
       build: null,
@@ -63,7 +67,7 @@ async function saveProject(ctx: Context, input: z.output<typeof saveProjectSchem
   const { repositoryFullName } = input;
   return deployProject({
     ctx,
-    input: { ...settings, orgSlug, name, installationId, repositoryFullName, trigger: "cli" },
+    input: { ...settings, orgSlug, name, installationId, repositoryFullName, secrets: input.variables, trigger: "cli" },
   });
 }
 

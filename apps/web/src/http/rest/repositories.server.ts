@@ -1,3 +1,4 @@
+import { authorize, authorizeProject } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { listInstallations, recordInstallation } from "@towpath/core/installation";
@@ -8,6 +9,9 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 
+/** Where Git reaches repositories of the forge with an API key: `/api/git/{organization}/{name}.git`. */
+const gitPath = "/api/git";
+
 const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
 /**
@@ -17,14 +21,18 @@ const newRepositorySchema = z.object({ name: projectNameSchema, organization: z.
  * @throws TowpathError `conflict` when the server deploys from a repository that the CLI did not create, or a user has
  * one of this name: the CLI replaces a repository's content and must not overwrite a user's work.
  */
-async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
+export async function createForgeRepository(ctx: Context, input: z.output<typeof newRepositorySchema>) {
   const forge = await localForge();
   const existing = await findProjectOfInstance({ ctx, input: { name: input.name } });
   // A redeploy needs no --organization: names are unique.
   const slug = input.organization ?? existing?.orgSlug;
   const orgSlug = await organizationSlug(ctx, slug);
   if (existing && existing.orgSlug !== orgSlug) throw unavailableName("taken");
-  if (!existing) await requireFreeName(ctx.db, input.name);
+  if (existing) await authorizeProject(ctx, "build.start", { projectId: existing.id });
+  else {
+    await authorize(ctx, "project.create", { orgSlug });
+    await requireFreeName(ctx.db, input.name);
+  }
   const target = existing
     ? await repositoryOfProject(forge, existing)
     : await newRepository(ctx, forge, orgSlug, input.name);
@@ -49,7 +57,10 @@ async function forgeAccount(ctx: Context, forge: ForgeAdmin, orgSlug: string) {
   return withGitHub(async () => {
     await forge.ensureAccount({ login });
     const { installationId } = await forge.ensureInstallation({ login });
-    await recordInstallation({ ctx, input: { orgSlug, installationId, accountLogin: login, accountType: "User" } });
+    // Whoever may create a server may use the instance's own forge.
+    const platform = services().contextFor({ kind: "job", job: "forge.account" });
+    const installation = { orgSlug, installationId, accountLogin: login, accountType: "User" } as const;
+    await recordInstallation({ ctx: platform, input: installation });
     return { login, installationId };
   });
 }
@@ -110,9 +121,15 @@ export const repositoryOperations: readonly Operation[] = [
     method: "POST",
     path: "/repositories",
     id: "createRepository",
-    permission: "operator",
-    summary: "creates a repository at the forge of this instance",
+    permission: "project.create",
+    summary: "finds or creates the repository at the forge of this instance that a server of this name is pushed to",
     body: newRepositorySchema,
-    handle: ({ ctx, body }) => createForgeRepository(ctx, body),
+    handle: async ({ ctx, body }) => {
+      const target = await createForgeRepository(ctx, body);
+      if (ctx.actor.kind === "operator") return target;
+      // The forge's own credential outlives a key: keys push through this instance instead, which checks them each time.
+      const path = `${gitPath}/${target.organization}/${body.name}.git`;
+      return { ...target, pushUrl: `${services().config.baseUrl}${path}` };
+    },
   }),
 ];

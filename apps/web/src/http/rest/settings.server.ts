@@ -3,6 +3,7 @@ import { accessSchema } from "@towpath/core/access/schema";
 import { clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "@towpath/core/admin-jwt";
 import { getCallLimits, saveCallLimits } from "@towpath/core/call-limit";
 import { callLimitSchema } from "@towpath/core/call-limit/schema";
+import type { Context } from "@towpath/core/context";
 import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
 import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
 import { createSecret, deleteSecret, listSecrets, updateSecret } from "@towpath/core/secret";
@@ -11,6 +12,21 @@ import { type Operation, operation } from "./operation.server.ts";
 
 /** Of a body with a value of 64 KiB, however it is escaped. */
 const maxSecretBodyBytes = 512 * 1024;
+
+/** Creates or changes variables for production and previews. Returns whether there was anything to change. */
+export async function saveVariables(
+  ctx: Context,
+  projectId: string,
+  variables: readonly { readonly keyName: string; readonly secretValue: string }[],
+): Promise<boolean> {
+  if (variables.length === 0) return false;
+  const existing = new Set((await listSecrets({ ctx, input: { projectId } })).map(({ keyName }) => keyName));
+  for (const variable of variables) {
+    const input = { ...variable, projectId };
+    await (existing.has(variable.keyName) ? updateSecret({ ctx, input }) : createSecret({ ctx, input }));
+  }
+  return true;
+}
 
 /** Variables of a server. Values are read in the dashboard only, where a person is named in the audit log. */
 const secretOperations: readonly Operation[] = [

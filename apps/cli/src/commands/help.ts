@@ -1,0 +1,40 @@
+import { bold, dim } from "../terminal/terminal.ts";
+import { exitCodes, type OptionSpec, specs } from "./table.ts";
+
+const width = 34;
+
+const optionText = (name: string, { value, multiple }: OptionSpec) =>
+  `--${name}${value === undefined ? "" : ` ${value}`}${multiple ? " …" : ""}`;
+
+const row = (left: string, right: string) =>
+  left.length < width ? `  ${left.padEnd(width)}${right}` : `  ${left}\n  ${" ".repeat(width)}${right}`;
+
+/** All commands, one a line. */
+export function overview(): string {
+  const lines = Object.entries(specs).map(([name, { text, ...spec }]) => {
+    const [sentence = text] = text.split(/(?<=\.) /);
+    return row(`${name} ${spec.arguments}`, sentence);
+  });
+  return `Towpath: from a Python MCP server in a Git repository to a live endpoint.
+
+${bold("towpath COMMAND")}: works with the instance that you are logged in to, else with the one on this machine.
+
+${lines.join("\n")}
+
+\`towpath help COMMAND\` shows its options and examples. ${exitCodes}
+`;
+}
+
+/** One command with its options and examples; null when there is none of this name. */
+export function helpOf(name: string): string | null {
+  const spec = specs[name];
+  if (!spec) return null;
+  const options = Object.entries(spec.options).map(([option, each]) => row(optionText(option, each), each.text));
+  const examples = spec.examples.map((example) => `  towpath ${example}`);
+  return [
+    `${bold(`towpath ${name}`)} ${spec.arguments}\n\n${spec.text}`,
+    ...(options.length > 0 ? [`${dim("Options")}\n${options.join("\n")}`] : []),
+    `${dim("Examples")}\n${examples.join("\n")}`,
+    `${exitCodes}\n`,
+  ].join("\n\n");
+}

@@ -1,0 +1,262 @@
+// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing, so that
+// `--help` and completion start at once.
+
+export type OptionSpec = {
+  readonly type: "string" | "boolean";
+  /** What stands for the value in help, such as `COMMIT`. */
+  readonly value?: string;
+  readonly text: string;
+  /** May be given several times. */
+  readonly multiple?: boolean;
+};
+
+export type CommandSpec = {
+  /** The arguments, as help shows them: `NAME` is required, `[NAME]` isn't, `[WORD …]` stands for any number. */
+  readonly arguments: string;
+  readonly text: string;
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  readonly examples: readonly string[];
+  /** Works on this machine only, beside the instance or without one. */
+  readonly isLocal?: boolean;
+};
+
+const value = <const Value extends string>(name: Value, text: string) =>
+  ({ type: "string", value: name, text }) as const;
+const flag = (text: string) => ({ type: "boolean", text }) as const;
+
+const dataDirectory = { "data-dir": value("DIR", "the local instance's data directory, instead of a login") } as const;
+const json = { json: flag("print JSON on stdout: one document, or one line an event; texts go to stderr") } as const;
+const common = { ...dataDirectory, ...json } as const;
+
+const whoMayCall = {
+  public: flag("anyone can call it"),
+  private: flag("members and API keys can call it"),
+  auth: value("MODE", "towpath-cloud, towpath-public or passthrough: see docs/sign-in.md"),
+} as const;
+
+const build = {
+  entrypoint: value("FILE.py[:OBJECT]", "what starts the server, or the name of a program; empty: each build finds it"),
+  args: value("WORDS", "arguments of the program that starts"),
+} as const;
+
+const files = {
+  requirements: value("FILE", "the requirements file"),
+  "root-directory": value("DIR", "the server's directory in a monorepo"),
+} as const;
+
+export const commands = {
+  up: {
+    arguments: "",
+    text: "Starts everything on this machine and prints the URL. Ctrl-C stops it.",
+    options: {
+      "data-dir": value("DIR", "where everything is kept"),
+      port: value("PORT", "of the dashboard; 3000"),
+      "gateway-port": value("PORT", "of the servers; 8080"),
+      "forge-port": value("PORT", "of the local forge; 8090"),
+    },
+    examples: ["up", "up --data-dir /srv/towpath --port 8000"],
+    isLocal: true,
+  },
+  login: {
+    arguments: "URL",
+    text:
+      "Lets this terminal work with an instance elsewhere. Asks for an API key that may manage servers, or reads it from " +
+      "stdin or TOWPATH_API_KEY, and keeps both in the user's configuration directory (mode 0600). In CI, set TOWPATH_URL " +
+      "and TOWPATH_API_KEY instead.",
+    options: { ...json },
+    examples: ["login https://towpath.example.com", "login https://towpath.example.com < key.txt"],
+  },
+  logout: {
+    arguments: "",
+    text: "Forgets the instance and its key. The key stays valid: revoke it in the dashboard.",
+    options: { ...json },
+    examples: ["logout"],
+  },
+  deploy: {
+    arguments: "SOURCE",
+    text:
+      "Deploys a directory, or pypi:PACKAGE[==VERSION] as it is on the package index, and follows the build. The name of " +
+      "a server builds its repository or package again. Deploying again changes only the settings that you pass.",
+    options: {
+      name: value("NAME", "the server's name; needed for a directory and a package"),
+      ...build,
+      ...files,
+      ...whoMayCall,
+      env: {
+        ...value("KEY=VALUE", "sets a variable before the build; KEY alone takes it from the environment"),
+        multiple: true,
+      },
+      preview: value("BRANCH", "deploys to a preview of this branch, not to production"),
+      message: value("TEXT", "the commit's message"),
+      rebuild: flag("builds although nothing has changed"),
+      overwrite: flag("replaces commits that others pushed"),
+      follow: flag("of a package: deploys newer versions by itself"),
+      organization: value("SLUG", "the organization, if there are several"),
+      ...common,
+    },
+    examples: [
+      "deploy ./my-server --name my-server-one --public",
+      "deploy ./my-server --name my-server-one --preview new-tool --message 'Try it'",
+      "deploy pypi:mcp-server-time --name my-time-server",
+      "deploy my-server-one --json",
+    ],
+  },
+  list: {
+    arguments: "",
+    text: "Lists servers with their address and how the newest build ended.",
+    options: { organization: value("SLUG", "the organization, if there are several"), ...common },
+    examples: ["list", "list --json"],
+  },
+  status: {
+    arguments: "NAME",
+    text: "Prints what is live, the newest build and how the server is.",
+    options: { ...common },
+    examples: ["status my-server-one"],
+  },
+  open: {
+    arguments: "NAME",
+    text: "Prints the address of a server's page, and opens it where there is a browser.",
+    options: { ...common },
+    examples: ["open my-server-one"],
+  },
+  settings: {
+    arguments: "NAME",
+    text: "Prints a server's settings, after changing those that you pass.",
+    options: {
+      ...whoMayCall,
+      ...build,
+      ...files,
+      "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
+      "allow-breaking-changes": flag("undoes that"),
+      "keep-data": flag("its /data survives restarts and redeploys; --no-keep-data undoes it"),
+      ...common,
+    },
+    examples: ["settings my-server-one", "settings my-server-one --private --keep-data"],
+  },
+  env: {
+    arguments: "NAME [ACTION] [KEY=VALUE …]",
+    text:
+      "Lists a server's variables, sets or removes some: ACTION is list, set or remove. `set KEY` reads the value from " +
+      "stdin. Values are never printed. A change takes effect with the next deployment.",
+    options: {
+      sensitive: flag("of set: nobody can read the value again"),
+      environment: { ...value("ENVIRONMENT", "of set: production or preview; both unless given"), multiple: true },
+      ...common,
+    },
+    examples: [
+      "env my-server-one",
+      "env my-server-one set API_URL=https://api.example.com",
+      "env my-server-one set API_KEY --sensitive < key.txt",
+      "env my-server-one remove API_URL",
+    ],
+  },
+  logs: {
+    arguments: "NAME [QUERY …]",
+    text: "Prints the newest requests of a server, its own output (--server) or the log of a build (--build).",
+    options: {
+      limit: value("N", "how many rows of the request log: 1 to 1000; 100"),
+      errors: flag("only requests that failed"),
+      follow: flag("goes on with what is new, until Ctrl-C or the end of the build"),
+      server: flag("what the live server prints"),
+      build: flag("the log of the newest build; QUERY may be the id of another"),
+      ...common,
+    },
+    examples: [
+      "logs my-server-one tool:echo --errors",
+      "logs my-server-one --server --follow",
+      "logs my-server-one --build",
+    ],
+  },
+  inspect: {
+    arguments: "NAME",
+    text: "Prints the tools, resources and prompts of a server with their arguments.",
+    options: { ...common },
+    examples: ["inspect my-server-one"],
+  },
+  call: {
+    arguments: "NAME TOOL [KEY=VALUE …]",
+    text: "Calls a tool and prints what it answers. A value is JSON if the tool's argument isn't a text.",
+    options: { args: value("JSON", "all arguments as one JSON object"), ...common },
+    examples: ["call my-server-one echo text=hello", `call my-server-one add --args '{"a": 1, "b": 2}' --json`],
+  },
+  rollback: {
+    arguments: "NAME",
+    text: "Makes the version before, or the one of a commit, live again. Nothing is built.",
+    options: {
+      to: value("COMMIT", "the version; its first four characters or more"),
+      branch: value("BRANCH", "of a preview, not of production"),
+      ...common,
+    },
+    examples: ["rollback my-server-one", "rollback my-server-one --to 1a2b3c4"],
+  },
+  promote: {
+    arguments: "NAME BRANCH",
+    text: "Puts the preview of a branch into production as it is, with production's variables.",
+    options: { commit: value("COMMIT", "an earlier version of the preview"), ...common },
+    examples: ["promote my-server-one new-tool"],
+  },
+  approve: {
+    arguments: "NAME [NUMBER] [COMMIT]",
+    text: "Lists pull requests from forks; with a number and the commit that you have read, has that commit built.",
+    options: { decline: flag("refuses the commit"), ...common },
+    examples: ["approve my-server-one", "approve my-server-one 7 1a2b3c4"],
+  },
+  cancel: {
+    arguments: "NAME [BUILD]",
+    text: "Ends the newest build that waits or runs, or the one with this id.",
+    options: { ...common },
+    examples: ["cancel my-server-one"],
+  },
+  delete: {
+    arguments: "NAME",
+    text: "Deletes a server with everything that belongs to it. Asks for its name, unless --yes repeats it.",
+    options: { yes: value("NAME", "the name again, for scripts"), ...common },
+    examples: ["delete my-server-one", "delete my-server-one --yes my-server-one"],
+  },
+  "reset-password": {
+    arguments: "EMAIL",
+    text: "Prints a link with which a person sets a new password. Needs the operator's token: works beside the instance.",
+    options: { "remove-two-factor": flag("turns two-factor sign-in off, too"), ...common },
+    examples: ["reset-password ada@example.com"],
+    isLocal: true,
+  },
+  "rotate-secrets": {
+    arguments: "",
+    text: 'Replaces the secret that encrypts stored variables, in two steps: see "Keys" in docs/operating.md.',
+    options: { finish: flag("the second step"), ...dataDirectory },
+    examples: ["rotate-secrets"],
+    isLocal: true,
+  },
+  test: {
+    arguments: "[STAGE …]",
+    text: "Runs every test, or the named stages. Names of published packages may follow the stage corpus.",
+    options: {},
+    examples: ["test", "test types lint"],
+    isLocal: true,
+  },
+  completion: {
+    arguments: "SHELL",
+    text: "Prints the completion for bash, zsh or fish.",
+    options: {},
+    examples: ["completion bash > ~/.local/share/bash-completion/completions/towpath"],
+  },
+  version: {
+    arguments: "",
+    text: "Prints the version, as --version does.",
+    options: { ...json },
+    examples: ["version"],
+  },
+  help: {
+    arguments: "[COMMAND]",
+    text: "Prints all commands, or one with its options and examples.",
+    options: {},
+    examples: ["help deploy"],
+  },
+} as const satisfies Record<string, CommandSpec>;
+
+export type CommandName = keyof typeof commands;
+
+/** The same without the types of each. */
+export const specs: Readonly<Record<string, CommandSpec>> = commands;
+
+export const exitCodes = "Exit codes: 0 done, 1 refused or failed, 2 wrong use of the command, 130 ended by Ctrl-C.";

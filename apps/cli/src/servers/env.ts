@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { parse } from "../commands/parse.ts";
+import { type Api, connectApi } from "../instance/api.ts";
+import { readInput } from "../terminal/input.ts";
+import { CommandError, dim, output, print, UsageError } from "../terminal/terminal.ts";
+import { projectPath } from "./list.ts";
+
+const variableSchema = z.object({
+  keyName: z.string(),
+  description: z.string().nullable(),
+  sensitive: z.boolean(),
+  environments: z.array(z.string()),
+});
+type Variable = z.infer<typeof variableSchema>;
+
+/** What is to be set. */
+export type Assignment = { readonly keyName: string; readonly secretValue: string };
+
+const listVariables = async (api: Api, name: string) =>
+  (await api.call("GET", `${projectPath(name)}/secrets`, z.object({ data: z.array(variableSchema) }))).data;
+
+/** `towpath env NAME [list | set KEY=VALUE … | remove KEY …]` */
+export async function env(args: string[]): Promise<number> {
+  const { values, positionals } = parse("env", args);
+  const [name = "", action = "list", ...words] = positionals;
+  if (!["list", "set", "remove"].includes(action)) throw new UsageError(`${action} is not list, set or remove.`);
+  if (action !== "list" && words.length === 0)
+    throw new UsageError(`Name what to ${action}: towpath env NAME ${action} KEY`);
+  const assigned = action === "set" ? await assignments(words) : [];
+  const api = await connectApi(values);
+  if (action === "set") {
+    await setVariables(api, name, assigned, {
+      ...(values.sensitive && { sensitive: true }),
+      ...(values.environment && { environments: values.environment }),
+    });
+  }
+  if (action === "remove") {
+    for (const key of words) {
+      await api.call("DELETE", `${projectPath(name)}/secrets/${encodeURIComponent(key)}`, z.looseObject({}));
+    }
+  }
+  printVariables(await listVariables(api, name), action);
+  return 0;
+}
+
+/** `KEY=VALUE` as it is; one `KEY` alone has its value on stdin, where no process list shows it. */
+async function assignments(words: readonly string[]): Promise<readonly Assignment[]> {
+  const alone = words.filter((word) => !word.includes("="));
+  if (alone.length > 1) throw new UsageError("Stdin holds one value: name one KEY without a value.");
+  if (alone.length === 1 && process.stdin.isTTY)
+    throw new UsageError(`Pass the value of ${alone[0]} on stdin, or ${alone[0]}=VALUE.`);
+  // A line break at the end is the file's, not the value's.
+  const given = alone.length === 1 ? (await readInput()).replace(/\r?\n$/, "") : "";
+  return words.map((word) => {
+    const at = word.indexOf("=");
+    return at < 0
+      ? { keyName: word, secretValue: given }
+      : { keyName: word.slice(0, at), secretValue: word.slice(at + 1) };
+  });
+}
+
+/** Creates or changes each. Those that are changed keep what isn't given in `settings`. */
+export async function setVariables(
+  api: Api,
+  name: string,
+  assigned: readonly Assignment[],
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const existing = new Set((await listVariables(api, name)).map(({ keyName }) => keyName));
+  const path = `${projectPath(name)}/secrets`;
+  for (const { keyName, secretValue } of assigned) {
+    if (existing.has(keyName)) {
+      const body = { ...settings, secretValue };
+      await api.call("PATCH", `${path}/${encodeURIComponent(keyName)}`, variableSchema, { body });
+    } else await api.call("POST", path, variableSchema, { body: { ...settings, keyName, secretValue } });
+  }
+}
+
+/** Of `deploy --env`: KEY=VALUE, or KEY for one of this environment. @throws CommandError for one that isn't there */
+export function environmentAssignments(words: readonly string[]): readonly Assignment[] {
+  return words.map((word) => {
+    const at = word.indexOf("=");
+    if (at >= 0) return { keyName: word.slice(0, at), secretValue: word.slice(at + 1) };
+    const secretValue = process.env[word];
+    if (secretValue === undefined)
+      throw new CommandError(`--env ${word}: there is no such variable in the environment.`);
+    return { keyName: word, secretValue };
+  });
+}
+
+function printVariables(variables: readonly Variable[], action: string): void {
+  output(variables, () => {
+    if (variables.length === 0) print("No variables.");
+    const width = Math.max(0, ...variables.map(({ keyName }) => keyName.length));
+    for (const { keyName, sensitive, environments, description } of variables) {
+      const notes = [sensitive ? "sensitive" : "", environments.join(", "), description ?? ""].filter(Boolean);
+      print(`${keyName.padEnd(width)}  ${dim(notes.join(" · "))}`);
+    }
+    if (action !== "list") print(dim("Takes effect with the next deployment."));
+  });
+}

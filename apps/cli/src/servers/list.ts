@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { parse } from "../commands/parse.ts";
+import { type Api, connectApi } from "../instance/api.ts";
+import { bold, dim, output, print, red } from "../terminal/terminal.ts";
+
+const buildSchema = z.looseObject({ id: z.string(), status: z.string(), commitSha: z.string(), createdAt: z.string() });
+const itemSchema = z.looseObject({
+  name: z.string(),
+  url: z.string(),
+  latestBuild: z.looseObject({ status: z.string(), createdAt: z.string() }).nullable(),
+});
+
+/** `towpath list` */
+export async function list(args: string[]): Promise<number> {
+  const { values } = parse("list", args);
+  const api = await connectApi(values);
+  const query =
+    values.organization === undefined ? "" : `?${new URLSearchParams({ organization: values.organization })}`;
+  const { data } = await api.call("GET", `/api/v1/projects${query}`, z.object({ data: z.array(itemSchema) }));
+  output(
+    data.map(({ name, url, latestBuild }) => ({ name, url, latestBuild: latestBuild?.status ?? null })),
+    () => {
+      if (data.length === 0) print("There are no servers yet. Deploy one: towpath deploy DIR --name NAME");
+      const width = Math.max(0, ...data.map(({ name }) => name.length));
+      for (const { name, url, latestBuild } of data) {
+        print(`${bold(name.padEnd(width))}  ${statusText(latestBuild?.status ?? "no build").padEnd(10)}  ${url}`);
+      }
+    },
+  );
+  return 0;
+}
+
+const statusText = (status: string) => (status === "failed" ? red(status) : status);
+
+const statusSchema = z.looseObject({
+  live: z
+    .looseObject({
+      url: z.string(),
+      since: z.string(),
+      commitSha: z.string(),
+      tools: z.number().nullable(),
+      deploymentId: z.string(),
+    })
+    .nullable(),
+  latestBuild: buildSchema.extend({ problem: z.string().nullable() }).nullable(),
+  instance: z.looseObject({ state: z.string(), memoryBytes: z.number().nullable() }).nullable(),
+});
+
+export const projectPath = (name: string): string => `/api/v1/projects/${encodeURIComponent(name)}`;
+
+export const readStatus = (api: Api, name: string) => api.call("GET", `${projectPath(name)}/status`, statusSchema);
+
+/** `towpath status NAME` */
+export async function status(args: string[]): Promise<number> {
+  const { values, positionals } = parse("status", args);
+  const [name = ""] = positionals;
+  const state = await readStatus(await connectApi(values), name);
+  const { live, latestBuild, instance } = state;
+  output({ name, live, latestBuild, instance }, () => {
+    print(bold(name));
+    const lines = {
+      address: live?.url ?? dim("nothing is live"),
+      "live since": live ? `${live.since} ${dim(`commit ${live.commitSha.slice(0, 7)}`)}` : dim("–"),
+      tools: live?.tools?.toString() ?? dim("not known"),
+      server: instance?.state ?? dim("not started"),
+      "newest build": latestBuild
+        ? `${statusText(latestBuild.status)} ${dim(`${latestBuild.createdAt} commit ${latestBuild.commitSha.slice(0, 7)}`)}`
+        : dim("none"),
+      ...(latestBuild?.problem && { problem: latestBuild.problem }),
+    };
+    for (const [label, text] of Object.entries(lines)) print(`  ${label.padEnd(14)}${text}`);
+  });
+  return 0;
+}

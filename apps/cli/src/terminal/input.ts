@@ -1,0 +1,19 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+
+/** All of stdin, such as a file or what a pipe brings. */
+export const readInput = (): Promise<string> => text(process.stdin);
+
+/** Asks on the terminal. `hidden`: what is typed isn't shown. */
+export async function ask(question: string, { hidden = false } = {}): Promise<string> {
+  process.stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true });
+  try {
+    return await reader.question("");
+  } finally {
+    reader.close();
+    if (hidden) process.stderr.write("\n");
+  }
+}
