@@ -257,6 +257,6 @@ export const commands = {
 export type CommandName = keyof typeof commands;
 
 /** The same without the types of each. */
-export const specs: Readonly<Record<string, CommandSpec>> = commands;
+export const specs: Readonly<Record<string, CommandSpec>> = { ...commands };
 
 export const exitCodes = "Exit codes: 0 done, 1 refused or failed, 2 wrong use of the command, 130 ended by Ctrl-C.";
