@@ -112,6 +112,20 @@ test("BLD-3 Python version: .python-version, then requires-python, then fastmcp.
   expect(odd.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("my-virtualenv") });
 });
 
+test("BLD-3 BLD-18 a lock that was made for fewer versions limits them, and .python-version gives way to what is required", () => {
+  const files = {
+    "pyproject.toml": pyproject,
+    "uv.lock": lock.replace(/requires-python = "[^"]*"/, 'requires-python = ">=3.13"'),
+    ".python-version": "3.10\n",
+  };
+  const plan = planOf(files);
+  const required = { range: ">=3.10,>=3.13", file: "pyproject.toml and uv.lock" };
+  expect(plan.python).toEqual({ request: required.range, from: required.file, within: required });
+  const text =
+    ".python-version is ignored: it asks for Python 3.10; >=3.10,>=3.13 is required (pyproject.toml and uv.lock).";
+  expect(plan.notes).toContainEqual({ kind: "warning", text });
+});
+
 test("BLD-3 a lock older than pyproject.toml is used, with a warning that lists what it lacks", () => {
   const plan = planOf({ "uv.lock": lock, "pyproject.toml": pyproject.replace('"httpx"', '"httpx", "Rich_Text"') });
   expect(plan.dependencies).toMatchObject({ kind: "uv-lock", unlocked: ["rich-text"], addsUvicorn: false });

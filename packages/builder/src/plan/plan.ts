@@ -78,13 +78,20 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   };
 }
 
-/** `requires-python` of the file that lists the dependencies, else that of the project. */
+/**
+ * `requires-python` of the file that lists the dependencies, else that of the project. uv writes it into every lock and
+ * rejects any other Python: a lock that was made for fewer versions than the project allows limits them too.
+ */
 function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRange | null {
   const { script, scriptFile, pyproject, lock } = files;
   if (kind === "script" && script?.requiresPython) return { range: script.requiresPython, file: scriptFile };
-  if (pyproject?.requiresPython) return { range: pyproject.requiresPython, file: "pyproject.toml" };
-  // uv writes it into every lock and rejects any other Python.
-  return kind === "uv-lock" && lock?.requiresPython ? { range: lock.requiresPython, file: "uv.lock" } : null;
+  const project = pyproject?.requiresPython ?? null;
+  const locked = kind === "uv-lock" ? (lock?.requiresPython ?? null) : null;
+  if (project === null) return locked === null ? null : { range: locked, file: "uv.lock" };
+  if (locked === null || locked.replaceAll(/\s/g, "") === project.replaceAll(/\s/g, "")) {
+    return { range: project, file: "pyproject.toml" };
+  }
+  return { range: `${project},${locked}`, file: "pyproject.toml and uv.lock" };
 }
 
 function noteProject(project: ProjectInstall, note: (note: PlanNote) => void): void {

@@ -1,3 +1,4 @@
+import { satisfies, validRange } from "@renovatebot/pep440";
 import type { PlanNote } from "./plan.ts";
 
 /** Versions that a file allows, as PEP 440 specifiers (`>=3.11,<3.14`). */
@@ -24,16 +25,22 @@ export function choosePython(sources: Sources, note: (note: PlanNote) => void): 
   const line = firstLine(sources.versionFile);
   if (line !== null) {
     const version = /^(?:cpython[-@]?|python[-@]?)?(3\.\d{1,3})(\.\d{1,3})?t?$/i.exec(line);
-    if (version?.[1] !== undefined) {
+    if (version?.[1] !== undefined && within !== null && !allows(within.range, version[1])) {
+      note({
+        kind: "warning",
+        text: `.python-version is ignored: it asks for Python ${version[1]}; ${within.range} is required (${within.file}).`,
+      });
+    } else if (version?.[1] !== undefined) {
       const patch =
         version[2] === undefined ? "" : ` (it asks for ${line}; any patch release of ${version[1]} will do)`;
       note({ kind: "step", text: `Python ${version[1]}: set in .python-version${patch}.` });
       return { request: version[1], from: ".python-version", within };
+    } else {
+      note({
+        kind: "warning",
+        text: `.python-version is ignored: "${line.slice(0, 40)}" is not a CPython 3 version.`,
+      });
     }
-    note({
-      kind: "warning",
-      text: `.python-version is ignored: "${line.slice(0, 40)}" is not a CPython 3 version.`,
-    });
   }
   if (within !== null) {
     const { range, file } = within;
@@ -52,6 +59,10 @@ export function choosePython(sources: Sources, note: (note: PlanNote) => void): 
   });
   return { request: null, from: "the platform's default", within: null };
 }
+
+/** Whether a range may include a release of a minor version. What isn't a range, uv reports. */
+const allows = (range: string, minor: string): boolean =>
+  !validRange(range) || [0, 99].some((patch) => satisfies(`${minor}.${patch}`, range));
 
 /** Whether a request is a range of versions. */
 export const isRange = (request: string): boolean => /^\s*[<>=!~]/.test(request);
