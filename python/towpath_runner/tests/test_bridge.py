@@ -162,3 +162,14 @@ def test_BLD_16_a_program_that_ends_without_a_word_is_no_server(start: Start) ->
     began = time.monotonic()
     assert harness.failed()["code"] == "object_missing"
     assert time.monotonic() - began < 15
+
+
+def test_BLD_16_starts_a_package_on_stdio_that_wants_a_pipe(start: Start) -> None:
+    """Run as `python -m`; its standard input is a pipe, as from a client, when it is tried and in each session."""
+    wants_pipe = "import os, stat, sys\nif not stat.S_ISFIFO(os.fstat(0).st_mode): sys.exit('No client')\n"
+    files = {"pkg/__init__.py": "", "pkg/__main__.py": wants_pipe + BY_HAND}
+    harness = start(files, "pkg", "mcp1.1")
+    assert harness.ready()["bridge"] == "program"
+    client = Client(harness.socket)
+    assert client.initialize()["serverInfo"]["name"] == "by hand"
+    assert _tool(client, "count").startswith("1 ")

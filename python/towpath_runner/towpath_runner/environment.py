@@ -46,6 +46,14 @@ def prepare_output() -> None:
     carry_into_threads()
 
 
+def _prepare_input() -> None:
+    """Makes standard input a pipe, as clients do, at whose end it is: some programs refuse to start from anything else."""
+    reader, writer = os.pipe()
+    os.close(writer)
+    os.dup2(reader, 0)
+    os.close(reader)
+
+
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -73,6 +81,7 @@ def prepare_process(script: str, words: Sequence[str]) -> None:
     # A server that parses its command line must not see our own arguments.
     sys.argv[:] = [script, *expanded(words, os.environ)]
     prepare_output()
+    _prepare_input()
     # Last on the path: the repository's modules take precedence over this package's directory.
     ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != ours] + [ours]

@@ -17,7 +17,7 @@ def _run(entrypoint: Entrypoint) -> object:
     if entrypoint.program is not None:
         from towpath_runner.program import load_program
 
-        _, start = load_program(entrypoint, None)
+        _, start = load_program(entrypoint)
         return start()  # type: ignore[operator]
     sys.path[:0] = [os.path.dirname(entrypoint.path), entrypoint.root]
     return runpy.run_path(entrypoint.path, run_name="__main__")
