@@ -76,6 +76,16 @@ export const useIsInBrowser = (): boolean =>
     () => false,
   );
 
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** Formats a time. Making a formatter takes ten times as long as using it, and a list shows hundreds of times. */
+function formatWith(options: Intl.DateTimeFormatOptions, time: number): string {
+  const key = JSON.stringify(options);
+  const formatter = formatters.get(key) ?? new Intl.DateTimeFormat("en-GB", options);
+  formatters.set(key, formatter);
+  return formatter.format(time);
+}
+
 const zoneOf = ({ timeZone }: TimeFormat) => (timeZone === undefined ? {} : { timeZone });
 
 /** "14:03", or "2:03 pm". */
@@ -85,25 +95,22 @@ export function formatTimeOfDay(
   more: Pick<Intl.DateTimeFormatOptions, "second" | "fractionalSecondDigits" | "timeZoneName"> = {},
 ): string {
   const { hourCycle = "h23" } = format;
-  return new Date(time).toLocaleTimeString("en-GB", {
-    ...zoneOf(format),
-    ...{ hour: hourCycle === "h12" ? "numeric" : "2-digit", minute: "2-digit", hourCycle },
-    ...more,
-  });
+  const hour = hourCycle === "h12" ? "numeric" : "2-digit";
+  return formatWith({ ...zoneOf(format), hour, minute: "2-digit", hourCycle, ...more }, time);
 }
 
 /** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than that of `now`. */
 export function formatClockTime(time: number, format: TimeFormat = {}, now = Date.now()): string {
   const zone = zoneOf(format);
   const clock = formatTimeOfDay(time, format, { second: "2-digit", fractionalSecondDigits: 3 });
-  const dayOf = (at: number) => new Date(at).toLocaleDateString("en-GB", { ...zone, day: "numeric", month: "short" });
+  const dayOf = (at: number) => formatWith({ ...zone, day: "numeric", month: "short" }, at);
   return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
 }
 
 /** "21 Nov, 14:00 – 15:30", or with both days. */
 export function formatPeriod(from: number, to: number, format: TimeFormat = {}): string {
   const zone = zoneOf(format);
-  const day = (at: number) => new Date(at).toLocaleDateString("en-GB", { ...zone, day: "numeric", month: "short" });
+  const day = (at: number) => formatWith({ ...zone, day: "numeric", month: "short" }, at);
   const clock = (at: number) => formatTimeOfDay(at, format);
   const end = day(from) === day(to) ? clock(to) : `${day(to)}, ${clock(to)}`;
   return `${day(from)}, ${clock(from)} – ${end}`;
@@ -164,10 +171,7 @@ export const formatAbsoluteTime = (time: number, format: TimeFormat): string =>
   `${formatDay(time, format)}, ${formatTimeOfDay(time, format, { second: "2-digit", timeZoneName: "short" })}`;
 
 const formatDay = (time: number, format: TimeFormat) =>
-  new Date(time).toLocaleDateString("en-GB", {
-    ...zoneOf(format),
-    ...{ day: "numeric", month: "short", year: "numeric" },
-  });
+  formatWith({ ...zoneOf(format), day: "numeric", month: "short", year: "numeric" }, time);
 
 /** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s". */
 export function formatDuration(milliseconds: number): string {
