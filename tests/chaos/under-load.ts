@@ -16,6 +16,8 @@ export type UnderLoad<Result> = {
 let loads = 0;
 const steadyMs = 2_000;
 const settleWithinMs = 30_000;
+/** Each attempt may read all of /proc, and take a call: more of them would take the time from what starts. */
+const askAgainMs = 50;
 
 /** Runs `fault` while clients of both eras call the servers; then counts the calls and their rows in the log. */
 export async function underLoad<Result>(
@@ -97,7 +99,7 @@ export async function timeUntil(what: string, attempt: () => Promise<boolean>, w
   const begun = performance.now();
   while (performance.now() - begun < withinMs) {
     if (await attempt().catch(() => false)) return performance.now() - begun;
-    await sleep(10);
+    await sleep(askAgainMs);
   }
   throw new Error(`${what} was not back within ${withinMs / 1000} s`);
 }

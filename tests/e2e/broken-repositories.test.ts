@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { towpath } from "../instance/towpath-process.ts";
 
 const name = "broken-repository";
@@ -10,19 +11,11 @@ const dataDirectory = inject("dataDirectory");
 const url = `${inject("serversUrl")}/${name}/mcp`;
 let directory: string;
 
-const good = `from fastmcp import FastMCP
-
-mcp = FastMCP("Good")
-
-
-@mcp.tool
-def ping() -> str:
-    return "pong"
-`;
+const good = plainServer({ ping: '"pong"' });
 
 async function deployWith(files: Record<string, string>, ...options: string[]) {
   await rm(directory, { recursive: true, force: true });
-  for (const [path, text] of Object.entries({ "requirements.txt": "fastmcp\n", ...files })) {
+  for (const [path, text] of Object.entries({ "requirements.txt": plainRequirements, ...files })) {
     await mkdir(dirname(join(directory, path)), { recursive: true });
     await writeFile(join(directory, path), text);
   }
@@ -58,7 +51,7 @@ const cases: [string, Record<string, string>, string, RegExp][] = [
   ["no entrypoint", { "other.py": good }, "server.py", /server\.py/],
   [
     "a package that does not exist",
-    { "server.py": good, "requirements.txt": "fastmcp\ntowpath-no-such-package-xyz==1\n" },
+    { "server.py": good, "requirements.txt": "towpath-no-such-package-xyz==1\n" },
     "server.py",
     /towpath-no-such-package-xyz/,
   ],

@@ -20,7 +20,7 @@ beforeAll(async () => {
     servers,
     database,
     // A few calls are under way at every moment; more would only heat the machine that the other stages share.
-    callPauseMs: 200,
+    callPauseMs: 400,
     times: 1,
     smallDisk: null,
     clock: null,

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -42,6 +43,7 @@ async function newestCall(where: (row: z.infer<typeof rowSchema>) => boolean) {
   do {
     const found = (await rows()).find((row) => row.method === "tools/call" && where(row));
     if (found) return found;
+    await sleep(200);
   } while (Date.now() < deadline);
   throw new Error(`The call is not in the log after 2 s: ${JSON.stringify(await rows(), null, 1)}`);
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function deploy(text: string, ...args: string[]) {
-  await writeFile(join(directory, "requirements.txt"), "fastmcp\n");
+  await writeFile(join(directory, "requirements.txt"), "fastmcp==4.1.2\n");
   await writeFile(join(directory, "server.py"), text);
   return towpath("deploy", directory, "--name", name, ...args, "--data-dir", dataDirectory);
 }

@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { pushBranch } from "../instance/operator.ts";
+import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { databaseUrlOf, processOf } from "../instance/processes.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 
@@ -16,7 +17,9 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-terminal-"));
-  await cp(join(repositoryRoot, "python", "samples", "echo"), directory, { recursive: true });
+  await writeFile(join(directory, "echo.py"), plainServer({ echo: '"hello"' }));
+  await writeFile(join(directory, "requirements.txt"), plainRequirements);
+  await writeFile(join(directory, "README.md"), "# Echo\n");
 });
 afterAll(async () => {
   await database.end();

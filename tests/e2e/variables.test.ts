@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { expectAccessible } from "./accessible.ts";
 import { connectForge, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
 
@@ -22,19 +23,10 @@ let complaints: string[];
 let slug: string;
 let directory: string;
 
-const source = `import os
-
-from fastmcp import FastMCP
-
-mcp = FastMCP("Variables")
-greeting = os.environ["GREETING"]
-private_key = os.environ["PRIVATE_KEY"]
-
-
-@mcp.tool
-def variables() -> str:
-    return greeting + "|" + private_key
-`;
+const source = plainServer(
+  { variables: 'greeting + "|" + private_key' },
+  'import os\n\ngreeting = os.environ["GREETING"]\nprivate_key = os.environ["PRIVATE_KEY"]\n',
+);
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-variables-"));
@@ -47,7 +39,7 @@ beforeAll(async () => {
   await page.getByLabel("Repository name").fill("needy");
   await page.getByRole("button", { name: "Create repository" }).click();
   const address = /git remote add towpath (\S+)/.exec(await page.locator("main").innerText())?.[1] ?? "";
-  await writeFile(join(directory, "requirements.txt"), "fastmcp==4.1.2\n");
+  await writeFile(join(directory, "requirements.txt"), plainRequirements);
   await writeFile(join(directory, "server.py"), source);
   const git = (...args: string[]) =>
     run("git", ["-C", directory, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
