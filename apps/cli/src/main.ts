@@ -6,7 +6,11 @@ type Command = (args: string[]) => Promise<number>;
 
 /** What each command of the table runs. Only the one that was named is loaded. */
 const loaders: Record<CommandName, () => Promise<Command>> = {
-  up: async () => (await import("./up/up.ts")).up,
+  up: async () => {
+    // It prepares the database.
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./up/up.ts")).up;
+  },
   login: async () => (await import("./login/login.ts")).login,
   logout: async () => (await import("./login/login.ts")).logout,
   deploy: async () => (await import("./deploy/choose-source.ts")).deploy,
