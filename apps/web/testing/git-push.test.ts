@@ -71,13 +71,19 @@ test("OPS-4 GH-3 a key pushes a directory through this instance, and the server 
   const project = { name: "brave-teal-otter", organization, installationId, repositoryFullName: repository.fullName };
   const { answer } = await post(key, "/projects", project);
   expect(answer).toMatchObject({ project: { name: "brave-teal-otter" }, build: { trigger: "cli", status: "queued" } });
+  // On a server that exists: created at first, then changed.
+  for (const secretValue of ["hello", "hi"]) {
+    const variables = [{ keyName: "GREETING", secretValue }];
+    expect((await post(key, "/projects", { ...project, variables })).status).toBe(200);
+  }
   const [made] = await site.db.select().from(build).where(eq(build.id, answer.build.id));
   expect(made?.createdByUserId).toBeNull();
   const entries = await site.db
     .select()
     .from(auditLog)
     .where(eq(auditLog.actor, `apiKey:${id}`));
-  expect(entries.map(({ action }) => action)).toContain("project.create");
+  const actions = new Set(entries.map(({ action }) => action));
+  for (const action of ["project.create", "secret.create", "secret.update"]) expect(actions).toContain(action);
 });
 
 test("OPS-4 ERR-1 Git is refused to keys that only call, of others, revoked or limited to other servers", async () => {

@@ -9,6 +9,7 @@ export async function deploy(args: string[]): Promise<number> {
   const { values, positionals } = parse("deploy", args);
   const [source = ""] = positionals;
   if (isPackage(source)) return deployPackage(args);
-  // A directory is named with the server's name: what has none, and is no directory, is a server.
-  return values.name === undefined && !existsSync(source) ? deployAgain(args) : deployDirectory(args);
+  // A directory is named with the server's name: what has none, and is no directory and no path, is a server.
+  const isPath = /[/\\]|^\.+$/.test(source) || existsSync(source);
+  return values.name === undefined && !isPath ? deployAgain(args) : deployDirectory(args);
 }

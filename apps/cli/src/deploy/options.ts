@@ -41,11 +41,11 @@ export function argumentsOf(text: string | undefined): readonly string[] | undef
 export function parseDeployOptions(args: string[]): DeployOptions {
   const { values, positionals } = parse("deploy", args);
   const [given = ""] = positionals;
-  if (!values.name) throw new UsageError("Name the server: towpath deploy DIR --name my-server-one");
   if (values.follow) throw new UsageError("--follow is for packages, not for directories.");
   const directory = resolve(given);
   if (!existsSync(directory) || !statSync(directory).isDirectory())
     throw new CommandError(`There is no directory ${directory}.`);
+  if (!values.name) throw new UsageError(`Name the server: towpath deploy ${given} --name my-server-one`);
   return {
     directory,
     name: values.name,

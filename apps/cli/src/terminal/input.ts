@@ -7,11 +7,12 @@ export const readInput = (): Promise<string> => text(process.stdin);
 
 /** Asks on the terminal. `hidden`: what is typed isn't shown. */
 export async function ask(question: string, { hidden = false } = {}): Promise<string> {
-  process.stderr.write(question);
+  // Readline clears the line before it shows its prompt: where it shows nothing, we do.
+  if (hidden) process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true });
   try {
-    return await reader.question("");
+    return await reader.question(question);
   } finally {
     reader.close();
     if (hidden) process.stderr.write("\n");
