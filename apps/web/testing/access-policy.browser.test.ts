@@ -5,7 +5,7 @@ import { accessPolicy, build, deployment, member, project, route } from "@towpat
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 
@@ -96,10 +96,7 @@ test("GW-15 by keyboard: roles, keys and the live version's tools are chosen, sa
   await expect.poll(() => box(/^drop_table/).getAttribute("aria-checked"), { timeout: 15_000 }).toBe("false");
   await expect.poll(() => box(/^echo/).getAttribute("aria-checked")).toBe("true");
   await expect.poll(() => box(/^Deploy bot/).getAttribute("aria-checked")).toBe("true");
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBothThemes(page);
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 

@@ -4,7 +4,14 @@ import { build, member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { BrowserContext, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, newPage, openBrowser, passTimeUntil, signIn as signInBrowser } from "./browser.ts";
+import {
+  expectAccessible,
+  expectAccessibleInBothThemes,
+  newPage,
+  openBrowser,
+  passTimeUntil,
+  signIn as signInBrowser,
+} from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -70,17 +77,6 @@ const signIn = (somebody: Member) => signInBrowser(context, site.url, somebody);
 
 const address = (screen: string) => `${site.url}/${owner.organization.slug}/${project.name}/${screen}`;
 
-/** Checks accessibility in both themes. */
-async function expectAccessibleInBothThemes(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
-    // Wait for color transitions to end before the contrast is checked.
-    await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState === "finished"));
-    await expectAccessible(page);
-  }
-}
-
 test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled", async () => {
   await signIn(viewer);
   await page.goto(address("inspector"));
@@ -91,7 +87,7 @@ test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled
   await expect
     .poll(() => page.locator(`[id="${reason}"]`).textContent())
     .toContain("Ask an owner or admin of this team to allow your role");
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
 });
 
 test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () => {
@@ -112,7 +108,7 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   await navigation.getByRole("link", { name: "Servers" }).waitFor();
   for (const name of ["API keys", "Instance", "General"])
     await expect.poll(async () => [name, await navigation.getByRole("link", { name }).count()]).toEqual([name, 0]);
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
 });
 
 test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a server", async () => {
@@ -150,7 +146,7 @@ test("PRJ-3 a log page that is refused for too many streams says so and continue
   await page.goto(address(`server-logs/${project.buildId}`));
   await page.getByText("You have 20 logs open, which is the limit.").waitFor();
   await page.getByRole("status").getByText("Paused", { exact: true }).waitFor();
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
   hangUp.abort();
   await passTimeUntil(page, page.getByRole("status").getByText("Live", { exact: true }));
   await expect.poll(() => page.getByText("You have 20 logs open").count()).toBe(0);
@@ -164,7 +160,7 @@ test("PRJ-3 a removed member's open log page says that the log has stopped", { t
   await site.db.delete(member).where(eq(member.userId, removed.userId));
   await page.getByText("The log has stopped").waitFor({ timeout: 30_000 });
   await page.getByRole("status").getByText("Stopped", { exact: true }).waitFor();
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
 });
 
 test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sign-in attempts", async () => {
@@ -176,7 +172,7 @@ test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sig
   ]) {
     await page.goto(`${site.url}${path}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await expectAccessibleInBothThemes();
+    await expectAccessibleInBothThemes(page);
   }
   await context.clearCookies();
   await page.goto(`${site.url}/provider/sign-in`);
@@ -188,7 +184,7 @@ test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sig
     if ((await page.getByText("Too many attempts").count()) > 0) break;
   }
   await expect.poll(() => page.getByText(/Too many attempts. Try again in \d+ seconds?\./).count()).toBe(1);
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
 });
 
 test("AUTH-2 a cookie planted by another site on the domain causes no redirect loop, and is cleared", async () => {

@@ -92,6 +92,9 @@ const widthRules = [
   "aria-hidden-focus",
 ];
 
+/** Rules whose answer depends on the theme: on its colors, and on pictures of which each theme shows its own. */
+const themeRules = ["color-contrast", "link-in-text-block", "image-alt", "svg-img-alt", "role-img-alt"];
+
 /**
  * UI-5: no violation of WCAG 2.2 AA that axe finds and no horizontal overflow, on a phone and on a desktop. All rules at
  * the width that the page has, or else on a desktop.
@@ -105,6 +108,25 @@ export async function expectAccessible(page: Page): Promise<void> {
     // Charts adapt to the new width a moment later.
     await expect.poll(async () => [page.url(), width, await overflowOf(page)]).toEqual([page.url(), width, 0]);
   }
+}
+
+/** The same in the light theme, and then in the dark one by the rules that depend on it. */
+export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
+  await showIn(page, "light");
+  await expectAccessible(page);
+  await showIn(page, "dark");
+  expect([page.url(), "dark", await violationsOf(page, themeRules)]).toEqual([page.url(), "dark", []]);
+}
+
+async function showIn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
+  // Where parent and child both change slowly, the child's color follows in steps, each a transition of its own.
+  await page.waitForFunction(() =>
+    document
+      .getAnimations()
+      .every(({ playState, effect }) => playState === "finished" || effect?.getComputedTiming().endTime === Infinity),
+  );
 }
 
 /** What axe finds, by all rules or only by these, each with the first element that it is found at. */

@@ -7,7 +7,7 @@ import { eq } from "drizzle-orm";
 import { decodeJwt } from "jose";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
+import { expectAccessible, expectAccessibleInBothThemes, newPage, openBrowser, signIn } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, samplePassword, seededMember } from "./visitor.ts";
 
@@ -60,15 +60,6 @@ async function exchange(clientId: string, code: string): Promise<Response> {
   return fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) });
 }
 
-async function expectAccessibleInBothThemes(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
-    await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState === "finished"));
-    await expectAccessible(page);
-  }
-}
-
 test("GW-5 AUTH-1 from a client's link through sign-in to consent and back, by keyboard, with a code that works", async () => {
   const { clientId, url } = await connectingClient("Friendly app");
   const { rows } = await site.pool.query(`SELECT email FROM "user" WHERE id = $1`, [owner.userId]);
@@ -81,7 +72,7 @@ test("GW-5 AUTH-1 from a client's link through sign-in to consent and back, by k
   for (const text of [server.name, server.resource, new URL(redirectUri).host, "Unknown"])
     expect(details).toContain(text);
   await page.getByText("Only continue if you just started this in an app on this computer").waitFor();
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Allow" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("back at the client").waitFor();
@@ -118,7 +109,7 @@ test("GW-5 an app that can't say which server it wants: the person chooses, and 
   const servers = page.getByRole("list", { name: "Your servers" });
   await expect.poll(() => servers.textContent()).toContain(server.resource);
   await expect.poll(() => servers.textContent()).not.toContain(name);
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
   await servers.getByRole("link", { name: server.name }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Connect Older app?" }).waitFor();
@@ -153,7 +144,7 @@ test("GW-5 canceling tells the client, and the same request can't be answered ag
   await expect.poll(() => new URL(page.url()).searchParams.get("error")).toBe("access_denied");
   await page.goto(consent);
   await page.getByRole("heading", { name: "This request has ended" }).waitFor();
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
 });
 
 test("GW-5 a refused request of an app that nobody has connected stays on a page, which leads back to the app", async () => {
@@ -163,7 +154,7 @@ test("GW-5 a refused request of an app that nobody has connected stays on a page
   await expect
     .poll(() => page.getByRole("main").textContent())
     .toContain(`The app is at ${new URL(redirectUri).host}.`);
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
   await page.getByRole("link", { name: "Back to the App" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("back at the client").waitFor();
@@ -190,7 +181,7 @@ test("GW-5 who isn't a member learns what to do, and can go back to the client",
   await page.goto(url);
   await page.getByRole("heading", { name: "You can't connect this server" }).waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Allow" }).count()).toBe(0);
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Back to the app" }).click();
   await page.getByText("back at the client").waitFor();
   await expect.poll(() => new URL(page.url()).searchParams.get("error")).toBe("access_denied");
@@ -214,7 +205,7 @@ test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the s
   await page.goto(`${site.url}/account`);
   const own = page.getByRole("button", { name: `Disconnect Listed app from ${server.name}` });
   await own.waitFor();
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
   await own.click();
   await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
   // Behind an open dialog no button has a role.
@@ -225,7 +216,7 @@ test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the s
   const second = await connect();
   await page.goto(`${site.url}/${owner.organization.slug}/${server.name}/clients`);
   await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor();
-  await expectAccessibleInBothThemes();
+  await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Disconnect Listed app" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
   // Behind an open dialog no button has a role.

@@ -6,7 +6,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -73,10 +73,7 @@ test("PRJ-20 LOG-4 a link opens a request with all that explains it: times, star
   ])
     expect(text).toContain(part);
   expect(text).toContain("Cut off: the log keeps the first 64 KiB.");
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBothThemes(page);
 });
 
 test("LOG-4 from a request to its place in the server's log, and from a line back to its request", async () => {

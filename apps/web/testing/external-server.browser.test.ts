@@ -2,7 +2,7 @@ import { externalServer, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openServerElsewhere } from "./server-elsewhere.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -27,12 +27,7 @@ const rows = () => site.db.select().from(project).where(eq(project.organizationI
 const add = () => page.getByRole("button", { name: "Add server" }).click();
 
 /** Themes and widths of the page that is open. */
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
+const expectGood = () => expectAccessibleInBothThemes(page);
 
 test("ORG-9 a server is added by its URL, by keyboard: what is wrong is said beside the field that cures it", async () => {
   elsewhere.token = "token-123456";

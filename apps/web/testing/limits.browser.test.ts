@@ -5,7 +5,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 
@@ -50,10 +50,7 @@ test("GW-8 by keyboard: a lower limit is set, saved, shown again and given up", 
   await expect.poll(() => stored()).toMatchObject({ callerPerMinute: 30, callerBurst: 5, serverPerMinute: null });
   await goTo();
   await expect.poll(() => page.getByLabel("Calls a minute").inputValue(), { timeout: 15_000 }).toBe("30");
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBothThemes(page);
   await group("Each caller")
     .getByRole("radio", { name: /^As the instance allows/ })
     .click();

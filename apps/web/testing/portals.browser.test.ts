@@ -4,7 +4,7 @@ import { member, oauthClient, oauthGrant, portal, portalServer, project } from "
 import { and, asc, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -26,12 +26,7 @@ beforeAll(async () => {
 
 const orgUrl = () => `${site.url}/${owner.organization.slug}`;
 
-async function expectGood(): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-}
+const expectGood = () => expectAccessibleInBothThemes(page);
 
 test("ORG-3 a portal is made of two servers, changed and deleted in the browser; names that collide are shown", async () => {
   await page.goto(`${orgUrl()}/portals`);

@@ -1,7 +1,7 @@
 import { sampleManifest, seedLiveProject, seedOrganization } from "@towpath/core/testing";
 import type { Page } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
-import { expectAccessible, newPage, openBrowser } from "./browser.ts";
+import { expectAccessible, expectAccessibleInBothThemes, newPage, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { seededMember } from "./visitor.ts";
 
@@ -39,25 +39,22 @@ test("PUB-2 on a phone a drawer has the same entries, with sign-up labelled Get 
 });
 
 test("UI-4 UI-5 the public pages are accessible and fit the screen, in both themes", async () => {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const path of [
-      "/",
-      "/pricing",
-      "/blog",
-      "/blog/oauth-proxy-dynamic-registration",
-      "/blog/context-economy",
-      "/blog/no-such-post",
-      "/docs",
-      "/docs/troubleshooting",
-      "/docs/roles",
-      "/docs/search?q=sign+in",
-      "/provider/problem?error=account_not_linked",
-      "/new/github-install-success",
-    ]) {
-      await page.goto(site.url + path);
-      await expectAccessible(page);
-    }
+  for (const path of [
+    "/",
+    "/pricing",
+    "/blog",
+    "/blog/oauth-proxy-dynamic-registration",
+    "/blog/context-economy",
+    "/blog/no-such-post",
+    "/docs",
+    "/docs/troubleshooting",
+    "/docs/roles",
+    "/docs/search?q=sign+in",
+    "/provider/problem?error=account_not_linked",
+    "/new/github-install-success",
+  ]) {
+    await page.goto(site.url + path);
+    await expectAccessibleInBothThemes(page);
   }
 });
 
@@ -143,10 +140,7 @@ test("PUB-10 a public project's page shows arguments on demand, copies the URL, 
   await expect
     .poll(() => page.evaluate(() => navigator.clipboard.readText()))
     .toBe("http://localhost:8080/lock-keeper/mcp");
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBothThemes(page);
 });
 
 test("PUB-3 for a signed-in user a public page comes with the app, whose menus work", async () => {

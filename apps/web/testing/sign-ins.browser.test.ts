@@ -5,7 +5,7 @@ import { SignInRecorder } from "@towpath/logs";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember, type Visitor } from "./visitor.ts";
 
@@ -78,15 +78,6 @@ const exchange = (clientId: string, code: string, verifier = codeVerifier) =>
   });
 
 const cardOf = (page: Page, name: string) => page.getByRole("region", { name });
-
-async function expectAccessibleInBothThemes(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
-    await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState === "finished"));
-    await expectAccessible(page);
-  }
-}
 
 test("GW-5 the empty page says how to try, and an attempt appears on it while it happens, with its reason", async () => {
   const page = await browser.signedInPage(site.url, owner);
