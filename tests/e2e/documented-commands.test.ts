@@ -80,7 +80,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath open NAME", /^http\S+\/my-server-one$/m],
   ["./towpath env NAME set KEY=VALUE", /^KEY +production, preview$/m],
   ["./towpath env NAME", /^KEY /m],
-  ["./towpath env NAME remove KEY", /^(?![\s\S]*KEY)/],
+  ["./towpath env NAME remove KEY", /^(?![\s\S]*(?:^|\n)KEY )/],
   ["./towpath inspect NAME", /Tools[\s\S]*forecast\(city: string\)/],
   ["./towpath call NAME forecast city=Oslo", /^Sunny in Oslo\.$/m],
   ["./towpath deploy NAME [--rebuild]", /Live: http/],
