@@ -262,11 +262,11 @@ async function projectToMend() {
     .insert(deployment)
     .values({ ...ofPreview, id: previewDeployment, buildId: previewBuild, environment: "preview", slug });
   await db.insert(route).values({ ...ofPreview, label: slug, deploymentId: previewDeployment, sequence: 1 });
-  return { name: own.name, liveId: live?.id ?? "", failedId, previewBuild };
+  return { name: own.name, liveId: live?.id ?? "", failedId, previewBuild, diagnosis };
 }
 
 test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded, a remedy that rebuilds, and cancelling", async () => {
-  const { name, liveId, failedId } = await projectToMend();
+  const { name, liveId, failedId, diagnosis } = await projectToMend();
   const at = (id: string) => `${site.url}/${owner.organization.slug}/${name}/build-logs/${id}`;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(at(liveId));
@@ -291,6 +291,17 @@ test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded,
   await page.getByRole("button", { name: "Cancel build" }).click();
   await see("This build was canceled");
   await log.getByText("Canceled by a team member.").waitFor();
+
+  const fix = { kind: "root-directory", candidates: ["servers/one", "servers/two"] };
+  await site.db
+    .update(build)
+    .set({ diagnosis: { ...diagnosis, fix } })
+    .where(eq(build.id, failedId));
+  await page.goto(at(failedId));
+  await page.getByRole("button", { name: "Set root directory to servers/two and rebuild" }).click();
+  await see("Waiting for a free worker.");
+  const [rooted] = await site.db.select().from(project).where(eq(project.name, name));
+  expect(rooted?.rootDirectory).toBe("servers/two");
   await page.goto(at(newId()));
   await see("Build not found");
 });

@@ -210,6 +210,22 @@ test("BLD-4 BLD-15 a script with inline metadata is built from a root directory 
   expect(missing.result).toMatchObject({ ok: false, diagnosis: { code: "source_unavailable", phase: "fetch" } });
 });
 
+test("BLD-15 BLD-16 of a monorepo that names no root directory the only project with a server is built, its own files alone", async () => {
+  const project = (name: string) => `[project]\nname = "${name}"\nversion = "1"\ndependencies = ["six"]\n`;
+  const files = {
+    "pyproject.toml": project("everything"),
+    "scripts/release.py": "print('released')\n",
+    "packages/library/pyproject.toml": project("library"),
+    "packages/library/library.py": "x = 1\n",
+    "packages/server/pyproject.toml": project("server"),
+    "packages/server/server.py": plainServer,
+    "packages/server/fastmcp.json": JSON.stringify({ source: { path: "server.py", entrypoint: "app" } }),
+  };
+  const tried = await workshop.tryBuild(files, { entrypoint: "" });
+  expect(success(tried).program.entrypoint).toBe("server.py:app");
+  expect(tried.text).toContain("Root directory packages/server: found, as the settings name none");
+});
+
 test("BLD-18 when the host lacks the .python-version, the build uses another Python within requires-python, with a warning", async () => {
   const files = {
     "server.py": plainServer,

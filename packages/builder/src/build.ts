@@ -64,6 +64,7 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 
 /** Layers, and what an inspection must know of the server in them. */
 type Built = Programs & { readonly layers: Layers };
+type Planned = { readonly plan: Plan; readonly pythonVersion: string };
 
 /** What is known of a server whose layers are taken over. */
 const takenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
@@ -163,8 +164,8 @@ class Build {
     const spec = { buildId, organizationId, limits: install, diskBytes, freeBytes };
     const workspace = await this.#driver.openBuild(spec);
     try {
-      const source = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
-      const { plan, pythonVersion } = await this.#timed("plan", () => this.#plan(source));
+      const fetched = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
+      const { plan, pythonVersion, source } = await this.#timed("plan", () => this.#planWithin(fetched));
       const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
       return { layers, server: plan, others: plan.others.map((other) => ({ ...plan, ...other })) };
     } finally {
@@ -213,11 +214,25 @@ class Build {
     return part;
   }
 
-  async #plan(source: SourceTree): Promise<{ plan: Plan; pythonVersion: string }> {
-    const { entrypoint, arguments: words, requirements, log } = this.#request;
+  /** The plan of the tree or, where it offers nothing and the settings leave it open, of its only project with a server. */
+  async #planWithin(source: SourceTree): Promise<Planned & { readonly source: SourceTree }> {
+    try {
+      return { ...(await this.#plan(source)), source };
+    } catch (error) {
+      const root = this.#request.rootDirectory === null ? onlyServerDirectory(error) : null;
+      const part = root === null ? null : subtree(source, root);
+      if (part === null) throw error;
+      const why = "found, as the settings name none and there is no other project with a server";
+      this.#request.log("plan", "step", `Root directory ${root}: ${why}.`);
+      return { ...(await this.#plan(part)), source: part };
+    }
+  }
+
+  async #plan(source: SourceTree): Promise<Planned> {
+    const { entrypoint, arguments: words, requirements, rootDirectory, log } = this.#request;
     const plan = await planSource(
       source,
-      { entrypoint, arguments: words, requirements },
+      { entrypoint, arguments: words, requirements, rootDirectory },
       { timeoutMs: this.#limits.planMs, signal: this.#signal },
     );
     for (const { kind, text } of plan.notes) log("plan", kind, text);
@@ -276,4 +291,11 @@ class Build {
     if (this.#deadline.aborted) return tooLong(this.#phase, this.#limits.buildMs);
     return error instanceof SandboxError ? notIsolated(this.#phase, error) : null;
   }
+}
+
+/** The one directory in which a failed plan found a server; null when there are several, or none. */
+function onlyServerDirectory(error: unknown): string | null {
+  const fix = error instanceof BuildFailure ? error.diagnosis.fix : undefined;
+  const [only, ...others] = fix?.kind === "root-directory" ? fix.candidates : [];
+  return only !== undefined && others.length === 0 ? only : null;
 }

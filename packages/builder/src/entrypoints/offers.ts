@@ -13,6 +13,9 @@ export type Offer = { readonly program: Program; readonly file: string; readonly
 /** The texts of a tree's files, as far as they are known. */
 export type Texts = { readonly get: (path: string) => string | undefined };
 
+/** So many projects of a tree are looked into. */
+export const maxProjects = 20;
+
 /** Directories whose files are not the server. */
 const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 
@@ -22,22 +25,8 @@ const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|s
  * Without the texts of its Python files all of them may be the server. Pure; the one rule for builds and forms.
  */
 export function findOffers(paths: ReadonlySet<string>, texts: Texts): readonly Offer[] {
-  const pyproject = readPyproject(texts);
-  const nested = projectDirectories(paths);
-  const own = new Set(
-    [...paths].filter((path) => !skipped.test(path) && !nested.some((directory) => path.startsWith(`${directory}/`))),
-  );
-  const scripts = scriptOffers(own, texts, pyproject);
-  const packages = packageOffers(own, texts, pyproject);
-  const all = [
-    ...[fastmcpProgram(paths, texts)].filter((offer) => offer !== null),
-    ...scripts.likely,
-    ...packages.likely,
-    ...fileOffers(own, texts),
-    ...scripts.others,
-    ...packages.others,
-    ...dependencyOffers(own, pyproject),
-  ];
+  const { own, likely, others } = rankedOffers(paths, texts);
+  const all = [...likely, ...others];
   all.push(...usualFiles(own, { strict: all.length > 0 }));
   const seen = new Set<string>();
   return all.filter(({ program: { entrypoint } }) => {
@@ -46,6 +35,37 @@ export function findOffers(paths: ReadonlySet<string>, texts: Texts): readonly O
     return true;
   });
 }
+
+function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { readonly own: ReadonlySet<string> } {
+  const pyproject = readPyproject(texts);
+  const nested = projectDirectories(paths);
+  const own = new Set(
+    [...paths].filter((path) => !skipped.test(path) && !nested.some((directory) => path.startsWith(`${directory}/`))),
+  );
+  const scripts = scriptOffers(own, texts, pyproject);
+  const packages = packageOffers(own, texts, pyproject);
+  const fastmcp = [fastmcpProgram(paths, texts)].filter((offer) => offer !== null);
+  return {
+    own,
+    likely: [...fastmcp, ...scripts.likely, ...packages.likely, ...fileOffers(own, texts)],
+    others: [...scripts.others, ...packages.others, ...dependencyOffers(own, pyproject)],
+  };
+}
+
+/** Of a tree's projects those that likely have a server (BLD-15): what a tree that offers nothing itself may be for. */
+export function serverDirectories(paths: ReadonlySet<string>, texts: Texts): string[] {
+  return projectDirectories(paths)
+    .slice(0, maxProjects)
+    .filter((directory) => {
+      const prefix = `${directory}/`;
+      const within = [...paths].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+      return hasServer(new Set(within), { get: (path) => texts.get(prefix + path) });
+    });
+}
+
+/** Whether something that a tree offers has to do with MCP. */
+export const hasServer = (paths: ReadonlySet<string>, texts: Texts): boolean =>
+  rankedOffers(paths, texts).likely.length > 0;
 
 /** Directories below the root that have a pyproject.toml of their own, as in monorepos: outer ones first. */
 export function projectDirectories(paths: ReadonlySet<string>): string[] {

@@ -17,14 +17,14 @@ const planOf = (files: Record<string, string>) =>
       code: new Map(),
       digest: "d",
     },
-    { entrypoint: "server.py", arguments: [], requirements: null },
+    { entrypoint: "server.py", arguments: [], requirements: null, rootDirectory: null },
   );
 
 test("BLD-3 names from a repository never become options: they follow `--` or are part of an absolute path", () => {
   const odd = "-r evil.txt";
   const plan = makePlan(
     { paths: new Set(["server.py", odd]), texts: new Map([[odd, "fastmcp\n"]]), code: new Map(), digest: "d" },
-    { entrypoint: "server.py", arguments: [], requirements: odd },
+    { entrypoint: "server.py", arguments: [], requirements: odd, rootDirectory: null },
   );
   const command: readonly string[] = resolveCommand(plan, "/opt/python/bin/python3.11") ?? [];
   expect(command.indexOf("--")).toBeGreaterThan(0);

@@ -60,7 +60,7 @@ const serverCode = 'from fastmcp import FastMCP\nmcp = FastMCP("demo")\n';
 function foundIn(files: Record<string, string>, words: readonly string[] = []) {
   const known = new Map(Object.entries(files));
   const facts = { paths: new Set(known.keys()), texts: known, code: known, digest: "d".repeat(64) };
-  return makePlan(facts, { entrypoint: "", arguments: words, requirements: null });
+  return makePlan(facts, { entrypoint: "", arguments: words, requirements: null, rootDirectory: null });
 }
 
 test("BLD-16 PRJ-2 without an entrypoint the commit's own is found: fastmcp.json, scripts, packages, files, in this order", () => {
@@ -128,6 +128,16 @@ test("BLD-16 scripts of setup.cfg and setup.py, and of projects that aren't inst
   expect(foundIn({ "pyproject.toml": virtual, "cli.py": serverCode }).program.entrypoint).toBe("cli:main");
 });
 
+test("BLD-15 projects with a server come before files at the top that have nothing to do with MCP, and after those that do", () => {
+  const project = (name: string) => ({
+    [`${name}/pyproject.toml`]: packaged,
+    [`${name}/server.py`]: serverCode,
+  });
+  const files = { "main.py": "print('tools of this repository')\n", ...project("servers/one"), ...project("two") };
+  expect(failureOf(() => foundIn(files)).fix).toEqual({ kind: "root-directory", candidates: ["two", "servers/one"] });
+  expect(foundIn({ ...files, "main.py": serverCode }).program.entrypoint).toBe("main.py");
+});
+
 test("BLD-16 a found file's own requirements count; a commit without a server says where one may be", () => {
   const beside = foundIn({ "app/server.py": serverCode, "app/requirements.txt": "fastmcp\n" });
   expect(beside.dependencies).toMatchObject({ kind: "requirements", file: "app/requirements.txt" });
@@ -135,9 +145,14 @@ test("BLD-16 a found file's own requirements count; a commit without a server sa
   const members = { "README.md": "", "servers/one/pyproject.toml": packaged, "servers/one/server.py": serverCode };
   expect(failureOf(() => foundIn(members))).toMatchObject({
     ...{ code: "entrypoint_not_found", file: null },
-    detail: "There is no server at its top, but 1 project below it: `servers/one`.",
+    detail: "There is no server at its top, but 1 project with a server below it: `servers/one`.",
     remedy: expect.stringContaining("Set the root directory"),
+    fix: { kind: "root-directory", candidates: ["servers/one"] },
   });
+  const library = failureOf(() => foundIn({ "servers/one/pyproject.toml": "[project]\nname = 'one'\n" }));
+  expect([library.detail, library.fix]).toEqual([
+    ...["There is no server at its top, but 1 project below it: `servers/one`.", undefined],
+  ]);
   expect(failureOf(() => foundIn({ "README.md": "" })).detail).toContain("There is no Python file in the repository");
   expect(failureOf(() => foundIn({ "tests/a.py": "" })).detail).toContain("1 Python file, all of them tests");
 });

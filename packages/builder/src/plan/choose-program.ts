@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Program } from "@towpath/core/build/contract";
 import { argumentsText, entrypointSchema } from "@towpath/core/project/schema";
 import { findProgram } from "../entrypoints/named-program.ts";
-import { findOffers, type Offer, projectDirectories } from "../entrypoints/offers.ts";
+import { findOffers, hasServer, type Offer, projectDirectories, serverDirectories } from "../entrypoints/offers.ts";
 import { BuildFailure, countOf, diagnosis } from "../failure.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
@@ -14,6 +14,8 @@ type ChosenProgram = OtherProgram & { readonly others: readonly OtherProgram[] }
 
 /** How many more are tried: each takes a start. */
 const maxOthers = 2;
+/** So many directories are named in a message. */
+const maxNamed = 5;
 
 /**
  * What to start: the settings' entrypoint, or what the commit offers (BLD-16), with the reason.
@@ -47,7 +49,9 @@ export function chooseProgram(
 
 function chooseOffer(facts: SourceFacts, settings: PlanSettings, step: (text: string) => void): ChosenProgram {
   const [first, ...others] = offersOf(facts);
-  if (first === undefined) throw nothingFound(facts);
+  const candidates = hasServer(facts.paths, textsOf(facts)) ? [] : serverDirectories(facts.paths, textsOf(facts));
+  // Without a server at the top, a project that has one comes before what is merely there.
+  if (first === undefined || candidates.length > 0) throw nothingFound(facts, settings, candidates);
   const withArguments = ({ program, file }: Offer): OtherProgram => ({
     program: settings.arguments.length === 0 ? program : { ...program, arguments: [...settings.arguments] },
     entryFile: file,
@@ -65,38 +69,51 @@ function chooseOffer(facts: SourceFacts, settings: PlanSettings, step: (text: st
   return { ...withArguments(first), others: also.map(withArguments) };
 }
 
-const offersOf = ({ paths, texts, code }: SourceFacts): readonly Offer[] =>
-  findOffers(paths, { get: (path) => texts.get(path) ?? code.get(path) });
+const textsOf = ({ texts, code }: SourceFacts) => ({ get: (path: string) => texts.get(path) ?? code.get(path) });
+const offersOf = (facts: SourceFacts): readonly Offer[] => findOffers(facts.paths, textsOf(facts));
 
 /** For a commit that offers nothing. */
-function nothingFound(facts: SourceFacts): BuildFailure {
+function nothingFound(
+  facts: SourceFacts,
+  { rootDirectory }: PlanSettings,
+  directories: readonly string[],
+): BuildFailure {
   const projects = projectDirectories(facts.paths);
-  const listed = projects
-    .slice(0, 5)
-    .map((path) => `\`${path}\``)
-    .join(", ");
+  const candidates = directories.map((path) => posix.join(rootDirectory ?? "", path));
+  const named = (paths: readonly string[]) =>
+    paths
+      .slice(0, maxNamed)
+      .map((path) => `\`${path}\``)
+      .join(", ");
   const python = [...facts.paths].filter((path) => path.endsWith(".py"));
+  const [which, listed] =
+    candidates.length > 0
+      ? [`${countOf(candidates.length, "project")} with a server`, candidates]
+      : [countOf(projects.length, "project"), projects];
   const inDirectory =
     projects.length === 0
       ? null
       : {
-          detail: `There is no server at its top, but ${countOf(projects.length, "project")} below it: ${listed}.`,
+          detail: `There is no server at its top, but ${which} below it: ${named(listed)}.`,
           remedy: "Set the root directory under Settings → Build to the server's project, then build again.",
         };
   return new BuildFailure(
-    diagnosis({
-      code: "entrypoint_not_found",
-      phase: "plan",
-      title: "No server was found in the repository",
-      ...(inDirectory ?? {
-        detail:
-          python.length === 0
-            ? noPython
-            : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, all of them tests, examples or documentation.`,
-        remedy:
-          "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
-      }),
-    }),
+    diagnosis(
+      {
+        code: "entrypoint_not_found",
+        phase: "plan",
+        title: "No server was found in the repository",
+        ...(inDirectory ?? {
+          detail:
+            python.length === 0
+              ? noPython
+              : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, all of them tests, examples or documentation.`,
+          remedy:
+            "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
+        }),
+      },
+      candidates.length > 0 ? { fix: { kind: "root-directory", candidates: candidates.slice(0, maxNamed) } } : {},
+    ),
   );
 }
 

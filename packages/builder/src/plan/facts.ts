@@ -1,6 +1,6 @@
 import { constants, open } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { findOffers } from "../entrypoints/offers.ts";
+import { findOffers, maxProjects, projectDirectories } from "../entrypoints/offers.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import { includedFiles } from "./requirements-file.ts";
 
@@ -29,6 +29,8 @@ export type PlanSettings = {
   /** Of the program. Without any, those that are found with it. */
   readonly arguments: readonly string[];
   readonly requirements: string | null;
+  /** Of which the tree is a part, for what is said of other directories; null: the tree is whole. */
+  readonly rootDirectory: string | null;
 };
 
 const maxTextBytes = 2 * 1024 * 1024;
@@ -61,6 +63,11 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
   const get = (path: string) => texts.get(path) ?? code.get(path);
   const [named = ""] = settings.entrypoint.split(":");
   const entryFile = settings.entrypoint === "" ? (findOffers(paths, { get })[0]?.file ?? "") : named;
+  if (settings.entrypoint === "") {
+    for (const directory of projectDirectories(paths).slice(0, maxProjects)) {
+      for (const name of ["pyproject.toml", "fastmcp.json"]) await read(`${directory}/${name}`);
+    }
+  }
   for (const path of [entryFile, ...requirementsCandidates(settings, entryFile, texts)]) await read(path);
   await readIncluded(texts, read);
   return { paths, texts, code, digest: source.digest };

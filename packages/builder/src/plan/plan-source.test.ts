@@ -6,7 +6,7 @@ import { BuildFailure } from "../failure.ts";
 import type { SourceTree } from "../fetch/source-tree.ts";
 import { planSource } from "./plan-source.ts";
 
-const settings = { entrypoint: "server.py", arguments: [], requirements: null };
+const settings = { entrypoint: "server.py", arguments: [], requirements: null, rootDirectory: null };
 const never = new AbortController().signal;
 
 async function withTree<T>(files: Record<string, string>, run: (tree: SourceTree) => Promise<T>): Promise<T> {

@@ -135,7 +135,7 @@ test("BLD-3 a lock older than pyproject.toml is used, with a warning that lists 
 test("BLD-3 the input digest changes with the dependencies, not with the code", () => {
   const files = { "pyproject.toml": pyproject, "server.py": "a = 1\n" };
   const facts = (more: Record<string, string>, digest: string) => ({ ...factsOf({ ...files, ...more }), digest });
-  const settings = { entrypoint: "server.py", arguments: [], requirements: null };
+  const settings = { entrypoint: "server.py", arguments: [], requirements: null, rootDirectory: null };
   const before = makePlan(facts({}, "1"), settings).inputDigest;
   expect(makePlan(facts({ "server.py": "a = 2\n" }, "2"), settings).inputDigest).toBe(before);
   const changed = facts({ "pyproject.toml": pyproject.replace("httpx", "rich") }, "1");

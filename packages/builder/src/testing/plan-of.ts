@@ -20,6 +20,7 @@ export const planOf = (files: Record<string, string>, settings: Partial<PlanSett
     entrypoint: "server.py",
     arguments: [],
     requirements: null,
+    rootDirectory: null,
     ...settings,
   });
 

@@ -104,6 +104,8 @@ export type DiagnosisCode = (typeof diagnosisCodes)[number];
 const diagnosisFixSchema = z.discriminatedUnion("kind", [
   /** Set the entrypoint to one of these, the likeliest first. */
   z.object({ kind: z.literal("entrypoint"), candidates: z.array(z.string()).min(1) }),
+  /** Set the root directory to one of these, which have a server. */
+  z.object({ kind: z.literal("root-directory"), candidates: z.array(z.string()).min(1) }),
   /** Store values for these environment variables. */
   z.object({ kind: z.literal("variables"), names: z.array(z.string()).min(1) }),
 ]);

@@ -78,9 +78,9 @@ export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
 }
 
 const storableFix = (fix: DiagnosisFix): DiagnosisFix =>
-  fix.kind === "entrypoint"
-    ? { ...fix, candidates: fix.candidates.map(storable) }
-    : { ...fix, names: fix.names.map(storable) };
+  fix.kind === "variables"
+    ? { ...fix, names: fix.names.map(storable) }
+    : { ...fix, candidates: fix.candidates.map(storable) };
 
 export const storableWarning = ({ code, title, detail, remedy }: BuildWarning): BuildWarning => ({
   code,

@@ -26,13 +26,14 @@ export function Remedies({ project, build, diagnosis }: Failed) {
   const mayBuild = useMay("build.start");
   const mayUpdate = useMay("project.update");
   const mayStore = useMay("secret.manage");
-  if (fix?.kind === "entrypoint" && mayBuild && mayUpdate) {
+  if ((fix?.kind === "entrypoint" || fix?.kind === "root-directory") && mayBuild && mayUpdate) {
     return (
       <>
-        {fix.candidates.map((entrypoint, index) => (
-          <SetEntrypoint
-            key={entrypoint}
-            {...{ project, build, entrypoint }}
+        {fix.candidates.map((value, index) => (
+          <SetAndRebuild
+            key={value}
+            {...{ project, build, value }}
+            setting={buildSettings[fix.kind]}
             variant={index === 0 ? "primary" : "secondary"}
           />
         ))}
@@ -74,19 +75,26 @@ function useFixAndRebuild(project: ProjectKey, build: BuildView, change: () => P
   });
 }
 
-function SetEntrypoint({
+const buildSettings = {
+  entrypoint: { key: "entrypoint", label: "entrypoint" },
+  "root-directory": { key: "rootDirectory", label: "root directory" },
+} as const;
+
+function SetAndRebuild({
   project,
   build,
-  entrypoint,
+  setting: { key, label },
+  value,
   variant,
 }: {
   project: ProjectKey;
   build: BuildView;
-  entrypoint: string;
+  setting: (typeof buildSettings)[keyof typeof buildSettings];
+  value: string;
   variant: "primary" | "secondary";
 }) {
   const { mutate, isPending } = useFixAndRebuild(project, build, () =>
-    updateProject({ data: { ...project, entrypoint } }),
+    updateProject({ data: { ...project, [key]: value } }),
   );
   return (
     <Button
@@ -96,7 +104,7 @@ function SetEntrypoint({
       className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal"
     >
       <span className="min-w-0 break-words">
-        Set entrypoint to <code className="break-all">{entrypoint}</code> and rebuild
+        Set {label} to <code className="break-all">{value}</code> and rebuild
       </span>
     </Button>
   );
