@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import threading
-import uuid
 
 import pytest
-from client import LEGACY, Client
+from client import Client
 from conftest import Start
-from test_frameworks import CASES
 
 HEADER = "towpath-initialize"
 
@@ -27,32 +25,6 @@ SESSIONS = """
 """
 
 
-def _opened_asleep(client: Client, name: str = "sleeper", session: str | None = None) -> dict[str, str]:
-    """What the gateway sends with each request of a session that it opened in the server's place."""
-    params = {"protocolVersion": LEGACY, "capabilities": {"roots": {}}, "clientInfo": {"name": name, "version": "1"}}
-    opening = base64.urlsafe_b64encode(json.dumps(params).encode()).decode().rstrip("=")
-    client._session = {
-        "Mcp-Session-Id": session or f"towpath-{uuid.uuid4()}",
-        "MCP-Protocol-Version": LEGACY,
-        HEADER: opening,
-    }
-    return client._session
-
-
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_GW_12_the_first_request_of_a_session_opened_asleep_opens_it_at_the_server(
-    start: Start, case: tuple[str, str, str, str, bool]
-) -> None:
-    source, entrypoint, environment, _, _ = case
-    harness = start(source, entrypoint, environment=environment)
-    harness.ready()
-    client = Client(harness.socket)
-    _opened_asleep(client)
-    result = client.call("tools/call", {"name": "add", "arguments": {"a": 2, "b": 3}})
-    assert result["content"][0]["text"] == "5"
-    assert [tool["name"] for tool in client.call("tools/list")["tools"]] == ["add"]
-
-
 @pytest.mark.parametrize("environment", ["fastmcp2", "fastmcp4"])
 def test_GW_12_requests_that_come_together_share_one_session_with_the_client_that_initialized(
     start: Start, environment: str
@@ -60,7 +32,7 @@ def test_GW_12_requests_that_come_together_share_one_session_with_the_client_tha
     harness = start(SESSIONS, environment=environment)
     harness.ready()
     client = Client(harness.socket)
-    _opened_asleep(client)
+    client.opened_asleep()
     seen: list[dict[str, str]] = []
 
     def call() -> None:
@@ -81,7 +53,7 @@ def test_GW_12_answers_carry_the_gateways_id_and_the_stream_is_that_of_the_sessi
     harness = start(SESSIONS)
     harness.ready()
     client = Client(harness.socket)
-    session = _opened_asleep(client)["Mcp-Session-Id"]
+    session = client.opened_asleep()["Mcp-Session-Id"]
     stream = client.open_stream()
     assert stream.getheader("mcp-session-id") == session
     status, headers, _ = client._post({"method": "ping"}, client._session)
@@ -93,7 +65,7 @@ def test_GW_12_a_session_that_its_client_has_ended_is_404_and_not_opened_again(s
     harness = start(SESSIONS)
     harness.ready()
     client = Client(harness.socket)
-    headers = _opened_asleep(client)
+    headers = client.opened_asleep()
     client.call("tools/list")
     assert client.delete(headers) < 300
     status, _, answer = client._post({"method": "tools/list"}, headers)
@@ -130,7 +102,7 @@ def test_GW_12_a_refused_initialize_is_passed_on_and_tried_again_and_odd_paramet
     harness = start(source, "server.py:app")
     harness.ready()
     client = Client(harness.socket)
-    headers = _opened_asleep(client)
+    headers = client.opened_asleep()
     assert client._post({"method": "tools/list"}, headers)[0::2] == (503, "not now")
     assert client._post({"method": "tools/list"}, headers)[0] == 200
     for odd in ("%%%", base64.urlsafe_b64encode(b"{").decode()):
@@ -143,5 +115,5 @@ def test_GW_12_a_server_without_sessions_gets_the_request_without_one(start: Sta
     harness = start(source, "server.py:app")
     harness.ready()
     client = Client(harness.socket)
-    _opened_asleep(client)
+    client.opened_asleep()
     assert [tool["name"] for tool in client.call("tools/list")["tools"]] == ["who"]

@@ -6,7 +6,9 @@ import pytest
 from client import Client
 from conftest import Start
 
-SERVER = "from fastmcp import FastMCP\n"
+#: FastMCP of the SDK, where the framework doesn't matter: it imports in half the time of the one on its own.
+SDK = "mcp1"
+SERVER = "from mcp.server.fastmcp import FastMCP\n"
 NAMED = 'FastMCP("{name}")\n'
 
 #: Test id: source, entrypoint, name of the server that must be served.
@@ -30,7 +32,7 @@ OBJECTS = {
         "server.py:create",
         "made",
     ),
-    "factory_of_an_asgi_app": ("def create():\n    return FastMCP('made').http_app()", "server.py:create", "made"),
+    "factory_of_an_asgi_app": ("def create():\n    return FastMCP('made').streamable_http_app()", "server.py:create", "made"),
     "lambda": ("create = lambda: FastMCP('made')", "server.py:create", "made"),
 }
 
@@ -38,13 +40,13 @@ OBJECTS = {
 @pytest.mark.parametrize("case", OBJECTS.values(), ids=OBJECTS.keys())
 def test_BLD_4_object(start: Start, case: tuple[str, str, str]) -> None:
     source, entrypoint, name = case
-    harness = start({"server.py": SERVER + source}, entrypoint)
+    harness = start({"server.py": SERVER + source}, entrypoint, SDK)
     harness.ready()
     assert Client(harness.socket).initialize()["serverInfo"]["name"] == name
 
 
 #: Test id: files, entrypoint; the server is always named "right".
-RIGHT = "from fastmcp import FastMCP\nmcp = FastMCP(NAME)\n"
+RIGHT = SERVER + "mcp = FastMCP(NAME)\n"
 LAYOUTS = {
     "sibling": ({"server.py": "from names import NAME\n" + RIGHT, "names.py": "NAME = 'right'"}, "server.py"),
     "subdirectory_sees_sibling_and_root": (
@@ -76,7 +78,9 @@ LAYOUTS = {
          "late.py": "import server\nserver.NAME = 'right'"},
         "server.py",
     ),
-    "file_named_as_the_framework": ({"mcp.py": "NAME = 'right'\n" + RIGHT}, "mcp.py"),
+    "file_named_as_the_framework": (
+        {"mcp.py": "NAME = 'right'\nfrom fastmcp import FastMCP\nmcp = FastMCP(NAME)\n"}, "mcp.py",
+    ),
     "sibling_named_as_a_standard_module": (
         {"server.py": "import types\nNAME = 'right'\n" + RIGHT, "types.py": "raise RuntimeError('hides types')"},
         "server.py",
@@ -110,7 +114,7 @@ LAYOUTS = {
             def create():
                 assert pickle.loads(pickle.dumps(Model(point=Point(1)))).point.x == 1
                 with multiprocessing.get_context("spawn").Pool(1) as pool:
-                    from fastmcp import FastMCP
+                    from mcp.server.fastmcp import FastMCP
                     return FastMCP(pool.apply(name))
          """},
         "server.py:create",
@@ -121,6 +125,6 @@ LAYOUTS = {
 @pytest.mark.parametrize("case", LAYOUTS.values(), ids=LAYOUTS.keys())
 def test_BLD_4_layout(start: Start, case: tuple[dict[str, str], str]) -> None:
     files, entrypoint = case
-    harness = start(files, entrypoint)
+    harness = start(files, entrypoint, "fastmcp4" if "mcp.py" in files else SDK)
     harness.ready()
     assert Client(harness.socket).initialize()["serverInfo"]["name"] == "right"

@@ -1,10 +1,13 @@
-"""BLD-5: every supported framework, called over the socket in each MCP era that it supports."""
+"""BLD-5, GW-12: every supported framework, called over the socket in each MCP era that it supports."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from client import LEGACY, Client
-from conftest import Start
+from conftest import Start, starting
+from harness import Harness
 
 FASTMCP = """
     from fastmcp import FastMCP
@@ -76,10 +79,23 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_BLD_5_serves(start: Start, case: tuple[str, str, str, str, bool]) -> None:
-    source, entrypoint, environment, kind, speaks_modern = case
-    harness = start(source, entrypoint, environment)
+Case = tuple[str, str, str, str, bool]
+
+
+@pytest.fixture(scope="module", params=CASES.values(), ids=CASES.keys())
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Harness, Case]]:
+    """A server of the case for all tests of it, most of whose processor time is the import; afterwards it ends in order."""
+    case: Case = request.param
+    with starting(tmp_path_factory.mktemp("served") / "repo") as begin:
+        harness = begin(*case[:3])
+        yield harness, case
+        exit_status, _ = harness.stop()
+        assert exit_status == 0
+        assert "Traceback" not in harness.output()
+
+
+def test_BLD_5_serves(served: tuple[Harness, Case]) -> None:
+    harness, (_, _, environment, kind, speaks_modern) = served
     status = harness.ready()
     assert status["kind"] == kind
     name = environment.partition("-")[0]
@@ -98,9 +114,18 @@ def test_BLD_5_serves(start: Start, case: tuple[str, str, str, str, bool]) -> No
         assert [tool["name"] for tool in client.modern("tools/list")["tools"]] == ["add"]
         called = client.modern("tools/call", {"name": "add", "arguments": {"a": 2, "b": 40}})
         assert called["content"][0]["text"] == "42"
-    exit_status, _ = harness.stop()
-    assert exit_status == 0
-    assert "Traceback" not in harness.output()
+
+
+def test_GW_12_the_first_request_of_a_session_opened_asleep_opens_it_at_the_server(
+    served: tuple[Harness, Case],
+) -> None:
+    harness, _ = served
+    harness.ready()
+    client = Client(harness.socket)
+    client.opened_asleep()
+    result = client.call("tools/call", {"name": "add", "arguments": {"a": 2, "b": 3}})
+    assert result["content"][0]["text"] == "5"
+    assert [tool["name"] for tool in client.call("tools/list")["tools"]] == ["add"]
 
 
 @pytest.mark.parametrize("environment", ["fastmcp2", "fastmcp4", "mcp1", "mcp2"])

@@ -176,8 +176,10 @@ def test_RUN_3_code_is_loaded_only_after_the_claim(prewarm: Prewarm) -> None:
 def test_RUN_3_where_imports_could_have_gone_differently_the_server_starts_anew(
     prewarm: Prewarm, files: dict[str, str], env: dict[str, str], obstacle: str | None
 ) -> None:
-    interpreter = prewarm()
-    status = interpreter.claim({"server.py": FASTMCP} | files, **env)
+    # What FastMCP reads needs it; the rest doesn't, and the SDK imports in half the time.
+    of_python = bool(env.keys() & {"PYTHONHASHSEED", "TZ"})
+    interpreter = prewarm("mcp1" if of_python else "fastmcp4")
+    status = interpreter.claim({"server.py": SDK_1 if of_python else FASTMCP} | files, **env)
     if obstacle is None:
         # As in an ordinary start, the code's own module takes the place of the one that FastMCP needs.
         assert (status["state"], status["module"]) == ("failed", "towpath_no_such")
