@@ -250,7 +250,7 @@ test("RUN-1 a build that would fill the disk is stopped", async () => {
 const MiB = 1024 * 1024;
 
 test("RUN-1 a package that writes endlessly is stopped at the build's limit", async () => {
-  const small = await openWorkshop({ limits: { diskBytes: 256 * MiB }, ownCache: true });
+  const small = await openWorkshop({ limits: { diskBytes: 256 * MiB }, ownCache: true, onDisk: true });
   // 8 GiB, unless it is stopped.
   const greedy = `
 for number in range(256):
@@ -422,5 +422,5 @@ test("RUN-8 a builder killed during an installation leaves only scratch files, w
     const bytes = await readFile(join(workshop.dataDirectory, "artifacts/blobs", digest));
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(digest);
   }
-  await rm(String(runDirectory), { recursive: true });
+  await rm(String(runDirectory), { recursive: true, force: true });
 });

@@ -10,7 +10,7 @@ import {
   type SandboxDriverConfig,
   strictIsolation,
 } from "@towpath/runtime";
-import { shortDirectory } from "@towpath/runtime/testing";
+import { roomyDirectory, shortDirectory } from "@towpath/runtime/testing";
 import {
   type Builder,
   type BuilderConfig,
@@ -48,12 +48,14 @@ export async function openWorkshop(
     readonly dataDirectory?: string;
     /** With an empty cache. */
     readonly ownCache?: boolean;
+    /** Where its files count as files: those in memory count to the memory of the process that writes them. */
+    readonly onDisk?: boolean;
     readonly buildEnvironment?: Readonly<Record<string, string>>;
     /** Overrides settings of the driver. */
     readonly isolation?: Partial<SandboxDriverConfig>;
   } = {},
 ): Promise<Workshop> {
-  const runDirectory = await shortDirectory();
+  const runDirectory = await (options.onDisk ? shortDirectory() : roomyDirectory());
   const dataDirectory = options.dataDirectory ?? join(runDirectory, "data");
   if (options.dataDirectory === undefined) await makeDataDirectory(dataDirectory, options.ownCache ?? false);
   const artifacts = openArtifacts(dataDirectory);

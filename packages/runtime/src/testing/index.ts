@@ -1,7 +1,7 @@
 import { type HostFacts, inspectHost } from "../sandbox/host.ts";
 
 export { createFakeDriver } from "./fake-driver.ts";
-export { shortDirectory } from "./short-directory.ts";
+export { roomyDirectory, shortDirectory } from "./short-directory.ts";
 export { tinyServer } from "./tiny-server.ts";
 
 /** This host as it would be without bubblewrap: for the `host` of `createSandboxDriver`. */
