@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,6 +7,7 @@ import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { parse } from "yaml";
 import { operatorPost } from "../instance/operator.ts";
+import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { repositoryRoot } from "../instance/towpath-process.ts";
 
@@ -28,7 +29,8 @@ async function documentedStep(): Promise<Step> {
 
 beforeAll(async () => {
   checkout = await mkdtemp(join(tmpdir(), "towpath-ci-"));
-  await cp(join(repositoryRoot, "python/samples/echo"), checkout, { recursive: true });
+  await writeFile(join(checkout, "requirements.txt"), plainRequirements);
+  await writeFile(join(checkout, "echo.py"), plainServer({ echo: '"hello"' }));
   await git("init", "--quiet", "--initial-branch", "main");
   await commit("First");
   const { rows } = await database.query("SELECT slug FROM organization ORDER BY created_at LIMIT 1");
