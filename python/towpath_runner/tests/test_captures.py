@@ -183,28 +183,28 @@ def test_BLD_16_arguments_reach_the_program(start: Start) -> None:
     """`${NAME}` stands for a variable, so that no secret needs to be in the settings."""
     source = """
         import sys
-        from fastmcp import FastMCP
+        from mcp.server.fastmcp import FastMCP
 
         def main():
             assert sys.argv[1:] == ["--db", "a b", "x:secret:${not one}"], sys.argv
             FastMCP(f"with {len(sys.argv)}").run()
     """
     words = ["--argument=--db", "--argument=a b", "--argument=x:${API_TOKEN}:${not one}"]
-    harness = start(source, "server.py:main", arguments=words, API_TOKEN="secret")
+    harness = start(source, "server.py:main", "mcp1", arguments=words, API_TOKEN="secret")
     harness.ready()
     assert Client(harness.socket).initialize()["serverInfo"]["name"] == "with 4"
-    status = start(source, "server.py:main", arguments=words).failed()
+    status = start(source, "server.py:main", "mcp1", arguments=words).failed()
     assert (status["code"], status["candidates"]) == ("variable_missing", ["API_TOKEN"])
 
 
 COMPLETED = """
 import argparse
-from fastmcp import FastMCP
+from mcp.server.fastmcp import FastMCP
 from mine import register
 
 mcp = FastMCP("demo")
 
-@mcp.tool
+@mcp.tool()
 def first() -> str:
     return "first"
 
@@ -214,7 +214,7 @@ def main():
     arguments = parser.parse_args()
     register(mcp)
 
-    @mcp.tool
+    @mcp.tool()
     def third() -> str:
         return "third"
 
@@ -224,7 +224,7 @@ def main():
 if __name__ == "__main__":
     main()
 """
-REGISTER = "def register(mcp):\n    @mcp.tool\n    def second() -> str:\n        return 'second'\n"
+REGISTER = "def register(mcp):\n    @mcp.tool()\n    def second() -> str:\n        return 'second'\n"
 
 
 def test_BLD_16_what_a_main_block_adds_is_served_too(start: Start) -> None:
@@ -232,7 +232,7 @@ def test_BLD_16_what_a_main_block_adds_is_served_too(start: Start) -> None:
 
     def served(entrypoint: str, *words: str) -> tuple[list[str], dict[str, str]]:
         arguments = [f"--argument={word}" for word in words]
-        harness = start({"server.py": COMPLETED, "mine.py": REGISTER}, entrypoint, arguments=arguments)
+        harness = start({"server.py": COMPLETED, "mine.py": REGISTER}, entrypoint, "mcp1", arguments=arguments)
         status = harness.ready()
         client = Client(harness.socket)
         client.initialize()

@@ -8,6 +8,8 @@ import pytest
 from conftest import Start
 
 FASTMCP = "from fastmcp import FastMCP\n"
+#: For environment `mcp1`: it imports in half the time.
+FASTMCP_OF_SDK = "from mcp.server.fastmcp import FastMCP\n"
 
 
 def expect(start: Start, files: dict[str, str] | str, entrypoint: str = "server.py", **more: str) -> dict[str, Any]:
@@ -167,9 +169,9 @@ def test_BLD_2_variable_named_in_an_error_message(start: Start) -> None:
 
 
 def test_BLD_2_object_missing_names_candidates(start: Start) -> None:
-    source = FASTMCP + "weather = FastMCP('w')\ndef create_server():\n    return weather\ndef helper(): pass\n"
+    source = FASTMCP_OF_SDK + "weather = FastMCP('w')\ndef create_server():\n    return weather\ndef helper(): pass\n"
     for entrypoint in ("server.py", "server.py:mcp"):
-        status = expect(start, source, entrypoint)
+        status = expect(start, source, entrypoint, environment="mcp1")
         assert (status["code"], status["candidates"]) == ("object_missing", ["weather", "create_server"])
         assert "server.py:weather" in status["message"]
 

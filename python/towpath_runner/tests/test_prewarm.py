@@ -153,10 +153,10 @@ def test_RUN_3_code_finds_the_same_as_after_an_ordinary_start(prewarm: Prewarm) 
 
 
 def test_RUN_3_code_is_loaded_only_after_the_claim(prewarm: Prewarm) -> None:
-    interpreter = prewarm()
+    interpreter = prewarm("mcp1")
     assert interpreter.status() == {"state": "prewarmed"}
     assert interpreter.output() == ""
-    interpreter.claim("print('loaded')\n" + textwrap.dedent(FASTMCP))
+    interpreter.claim("print('loaded')\n" + textwrap.dedent(SDK_1))
     assert "loaded" in interpreter.output()
 
 
@@ -168,7 +168,6 @@ def test_RUN_3_code_is_loaded_only_after_the_claim(prewarm: Prewarm) -> None:
         ({}, {"OTEL_PROPAGATORS": "tracecontext"}, "environment"),
         ({}, {"PYTHONHASHSEED": "1"}, "environment"),
         ({}, {"TZ": "Asia/Tokyo"}, "environment"),
-        ({".env": "FASTMCP_LOG_LEVEL=DEBUG"}, {}, "dotenv"),
         ({"rich/__init__.py": "from towpath_no_such import x"}, {}, None),
         ({"helpers/rich.py": ""}, {"TOKEN": "x", "DEBUG": "1", "HTTPX_TOKEN": "y"}, "used"),
     ],
@@ -194,14 +193,16 @@ def test_RUN_3_a_setting_that_is_read_at_import_takes_effect(prewarm: Prewarm) -
     by_variable.claim(source, FASTMCP_LOG_LEVEL="ERROR")
     assert "LEVEL ERROR" in by_variable.output()
     by_file = prewarm()
-    by_file.claim({"server.py": source, ".env": "FASTMCP_LOG_LEVEL=ERROR"})
+    status = by_file.claim({"server.py": source, ".env": "FASTMCP_LOG_LEVEL=ERROR"})
+    assert (status["state"], status["prewarm"]) == ("ready", "dotenv"), by_file.output()
     assert "LEVEL ERROR" in by_file.output()
+    assert Client(by_file.socket).status() == 200
 
 
 def test_RUN_3_failures_are_reported_as_usual(prewarm: Prewarm) -> None:
-    interpreter = prewarm()
+    interpreter = prewarm("mcp1")
     assert interpreter.claim("import nowhere\n")["code"] == "module_missing"
-    assert prewarm().claim({}, "missing.py")["code"] == "entrypoint_not_found"
+    assert prewarm("mcp1").claim({}, "missing.py")["code"] == "entrypoint_not_found"
 
 
 def test_RUN_3_environments_whose_start_runs_other_code_are_not_prewarmed(prewarm: Prewarm, tmp_path: Path) -> None:
