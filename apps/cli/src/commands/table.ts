@@ -75,8 +75,9 @@ export const commands = {
   deploy: {
     arguments: "SOURCE",
     text:
-      "Deploys a directory, or pypi:PACKAGE[==VERSION] as it is on the package index, and follows the build. The name of " +
-      "a server builds its repository or package again. Deploying again changes only the settings that you pass.",
+      "Deploys a directory, pypi:PACKAGE[==VERSION] as it is on the package index, or the package of a server.json, and " +
+      "follows the build. The name of a server builds its repository or package again. Deploying again changes only the " +
+      "settings that you pass.",
     options: {
       name: value("NAME", "the server's name; needed for a directory and a package"),
       ...build,

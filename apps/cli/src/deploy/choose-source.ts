@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { parse } from "../commands/parse.ts";
 import { deploy as deployDirectory } from "./deploy.ts";
 import { deployAgain } from "./deploy-again.ts";
-import { deployPackage, isPackage } from "./deploy-package.ts";
+import { deployPackage } from "./deploy-package.ts";
+import { isPackage } from "./package-source.ts";
 
 /** `towpath deploy`: of a directory, of a package of the index, or of a server that is there already. */
 export async function deploy(args: string[]): Promise<number> {

@@ -1,4 +1,3 @@
-import { packageNameProblem, packageVersionProblem } from "@towpath/core/package/schema";
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
@@ -8,11 +7,7 @@ import { authModeOf } from "../settings/auth-mode.ts";
 import { dim, print, UsageError } from "../terminal/terminal.ts";
 import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
 import { argumentsOf } from "./options.ts";
-
-const scheme = "pypi:";
-
-/** Whether what is deployed is a package of the index: `pypi:NAME` or `pypi:NAME==VERSION`. */
-export const isPackage = (source: string): boolean => source.startsWith(scheme);
+import { packageSource } from "./package-source.ts";
 
 const deployedSchema = z.object({
   project: z.object({ name: z.string(), pathName: z.string(), orgSlug: z.string(), authMode: authModeSchema }),
@@ -20,7 +15,7 @@ const deployedSchema = z.object({
   created: z.boolean(),
 });
 
-/** `towpath deploy pypi:NAME`: package → project → build → live (BLD-17). Exit status 0 when it is live, 1 when not. */
+/** `towpath deploy pypi:NAME` or of a server.json: package → project → build → live (BLD-17). Exit status 0 when it is live, 1 when not. */
 export async function deployPackage(args: string[]): Promise<number> {
   const { values, body, variables } = parsePackage(args);
   const api = await connectApi(values);
@@ -47,24 +42,24 @@ export async function deployPackage(args: string[]): Promise<number> {
 function parsePackage(args: string[]) {
   const { values, positionals } = parse("deploy", args);
   const [source = ""] = positionals;
-  const [packageName = "", version = "", ...rest] = source.slice(scheme.length).split("==");
-  const problem = packageNameProblem(packageName) ?? packageVersionProblem(version);
-  if (problem !== null || rest.length > 0) {
-    throw new UsageError(`${problem ?? "There are two versions"}: pypi:NAME or pypi:NAME==VERSION`);
-  }
+  const { packageName, version, required, arguments: words } = packageSource(source);
   if (!values.name) throw new UsageError(`Name the server: towpath deploy ${source} --name my-server-one`);
   for (const option of ["requirements", "root-directory", "preview", "message", "overwrite", "rebuild"] as const) {
     if (values[option] !== undefined) throw new UsageError(`--${option} is for directories, not for packages.`);
   }
   const body = {
     packageName,
-    version: version === "" ? null : version,
+    version,
     name: values.name,
     follow: values.follow,
     entrypoint: values.entrypoint,
-    arguments: argumentsOf(values.args),
+    arguments: argumentsOf(values.args) ?? words,
     authMode: authModeOf(values),
     organization: values.organization,
   };
-  return { values, body, variables: environmentAssignments(values.env ?? []) };
+  const variables = environmentAssignments(values.env ?? []);
+  const missing = required.filter((name) => !variables.some(({ keyName }) => keyName === name));
+  if (missing.length > 0)
+    print(dim(`It requires ${missing.join(", ")}: set with --env KEY=VALUE, unless they are set.`));
+  return { values, body, variables };
 }
