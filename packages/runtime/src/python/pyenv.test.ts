@@ -12,19 +12,19 @@ function pyenv(versions: readonly string[], global: string | null): string {
 }
 
 test("BLD-18 pyenv's Pythons are searched themselves: global ones in place of the shims, the others last", () => {
-  const root = pyenv(["3.9.18", "3.11.7", "3.13.0", "2.7.18", "pypy3.10-7.3.12", "3.14.0rc1"], "3.11.7");
+  const root = pyenv(["3.9.18", "3.10.13", "3.11.7", "3.13.0", "2.7.18", "pypy3.10-7.3.12", "3.14.0rc1"], "3.11.7");
   const bin = (version: string) => join(root, "versions", version, "bin");
   const path = `/first:${root}/shims:/usr/bin`;
   expect(pathWithPyenv({ PATH: path, PYENV_ROOT: root })).toBe(
-    ["/first", bin("3.11.7"), "/usr/bin", bin("3.13.0"), bin("3.9.18")].join(":"),
+    ["/first", bin("3.11.7"), "/usr/bin", bin("3.13.0"), bin("3.10.13")].join(":"),
   );
   // As in pyenv, the variable comes before the file.
   expect(pathWithPyenv({ PATH: path, PYENV_ROOT: root, PYENV_VERSION: "3.13.0:3.12.1" })).toBe(
-    ["/first", bin("3.13.0"), "/usr/bin", bin("3.11.7"), bin("3.9.18")].join(":"),
+    ["/first", bin("3.13.0"), "/usr/bin", bin("3.11.7"), bin("3.10.13")].join(":"),
   );
   // A service that was started without the shell's set-up.
   expect(pathWithPyenv({ PATH: "/usr/bin", PYENV_ROOT: root })).toBe(
-    ["/usr/bin", bin("3.13.0"), bin("3.11.7"), bin("3.9.18")].join(":"),
+    ["/usr/bin", bin("3.13.0"), bin("3.11.7"), bin("3.10.13")].join(":"),
   );
 });
 

@@ -23,11 +23,11 @@ export function pathWithPyenv(env: Readonly<Record<string, string | undefined>>)
   ].join(delimiter);
 }
 
-/** Released CPythons 3, newest first; pyenv has others too, whose names begin with theirs. */
+/** Released CPythons that servers can run on, 3.10 and newer, newest first. pyenv's other names begin with theirs. */
 function versionsIn(directory: string): string[] {
   try {
     return readdirSync(directory)
-      .filter((name) => /^3\.\d+\.\d+$/.test(name))
+      .filter((name) => /^3\.[1-9]\d+\.\d+$/.test(name))
       .sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
   } catch {
     return [];
