@@ -204,6 +204,15 @@ test("ONB-1 a press before the page's script is repeated, also when React makes 
     early.replaceWith(Object.assign(late, { __reactProps$: {} }));
   });
   await expect.poll(() => page.title()).toBe("pressed");
+  // React begins to own it right after a press that it didn't hear.
+  await page.getByRole("button", { name: /Search/ }).evaluate((early) => {
+    early.addEventListener("click", () => {
+      document.title = `${document.title}!`;
+    });
+    (early as HTMLElement).click();
+    Object.assign(early, { __reactProps$: {} });
+  });
+  await expect.poll(() => page.title()).toBe("pressed!!");
   await page.unroute("**/*.js");
 });
 

@@ -110,7 +110,8 @@ function Toasts() {
  * Runs in the head, before the page's modules. Pressing a button that React has not hydrated yet would do nothing, and
  * submitting such a form would reload the page with its fields in the URL. This remembers the last press and repeats it
  * once React owns the element, which React marks with a property of this prefix. If React made the element anew instead,
- * the only button that reads the same is pressed. Needs the CSP nonce.
+ * the only button that reads the same is pressed. While React listens (its mark on the document), it hydrates what is
+ * pressed by itself, unless its code isn't loaded yet. Needs the CSP nonce.
  */
 const earlyClickScript = `(()=>{
 const owned=e=>Object.keys(e).some(k=>k.startsWith("__reactProps$"));
@@ -121,11 +122,13 @@ if(kept&&!kept.isConnected){const[one,...more]=like(kept);kept=one&&!more.length
 if(!kept)return;
 if(!owned(kept))return setTimeout(repeat,50);
 const button=kept;kept=null;button.click()};
+const listens=()=>Object.keys(document).some(k=>k.startsWith("_reactListening"));
+const unless=(element,button)=>listens()?setTimeout(()=>owned(element)||keep(button)):keep(button);
 const keep=button=>{const waits=kept!==null;kept=button;if(!waits)setTimeout(repeat)};
 addEventListener("click",event=>{
 const button=event.target instanceof Element?event.target.closest("button"):null;
-if(button&&button.type!=="submit"&&!owned(button))setTimeout(()=>owned(button)||keep(button))},true);
+if(button&&button.type!=="submit"&&!owned(button))unless(button,button)},true);
 addEventListener("submit",event=>{
 const form=event.target,button=event.submitter;
 if(!button||owned(form)||form.getAttribute("method")==="post")return;
-event.preventDefault();setTimeout(()=>owned(form)||keep(button))},true)})()`;
+event.preventDefault();unless(form,button)},true)})()`;

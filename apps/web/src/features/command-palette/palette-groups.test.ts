@@ -91,7 +91,14 @@ const byRole = {
   admin: [],
   member: ["Audit log", "Admin JWT", "General", "Instance"],
   viewer: [
-    ...["Deploy a new server", "Add a server by URL", "Deploy a package", "New portal", "Redeploy production"],
+    ...[
+      "Deploy a new server",
+      "Add a server by URL",
+      "Deploy a package",
+      "Find a server in a registry",
+      "New portal",
+      "Redeploy production",
+    ],
     ...["API keys", "GitHub", "Clients", "Sign-ins", "Audit log", "Admin JWT", "General", "Instance"],
   ],
 } as const satisfies Record<Role, readonly string[]>;
