@@ -1,1 +1,1 @@
-export { findOffers, projectDirectories } from "./offers.ts";
+export { findOffers, projectDirectories, skippedDirectories } from "./offers.ts";

@@ -17,7 +17,8 @@ export type Texts = { readonly get: (path: string) => string | undefined };
 export const maxProjects = 20;
 
 /** Directories whose files are not the server. */
-const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
+export const skippedDirectories =
+  /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 
 /**
  * What starts the server of a tree whose settings name nothing (BLD-16), most likely first: what fastmcp.json says,
@@ -40,7 +41,9 @@ function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { read
   const pyproject = readPyproject(texts);
   const nested = projectDirectories(paths);
   const own = new Set(
-    [...paths].filter((path) => !skipped.test(path) && !nested.some((directory) => path.startsWith(`${directory}/`))),
+    [...paths].filter(
+      (path) => !skippedDirectories.test(path) && !nested.some((directory) => path.startsWith(`${directory}/`)),
+    ),
   );
   const scripts = scriptOffers(own, texts, pyproject);
   const packages = packageOffers(own, texts, pyproject);
@@ -70,7 +73,7 @@ export const hasServer = (paths: ReadonlySet<string>, texts: Texts): boolean =>
 /** Directories below the root that have a pyproject.toml of their own, as in monorepos: outer ones first. */
 export function projectDirectories(paths: ReadonlySet<string>): string[] {
   return [...paths]
-    .filter((path) => path.endsWith("/pyproject.toml") && !skipped.test(path))
+    .filter((path) => path.endsWith("/pyproject.toml") && !skippedDirectories.test(path))
     .map((path) => posix.dirname(path))
     .sort((a, b) => depth(a) - depth(b) || a.localeCompare(b));
 }

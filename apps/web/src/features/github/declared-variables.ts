@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { skippedDirectories } from "@towpath/builder/entrypoints";
 import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 
@@ -10,7 +11,6 @@ const telling = ["server.json", ".env.example", ".env.sample", ".env.template", 
 
 /** Python files in which settings are usually read. */
 const usual = /(^|\/)(config|configuration|settings|env|environment|server|main|app|__init__|__main__)\.py$/;
-const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 const maxCodeFiles = 8;
 const maxVariables = 30;
 
@@ -20,7 +20,7 @@ const ofTheHost =
 
 /** The files to look into for variables, from a root directory that ends in `/` or is empty. */
 export function filesWithVariables(paths: readonly string[], prefix: string): readonly string[] {
-  const within = paths.filter((path) => path.startsWith(prefix) && !skipped.test(path.slice(prefix.length)));
+  const within = paths.filter((path) => path.startsWith(prefix) && !skippedDirectories.test(path.slice(prefix.length)));
   const code = within
     .filter((path) => usual.test(path))
     .sort((a, b) => a.split("/").length - b.split("/").length || a.localeCompare(b));

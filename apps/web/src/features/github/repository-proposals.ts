@@ -1,8 +1,7 @@
-import { findOffers, projectDirectories } from "@towpath/builder/entrypoints";
+import { findOffers, projectDirectories, skippedDirectories } from "@towpath/builder/entrypoints";
 import { projectNameSchema } from "@towpath/core/project/schema";
 import { type DeclaredVariable, declaredVariables, filesWithVariables } from "./declared-variables.ts";
 
-const skipped = /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
 
 /** Candidates are only suggestions: a build looks into the code, and the user knows what the server is. */
@@ -34,7 +33,7 @@ export async function repositoryProposals(
     variables: await variablesIn(paths, read),
     projects: directories.map((directory, at) => ({ directory, entrypoints: others[at] ?? [] })),
     requirementFiles: paths
-      .filter((path) => path.length <= 128 && !skipped.test(path) && requirementsPattern.test(path))
+      .filter((path) => path.length <= 128 && !skippedDirectories.test(path) && requirementsPattern.test(path))
       .slice(0, maxCandidates),
   };
 }

@@ -38,6 +38,33 @@ export function NameAndAccess({
   );
 }
 
+type AddParent = { readonly to: "/$orgSlug/servers" | "/$orgSlug/portals"; readonly label: string };
+
+/** The list to which something is added, and what this page is. */
+export function AddCrumbs({
+  orgSlug,
+  parent,
+  crumb,
+}: {
+  readonly orgSlug: string;
+  readonly parent: AddParent;
+  readonly crumb: string;
+}) {
+  const list = (
+    <Link to={parent.to} params={{ orgSlug }}>
+      {parent.label}
+    </Link>
+  );
+  return (
+    <Breadcrumbs
+      items={[
+        { key: "list", content: list },
+        { key: "new", content: crumb },
+      ]}
+    />
+  );
+}
+
 /** A page with a form that adds something to the organization: breadcrumbs, fields, what went wrong, and the button. */
 export function AddPage({
   orgSlug,
@@ -54,7 +81,7 @@ export function AddPage({
 }: {
   readonly orgSlug: string;
   /** The list to which it is added. */
-  readonly parent: { readonly to: "/$orgSlug/servers" | "/$orgSlug/portals"; readonly label: string };
+  readonly parent: AddParent;
   readonly crumb: string;
   readonly title: string;
   readonly description: string;
@@ -68,18 +95,9 @@ export function AddPage({
   readonly onSubmit: () => void;
   readonly children: ReactNode;
 }) {
-  const list = (
-    <Link to={parent.to} params={{ orgSlug }}>
-      {parent.label}
-    </Link>
-  );
-  const crumbs = [
-    { key: "list", content: list },
-    { key: "new", content: crumb },
-  ];
   return (
     <div className="max-w-3xl">
-      <PageHeader above={<Breadcrumbs items={crumbs} />} title={title} description={description} />
+      <PageHeader above={<AddCrumbs {...{ orgSlug, parent, crumb }} />} title={title} description={description} />
       <form
         noValidate
         aria-label={title}

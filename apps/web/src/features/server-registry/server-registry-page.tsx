@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { CloudOff, Search, SearchX } from "lucide-react";
 import { useEffect, useState } from "react";
+import { AddCrumbs } from "~/features/onboarding/add-page.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/field.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
-import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { useSettled } from "~/ui/use-settled.ts";
 import { EntryCard } from "./entry-card.tsx";
@@ -32,21 +32,12 @@ export function ServerRegistryPage({
   useEffect(() => {
     if (settled !== search) onSearch(settled);
   }, [settled, search, onSearch]);
-  const crumbs = [
-    {
-      key: "list",
-      content: (
-        <Link to="/$orgSlug/servers" params={{ orgSlug }}>
-          Servers
-        </Link>
-      ),
-    },
-    { key: "registry", content: "From a registry" },
-  ];
   return (
     <div className="max-w-3xl">
       <PageHeader
-        above={<Breadcrumbs items={crumbs} />}
+        above={
+          <AddCrumbs orgSlug={orgSlug} parent={{ to: "/$orgSlug/servers", label: "Servers" }} crumb="From a registry" />
+        }
         title="Find a server in a registry"
         description="Towpath deploys a server's Python package, or puts your access rules and logs in front of one that runs elsewhere."
       />
