@@ -1,10 +1,9 @@
-import { exitOnFailure, reportReady, settingsOrExit, stopOnSignal } from "@towpath/role";
-import { pino } from "pino";
+import { exitOnFailure, openLog, reportReady, settingsOrExit, stopOnSignal } from "@towpath/role";
 import { readConfig } from "./config.ts";
 import { startForge } from "./forge.ts";
 
 const config = settingsOrExit(readConfig);
-const log = pino({ level: config.logLevel, base: { role: "forge" } });
+const log = openLog(config.logLevel, { role: "forge" });
 
 try {
   const forge = await startForge(config, log);

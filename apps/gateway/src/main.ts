@@ -1,13 +1,14 @@
 import cluster from "node:cluster";
 import {
   exitOnFailure,
+  openLog,
   reportReady,
   resolveDrizzleFaster,
   settingsOrExit,
   stopLimits,
   stopOnSignal,
 } from "@towpath/role";
-import pino, { type Logger } from "pino";
+import type { Logger } from "pino";
 import { configOfWorker, type GatewayConfig, readConfig } from "./config.ts";
 import type { Peers } from "./workers/peers.ts";
 
@@ -48,8 +49,7 @@ async function serveAsWorker(settings: GatewayConfig, log: Logger): Promise<void
 
 const settings = settingsOrExit(readConfig);
 const isWorker = cluster.isWorker;
-const base = { role: "gateway", ...(isWorker ? { worker: settings.workerIndex } : {}) };
-const log = pino({ level: settings.logLevel, base });
+const log = openLog(settings.logLevel, { role: "gateway", ...(isWorker ? { worker: settings.workerIndex } : {}) });
 
 try {
   if (isWorker) await serveAsWorker(settings, log);

@@ -1,5 +1,4 @@
-import { exitOnFailure, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
-import { pino } from "pino";
+import { exitOnFailure, openLog, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
 
 // Before the modules that use the database.
 resolveDrizzleFaster();
@@ -8,7 +7,7 @@ const { startRunner } = await import("./compose.ts");
 const { endpointKey } = await import("@towpath/runner-api");
 
 const config = settingsOrExit(readConfig);
-const log = pino({ level: config.logLevel, base: { role: "runner" } });
+const log = openLog(config.logLevel, { role: "runner" });
 
 try {
   const runner = await startRunner(config, log);

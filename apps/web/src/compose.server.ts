@@ -14,8 +14,9 @@ import { createMailSender } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { createPackageIndex, createServerRegistry } from "@towpath/package-index";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
+import { openLog } from "@towpath/role";
 import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
 import { openServerHost } from "./server-host.server.ts";
 
@@ -54,7 +55,7 @@ const lastStepsMs = 500;
 const logReaderLimits = { maxConnections: 4, statementTimeoutMs: 5000 };
 
 function compose(config: WebConfig): Services {
-  const log = pino({ level: config.logLevel, base: { role: "web" }, timestamp: pino.stdTimeFunctions.isoTime });
+  const log = openLog(config.logLevel, { role: "web" });
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
   const logReader = openDatabase(config.databaseUrl, logReaderLimits);
   const queue = backgroundQueue(config.databaseUrl, log);

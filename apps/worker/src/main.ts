@@ -1,5 +1,4 @@
-import { exitOnFailure, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
-import { pino } from "pino";
+import { exitOnFailure, openLog, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
 
 // Before the modules that use the database.
 resolveDrizzleFaster();
@@ -7,7 +6,7 @@ const { readConfig } = await import("./config.ts");
 const { startWorker } = await import("./compose.ts");
 
 const config = settingsOrExit(readConfig);
-const log = pino({ level: config.logLevel, base: { role: "worker" } });
+const log = openLog(config.logLevel, { role: "worker" });
 
 try {
   const worker = await startWorker(config, log);

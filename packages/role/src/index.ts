@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 
 export { resolveDrizzleFaster } from "./faster-imports.ts";
+export { openLog } from "./log.ts";
 
 /**
  * Milliseconds from SIGTERM. Ctrl-C ends an instance within 10 s: its processes have 7 s and PostgreSQL, which they
@@ -36,24 +37,14 @@ export function exitOnFailure(log: Logger, error: unknown, reason?: string): nev
 
 /**
  * On the first SIGTERM or SIGINT runs `stop`, then exits: with status 0, or 1 if `stop` resolved to false, rejected or
- * took longer than `withinMs`. Without its parent the process is killed at that point instead.
+ * took longer than `withinMs`.
  */
 export function stopOnSignal(
   log: Logger,
   stop: (signal: "SIGTERM" | "SIGINT") => Promise<unknown>,
   withinMs: number = stopLimits.exitMs,
 ): void {
-  const parent = process.ppid;
   let isStopping = false;
-  const exit = (status: number) => {
-    // If the supervisor was killed, nobody reads the status, and nobody would end a process that hangs in Node's
-    // teardown, which happens. The signal of its death comes a moment before the change of the parent, which comes late
-    // on a busy machine; its end of the IPC channel is closed before both.
-    setTimeout(() => {
-      if (process.ppid !== parent || process.connected === false) process.kill(process.pid, "SIGKILL");
-      process.exit(status);
-    }, 50);
-  };
   const end = async (signal: "SIGTERM" | "SIGINT") => {
     if (isStopping) return;
     isStopping = true;
@@ -61,7 +52,7 @@ export function stopOnSignal(
     // A database that drops packets must not delay the exit; others find what is left undone.
     const giveUp = () => {
       log.error({ withinMs }, "could not stop in time");
-      exit(1);
+      process.exit(1);
     };
     setTimeout(giveUp, withinMs).unref();
     const isClean = await stop(signal).then(
@@ -71,7 +62,7 @@ export function stopOnSignal(
         return false;
       },
     );
-    exit(isClean ? 0 : 1);
+    process.exit(isClean ? 0 : 1);
   };
   process.on("SIGTERM", () => void end("SIGTERM"));
   process.on("SIGINT", () => void end("SIGINT"));
