@@ -14,6 +14,8 @@ export type SourceTree = {
   readonly entries: readonly SourceEntry[];
   /** SHA-256 of all entries: same files, same digest. Ignores times and owners. */
   readonly digest: string;
+  /** The whole source, of which this is a part. */
+  readonly whole?: SourceTree;
 };
 
 /** Independent of the order of the entries. One line of JSON each, so that no name can imitate another entry. */
@@ -37,7 +39,13 @@ export function subtree(tree: SourceTree, directory: string): SourceTree | null 
   if (entries.length === 0) return null;
   const own = prefix.slice(0, -1);
   const subPath = tree.subPath === "" ? own : `${tree.subPath}/${own}`;
-  return { directory: `${tree.directory}/${own}`, subPath, entries, digest: digestOf(entries) };
+  return {
+    directory: `${tree.directory}/${own}`,
+    subPath,
+    entries,
+    digest: digestOf(entries),
+    whole: tree.whole ?? tree,
+  };
 }
 
 /** Bytes of a path and of each name in it, as Linux file systems limit them. */

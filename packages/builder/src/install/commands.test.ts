@@ -16,6 +16,7 @@ const planOf = (files: Record<string, string>) =>
       texts: new Map(Object.entries(files)),
       code: new Map(),
       digest: "d",
+      context: null,
     },
     { entrypoint: "server.py", arguments: [], requirements: null, rootDirectory: null },
   );
@@ -23,7 +24,13 @@ const planOf = (files: Record<string, string>) =>
 test("BLD-3 names from a repository never become options: they follow `--` or are part of an absolute path", () => {
   const odd = "-r evil.txt";
   const plan = makePlan(
-    { paths: new Set(["server.py", odd]), texts: new Map([[odd, "fastmcp\n"]]), code: new Map(), digest: "d" },
+    {
+      paths: new Set(["server.py", odd]),
+      texts: new Map([[odd, "fastmcp\n"]]),
+      code: new Map(),
+      digest: "d",
+      context: null,
+    },
     { entrypoint: "server.py", arguments: [], requirements: odd, rootDirectory: null },
   );
   const command: readonly string[] = resolveCommand(plan, "/opt/python/bin/python3.11") ?? [];

@@ -8,6 +8,14 @@ export const exactFile = "exact.txt";
 
 type Command = readonly [string, ...string[]];
 
+/** Where the project lies in the copy of the source. */
+const projectPath = ({ context }: Plan) =>
+  context === null ? buildImage.code : `${buildImage.code}/${context.project}`;
+
+/** uv in the project's directory: a resolution keeps relative paths. */
+const uv = (plan: Plan): Command =>
+  plan.context === null ? [buildImage.uv] : [buildImage.uv, "--directory", projectPath(plan)];
+
 // All pure. Commands are argv arrays; names from a repository are part of an absolute path or inside a file.
 
 export const createEnvironment = (interpreter: string): Command => [
@@ -24,9 +32,9 @@ export const createEnvironment = (interpreter: string): Command => [
 export function resolveCommand(plan: Plan, interpreter: string): Command | null {
   const { kind, file } = plan.dependencies;
   if (kind === "uv-lock") return null;
-  const fromFile = kind === "pyproject" || kind === "requirements" ? [`${buildImage.code}/${file}`] : [];
+  const fromFile = kind === "pyproject" || kind === "requirements" ? [`${projectPath(plan)}/${file}`] : [];
   return [
-    buildImage.uv,
+    ...uv(plan),
     "pip",
     "compile",
     "--quiet",
@@ -60,15 +68,15 @@ export function installCommands(plan: Plan, interpreter: string): readonly Comma
   const into = ["--python", `${buildImage.dependencies}/bin/python`];
   if (kind !== "uv-lock") {
     const project: Command[] = builds
-      ? [[buildImage.uv, "pip", "install", ...into, "--no-deps", "--", buildImage.code]]
+      ? [[...uv(plan), "pip", "install", ...into, "--no-deps", "--", projectPath(plan)]]
       : [];
     return [
-      [buildImage.uv, "pip", "sync", ...into, "--allow-empty-requirements", "--", `${buildImage.work}/${exactFile}`],
+      [...uv(plan), "pip", "sync", ...into, "--allow-empty-requirements", "--", `${buildImage.work}/${exactFile}`],
       ...project,
     ];
   }
   const sync: Command = [
-    buildImage.uv,
+    ...uv(plan),
     "sync",
     "--frozen",
     "--no-dev",

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { chmod, mkdir, open, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { buildImage, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
@@ -70,7 +70,7 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
   // Build backends write into the source tree; that must not end up in the code layer.
   const tree: VolumeMount = { volume: "tree", path: buildImage.code, access: "write" };
   const argv = copySource(buildImage.python(pythonVersion));
-  const volumes = [sourceAt(source, buildImage.source), tree];
+  const volumes = [sourceAt({ subPath: plan.context?.root ?? source.subPath }, buildImage.source), tree];
   await runStep(input, { argv, volumes, network: "none", timeoutMs: limits.installMs });
   return [tree, ...writable];
 }
@@ -95,12 +95,20 @@ async function exactList(input: LayerInput): Promise<string> {
   }
   log("install", "step", "Versions: resolving.");
   await step(input, command, "internet");
-  const exact = await readUntrusted(file);
+  const resolved = await readUntrusted(file);
+  const exact = plan.context === null ? resolved : copied(resolved);
+  if (exact !== resolved) {
+    await rm(file);
+    await writeFile(file, exact, { flag: "wx", mode: 0o644 });
+  }
   const count = exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
   await memory.remember(key, exact, buildId);
   return exact;
 }
+
+/** Without editable installs: at run time there is nothing of the repository but the project's directory. */
+const copied = (exact: string) => exact.replaceAll(/^(?:-e|--editable) /gm, "");
 
 /** A tenant's process may have written this file: don't follow a link, don't block on a pipe, limit the size. */
 async function readUntrusted(path: string): Promise<string> {

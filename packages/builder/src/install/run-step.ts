@@ -17,7 +17,7 @@ const phase: BuildPhase = "install";
 const maxKeptBytes = 64 * 1024;
 
 /** Mounts the part of the repository that is built, read-only. */
-export const sourceAt = (source: SourceTree, path: string): VolumeMount => ({
+export const sourceAt = (source: Pick<SourceTree, "subPath">, path: string): VolumeMount => ({
   volume: "source",
   ...(source.subPath === "" ? {} : { subPath: source.subPath }),
   path,

@@ -101,7 +101,7 @@ function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: N
     file: "pyproject.toml",
     inputs: ["uv.lock"],
     requirements: [pyproject.settings],
-    usesTree: lock.localSources,
+    usesTree: lock.localSources || facts.context !== null,
     addsUvicorn: !lock.packages.has("uvicorn"),
     unlocked,
   };

@@ -59,7 +59,7 @@ const serverCode = 'from fastmcp import FastMCP\nmcp = FastMCP("demo")\n';
 /** The programs that a commit offers, in order, as its log says. */
 function foundIn(files: Record<string, string>, words: readonly string[] = []) {
   const known = new Map(Object.entries(files));
-  const facts = { paths: new Set(known.keys()), texts: known, code: known, digest: "d".repeat(64) };
+  const facts = { paths: new Set(known.keys()), texts: known, code: known, digest: "d".repeat(64), context: null };
   return makePlan(facts, { entrypoint: "", arguments: words, requirements: null, rootDirectory: null });
 }
 

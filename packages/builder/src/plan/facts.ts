@@ -2,6 +2,8 @@ import { constants, open } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { findOffers, maxProjects, projectDirectories } from "../entrypoints/offers.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
+import { digestOf, type SourceEntry } from "../fetch/source-tree.ts";
+import { type BuildContext, findBuildContext } from "./build-context.ts";
 import { includedFiles } from "./requirements-file.ts";
 
 /** The input of a plan: the paths of all files, and the text of the few that affect the build. */
@@ -12,6 +14,8 @@ export type SourceFacts = {
   readonly code: ReadonlyMap<string, string>;
   /** Digest of the whole tree. */
   readonly digest: string;
+  /** Null: the installation needs no other part of the repository. */
+  readonly context: (BuildContext & { readonly digest: string }) | null;
 };
 
 /** Where the facts are read from. */
@@ -21,6 +25,12 @@ export type PlanSource = {
   /** Paths of all entries, relative to the directory. */
   readonly paths: readonly string[];
   readonly digest: string;
+  /** The repository, and the directory in it that the files are of; absent when they are all. */
+  readonly within?: {
+    readonly directory: string;
+    readonly subPath: string;
+    readonly entries: readonly SourceEntry[];
+  };
 };
 
 export type PlanSettings = {
@@ -58,6 +68,7 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
     left -= Buffer.byteLength(text);
     texts.set(path, text);
   };
+  const context = await contextOf(source, texts);
   for (const path of ["pyproject.toml", "uv.lock", ".python-version", "fastmcp.json"]) await read(path);
   const code = settings.entrypoint === "" ? await readCode(source) : new Map<string, string>();
   const get = (path: string) => texts.get(path) ?? code.get(path);
@@ -70,7 +81,24 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
   }
   for (const path of [entryFile, ...requirementsCandidates(settings, entryFile, texts)]) await read(path);
   await readIncluded(texts, read);
-  return { paths, texts, code, digest: source.digest };
+  return { paths, texts, code, digest: source.digest, context };
+}
+
+/** The context with a digest of what it has besides the project. Adds a workspace's lock to `texts`. */
+async function contextOf({ within }: PlanSource, texts: Map<string, string>): Promise<SourceFacts["context"]> {
+  if (within === undefined) return null;
+  const paths = new Set(within.entries.map(({ path }) => path));
+  const read = async (path: string) =>
+    paths.has(path) ? readText(within.directory, path, path.endsWith("uv.lock") ? maxLockBytes : maxTextBytes) : null;
+  const context = await findBuildContext(within.subPath, read);
+  if (context === null) return null;
+  if (context.isWorkspace) {
+    const lock = await read(posix.join(context.root, "uv.lock"));
+    if (lock !== null) texts.set("uv.lock", lock);
+  }
+  const isIn = (path: string, directory: string) => directory === "" || path.startsWith(`${directory}/`);
+  const others = within.entries.filter(({ path }) => isIn(path, context.root) && !isIn(path, within.subPath));
+  return { ...context, digest: digestOf(others) };
 }
 
 /** What a server is found by: Python files and setuptools' own, without those that are not text or too large. */

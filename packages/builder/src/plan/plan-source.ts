@@ -27,8 +27,11 @@ export async function planSource(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<Plan> {
   signal.throwIfAborted();
-  const { directory, digest } = tree;
-  const source = { directory, digest, paths: tree.entries.map((entry) => entry.path) };
+  const { directory, digest, whole, subPath } = tree;
+  const source = {
+    ...{ directory, digest, paths: tree.entries.map((entry) => entry.path) },
+    ...(whole && { within: { directory: whole.directory, subPath, entries: whole.entries } }),
+  };
   const request: PlanRequest = { source, settings };
   const worker = new Worker(program, {
     workerData: request,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BuildLogKind, Program } from "@towpath/core/build/contract";
+import type { BuildContext } from "./build-context.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import { chooseProgram, type OtherProgram } from "./choose-program.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
@@ -30,6 +31,7 @@ export type Plan = {
   readonly project: ProjectInstall;
   /** Something is built from the repository: that needs a writable copy, and the layer then depends on the code. */
   readonly usesTree: boolean;
+  readonly context: BuildContext | null;
   /** Digest of everything that the resolution reads from the repository. */
   readonly inputDigest: string;
   /** Each choice with its reason, for the build log. */
@@ -65,6 +67,11 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   };
   noteProject(project, note);
   const usesTree = dependencies.usesTree || project.mode === "build";
+  const context = usesTree ? facts.context : null;
+  if (context !== null) note({ kind: "step", text: contextNote(context) });
+  // Without a context everything that is built lies in the project's directory.
+  const buildsOwn = context === null || project.mode === "build" || pyproject?.ownSources === true;
+  const trees = usesTree ? [...(context ? [context.digest] : []), ...(buildsOwn ? [facts.digest] : [])] : [];
   return {
     program,
     entryFile,
@@ -73,7 +80,8 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     dependencies,
     project,
     usesTree,
-    inputDigest: inputDigest(facts, dependencies, usesTree),
+    context: context && { root: context.root, project: context.project, isWorkspace: context.isWorkspace },
+    inputDigest: inputDigest(facts, dependencies, trees),
     notes,
   };
 }
@@ -110,10 +118,17 @@ function noteProject(project: ProjectInstall, note: (note: PlanNote) => void): v
   }
 }
 
-function inputDigest(facts: SourceFacts, dependencies: Dependencies, usesTree: boolean): string {
+function contextNote({ root, isWorkspace }: BuildContext): string {
+  const where = root === "" ? "the repository's root" : root;
+  return isWorkspace
+    ? `uv workspace: this project is a member of the one at ${where}, whose other members are installed as it needs them.`
+    : "Dependencies lie outside the root directory, so the whole repository is there when they are installed.";
+}
+
+function inputDigest(facts: SourceFacts, dependencies: Dependencies, trees: readonly string[]): string {
   const hash = createHash("sha256");
   hash.update(JSON.stringify([dependencies.kind, dependencies.file, dependencies.requirements]));
   for (const path of dependencies.inputs) hash.update(JSON.stringify([path, facts.texts.get(path) ?? null]));
-  if (usesTree) hash.update(facts.digest);
+  for (const tree of trees) hash.update(tree);
   return hash.digest("hex");
 }

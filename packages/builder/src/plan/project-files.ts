@@ -21,12 +21,14 @@ export const parseProjectFile = (facts: SourceFacts): Pyproject | null =>
 export function parseProjectFiles(facts: SourceFacts, entryFile: string, pyproject: Pyproject | null): ProjectFiles {
   return {
     pyproject,
-    lock: parsed(facts, "uv.lock", parseLock),
+    lock: parsed(facts, "uv.lock", (text) => parseLock(text, workspaceMember(facts))),
     fastmcp: parsed(facts, "fastmcp.json", parseFastmcpJson),
     script: parsed(facts, entryFile, parseScriptBlock),
     scriptFile: entryFile,
   };
 }
+
+const workspaceMember = ({ context }: SourceFacts) => (context?.isWorkspace ? context.project : undefined);
 
 function parsed<T>(facts: SourceFacts, file: string, parse: (text: string) => T): T | null {
   const text = facts.texts.get(file);

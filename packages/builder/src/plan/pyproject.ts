@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { parse } from "smol-toml";
 import { z } from "zod";
+import { localSources } from "./build-context.ts";
 import { requirementName } from "./requirements-file.ts";
 
 const looseTable = z.record(z.string(), z.unknown());
@@ -39,6 +40,8 @@ export type Pyproject = {
   readonly scripts: Readonly<Record<string, string>>;
   /** `tool.uv.sources` points into the repository (`path` or `workspace`). */
   readonly localSources: boolean;
+  /** Some of these paths stay in the project's own directory. */
+  readonly ownSources: boolean;
   /** The parts of the file that `uv sync --frozen` reads, as JSON. */
   readonly settings: string;
 };
@@ -63,6 +66,7 @@ export function parsePyproject(text: string): Pyproject {
   const { project, tool = {}, "build-system": buildSystem } = parsed.data;
   const poetry = childTable(tool, "poetry");
   const uv = childTable(tool, "uv");
+  const local = localSources(uv.sources);
   const isPoetry = Object.keys(childTable(poetry, "dependencies")).length > 0 && project?.dependencies === undefined;
   const scripts = consoleScripts(project?.scripts ?? childTable(poetry, "scripts"));
   return {
@@ -74,12 +78,8 @@ export function parsePyproject(text: string): Pyproject {
     install: installMode(buildSystem, uv.package, Object.keys(scripts).length > 0),
     importRoots: importRoots(tool),
     scripts,
-    localSources: Object.values(childTable(uv, "sources"))
-      .flat()
-      .some((source) => {
-        const table = childTable({ source }, "source");
-        return typeof table.path === "string" || table.workspace === true;
-      }),
+    localSources: local.paths.length > 0 || local.members > 0,
+    ownSources: local.paths.some((path) => !posix.normalize(path).startsWith("..")),
     settings: JSON.stringify([uv, parsed.data["dependency-groups"] ?? null, project?.name ?? null]),
   };
 }
@@ -152,13 +152,16 @@ export type LockFacts = {
   readonly localSources: boolean;
 };
 
-/** @throws Error with a readable message when it is not a uv.lock */
-export function parseLock(text: string): LockFacts {
+/**
+ * `project`: its directory, relative to the lock's.
+ * @throws Error with a readable message when it is not a uv.lock
+ */
+export function parseLock(text: string, project = "."): LockFacts {
   const parsed = lockSchema.safeParse(parse(text));
   if (!parsed.success) throw new Error("it is not a uv lock file");
   const packages = parsed.data.package ?? [];
   const isRoot = (source: Record<string, unknown> | undefined) =>
-    source !== undefined && [source.virtual, source.editable, source.directory].includes(".");
+    source !== undefined && [source.virtual, source.editable, source.directory].includes(project);
   const root = packages.find((entry) => isRoot(entry.source));
   return {
     requiresPython: parsed.data["requires-python"] ?? null,

@@ -11,6 +11,7 @@ export function factsOf(files: Record<string, string>): SourceFacts {
     texts: new Map(Object.entries(files)),
     code: new Map(),
     digest: "d".repeat(64),
+    context: null,
   };
 }
 
