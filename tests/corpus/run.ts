@@ -1,10 +1,13 @@
-// `./towpath test corpus [NAME …]`: published servers, deployed with nothing but their name. Everything that is fetched
-// and learned is kept in .towpath/corpus; a run that was interrupted goes on where it was, at the same commit. Servers
-// that are named are always tried. Each is also started by itself, outside a sandbox: this stage runs strangers' code.
+// `./towpath test corpus [NAME …]`: published servers, deployed with nothing but their name. NAME==VERSION also tries one
+// that the list doesn't have. Sources and what is learned are kept in .towpath/corpus, for the servers of the last run;
+// the instance and everything that was installed are removed. A run that was interrupted goes on where it was, at the
+// same commit; servers that are named are always tried. Each is also installed and started by itself: this stage runs
+// strangers' code, which is installed outside a sandbox.
 import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { instancePorts, repositoryRoot, startTowpath, type TowpathInstance } from "../instance/towpath-process.ts";
+import { removeInstalled, removeOthers } from "./clean-up.ts";
 import { judge, rowOf, summaryOf, tableHead, type Verdict } from "./judge.ts";
 import { type CorpusServer, nameOf } from "./server.ts";
 import { servers } from "./servers.ts";
@@ -40,6 +43,9 @@ async function verdictOf(instance: TowpathInstance, server: CorpusServer): Promi
   return judge(server, alone, tried);
 }
 
+const findServer = (name: string): CorpusServer | null =>
+  servers.find((server) => nameOf(server) === name || server.package === name) ?? null;
+
 async function verdictsSoFar(): Promise<Verdict[]> {
   const text = await readFile(verdictsFile, "utf8").catch(() => "");
   const lines = text.split("\n").filter((line) => line !== "");
@@ -47,25 +53,30 @@ async function verdictsSoFar(): Promise<Verdict[]> {
 }
 
 const names = process.argv.slice(2);
-const unknown = names.filter((name) => !servers.some((server) => nameOf(server) === name));
+const named = names.map((name) => findServer(name) ?? (name.includes("==") ? { package: name } : null));
+const unknown = names.filter((_, at) => named[at] === null);
 if (unknown.length > 0) {
   say(`The corpus has no server ${unknown.join(", ")}. It has: ${servers.map(nameOf).join(", ")}.`);
   process.exit(2);
 }
 await mkdir(directory, { recursive: true });
 const done = names.length > 0 ? [] : await verdictsSoFar();
-const waiting = servers.filter(
-  (server) =>
-    (names.length === 0 || names.includes(nameOf(server))) && !done.some((each) => each.package === server.package),
-);
+const wanted = names.length === 0 ? servers : named.filter((server) => server !== null);
+const waiting = wanted.filter((server) => !done.some((each) => each.package === server.package));
+await removeOthers(directory, new Set([...servers, ...wanted].map((server) => server.package)), verdictsFile);
 const verdicts: Verdict[] = [...done];
 const instance = await startTowpath(join(directory, "data"), await instancePorts());
 // What is being tried then is tried again by the next run.
 let isStopped = false;
 process.once("SIGINT", () => {
   isStopped = true;
-  void instance.stop().finally(() => process.exit(130));
+  void stop().finally(() => process.exit(130));
 });
+
+async function stop(): Promise<void> {
+  await instance.stop();
+  await removeInstalled(directory);
+}
 
 async function work(): Promise<void> {
   for (let server = waiting.shift(); server !== undefined && !isStopped; server = waiting.shift()) {
@@ -91,7 +102,7 @@ say(tableHead);
 try {
   await Promise.all(Array.from({ length: atTheSameTime }, work));
 } finally {
-  await instance.stop();
+  await stop();
 }
 say([tableHead, ...verdicts.map(rowOf), "", summaryOf(verdicts)].join("\n"));
 process.exit(verdicts.every(({ isAsItShouldBe }) => isAsItShouldBe) ? 0 : 1);

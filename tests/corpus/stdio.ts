@@ -19,7 +19,7 @@ const answerMs = 60_000;
 
 /**
  * Installs the source as its author's lock or dependencies say, as `uv run` does, starts its command without anything of
- * ours, and lists its tools.
+ * ours, and lists its tools. What it downloads stays in `scratch`.
  */
 export async function listAlone(server: CorpusServer, source: string, scratch: string): Promise<Alone> {
   const directory = join(scratch, nameOf(server));
@@ -27,7 +27,7 @@ export async function listAlone(server: CorpusServer, source: string, scratch: s
   await mkdir(scratch, { recursive: true });
   await cp(source, directory, { recursive: true });
   try {
-    const environment = await install(directory);
+    const environment = await install(directory, join(scratch, ".uv-cache"));
     const command = join(environment, "bin", await commandOf(server, directory, environment));
     return { tools: await toolsOf(server, command, directory) };
   } catch (error) {
@@ -46,11 +46,11 @@ async function otherPythons(): Promise<string[]> {
   return newestFirst.map((version) => join(versions, version, "bin", "python"));
 }
 
-async function install(directory: string): Promise<string> {
+async function install(directory: string, cache: string): Promise<string> {
   let first: unknown;
   for (const python of [null, ...(await otherPythons())]) {
     try {
-      return await installWith(directory, python);
+      return await installWith(directory, python, cache);
     } catch (error) {
       first ??= error;
       const said = error instanceof Error && "stderr" in error ? String(error.stderr) : "";
@@ -60,10 +60,10 @@ async function install(directory: string): Promise<string> {
   throw first;
 }
 
-async function installWith(directory: string, python: string | null): Promise<string> {
+async function installWith(directory: string, python: string | null, cache: string): Promise<string> {
   const environment = join(directory, ".venv");
   await rm(environment, { recursive: true, force: true });
-  const env = { ...process.env, VIRTUAL_ENV: environment, UV_PYTHON_DOWNLOADS: "never" };
+  const env = { ...process.env, VIRTUAL_ENV: environment, UV_CACHE_DIR: cache, UV_PYTHON_DOWNLOADS: "never" };
   const options = { cwd: directory, timeout: installMs, env };
   const chosen = python === null ? [] : ["--python", python];
   if (existsSync(join(directory, "uv.lock"))) {
@@ -88,10 +88,16 @@ async function commandOf(server: CorpusServer, directory: string, environment: s
   return first;
 }
 
+/** Strangers' code writes only to its own directory, sees no other temporary files and has no network. */
+const isolation = (directory: string): string[] => [
+  ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", directory, directory],
+  ...["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"],
+];
+
 async function toolsOf(server: CorpusServer, command: string, directory: string): Promise<string[]> {
   const transport = new StdioClientTransport({
-    command,
-    args: [...(server.arguments ?? [])],
+    command: "bwrap",
+    args: [...isolation(directory), "--", command, ...(server.arguments ?? [])],
     cwd: directory,
     env: { PATH: process.env.PATH ?? "", HOME: directory, ...server.environment },
     stderr: "pipe",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 import threading
 import time
 from typing import Any
@@ -173,3 +174,61 @@ def test_BLD_16_starts_a_package_on_stdio_that_wants_a_pipe(start: Start) -> Non
     client = Client(harness.socket)
     assert client.initialize()["serverInfo"]["name"] == "by hand"
     assert _tool(client, "count").startswith("1 ")
+
+
+#: Waits for the end of its input in a thread, which then ends the process; `BEFORE` is done first, `STATUS` is how.
+ENDS_PROCESS = """
+import os, sys, threading
+
+BEFORE
+
+def watch():
+    SPEAK
+    os._exit(STATUS)
+
+threading.Thread(target=watch).start()
+threading.Event().wait()
+"""
+
+
+def _ends_process(before: str, speak: str = "sys.stdin.read()", status: int = 0) -> dict[str, str]:
+    code = ENDS_PROCESS.replace("BEFORE", before).replace("STATUS", str(status))
+    return {"pkg/__init__.py": "", "pkg/__main__.py": code.replace("SPEAK", textwrap.indent(speak, "    ").strip())}
+
+
+def test_BLD_16_bridges_a_program_that_ends_the_process_with_its_input(start: Start) -> None:
+    """It is started again as if it hadn't changed directory and variables."""
+    before = "assert os.environ.setdefault('PART', '1') == '1' and os.path.isdir('pkg')\nos.environ['PART'] = '2'\nos.chdir('/')"
+    harness = start(_ends_process(before, BY_HAND.replace("calls += 1", "calls = 1")), "pkg", "mcp1.1")
+    assert harness.ready()["bridge"] == "program"
+    client = Client(harness.socket)
+    assert client.initialize()["serverInfo"]["name"] == "by hand"
+    assert _tool(client, "count").startswith("1 ")
+    assert harness.stop()[0] == 0
+
+
+def test_BLD_16_bridges_a_program_whose_event_loop_is_not_asyncio(start: Start) -> None:
+    """Only asyncio can serve HTTP. By itself, the call fails in an ordinary way, and the program then speaks by hand."""
+    other_loop = """
+from fastmcp import FastMCP
+try:
+    FastMCP("x").run_async(transport="none").send(None)
+except ValueError:
+    pass
+"""
+    harness = start({"pkg/__init__.py": "", "pkg/__main__.py": other_loop + BY_HAND}, "pkg")
+    assert harness.ready()["bridge"] == "program"
+    assert Client(harness.socket).initialize()["serverInfo"]["name"] == "by hand"
+
+
+def test_BLD_2_a_program_that_ends_the_process_says_why(start: Start) -> None:
+    """With a status: from what it printed. Without one: that it started nothing."""
+    looks = "if not os.environ.get('SHOP_TOKEN'): print('SHOP_TOKEN is required'); os._exit(3)"
+    failed = start(_ends_process(looks), "pkg", "mcp1.1").failed()
+    assert (failed["code"], failed["candidates"]) == ("variable_missing", ["SHOP_TOKEN"])
+    failed = start(_ends_process("print('hello')", status=2), "pkg", "mcp1.1").failed()
+    assert failed["code"] == "arguments_missing"
+    assert "hello" in failed["message"]
+    failed = start(_ends_process("print('bye')"), "pkg", "mcp1.1").failed()
+    assert failed["code"] == "exited_early"
+    assert "ended before it started a server. It printed: bye" in failed["message"]

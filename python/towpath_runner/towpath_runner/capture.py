@@ -19,6 +19,10 @@ class NotServed(BaseException):
     """Raised from the call when serving failed. Not an Exception, so that `except Exception` doesn't catch it."""
 
 
+class OtherEventLoop(BaseException):
+    """Raised from the call in an event loop that can't serve HTTP here. Not an Exception, either."""
+
+
 class NoStream:
     """Stands for the standard input and output of a server that will be served on the socket instead."""
 
@@ -45,9 +49,9 @@ class Capture:
 
     async def run_async(self, server: object, options: Mapping[str, Any]) -> None:
         """In place of an asynchronous call, in the event loop of its caller."""
+        _check_event_loop()
         self.taken = True
         try:
-            _check_event_loop()
             await self._serve(server, options)
         except Failure as failure:
             self.failure = failure
@@ -59,8 +63,7 @@ def _check_event_loop() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        message = "The server isn't started in an asyncio event loop. Only asyncio can serve HTTP here, not trio."
-        raise Failure("lifespan_failed", message) from None
+        raise OtherEventLoop from None
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
+from towpath_runner.capture import OtherEventLoop
 from towpath_runner.causes import (
     dependency_mismatch,
     host_unreachable,
@@ -38,6 +39,7 @@ def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Fa
     error = _sole_member(error)
     rules: tuple[Callable[[BaseException, Entrypoint], Failure | None], ...] = (
         _started_while_loading,
+        _other_event_loop,
         _syntax,
         sdk_version_mismatch,
         keyword_removed,
@@ -94,6 +96,13 @@ def _started_while_loading(error: BaseException, entrypoint: Entrypoint) -> Fail
     )
 
 
+def _other_event_loop(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    if not isinstance(error, OtherEventLoop):
+        return None
+    message = "The server isn't started in an asyncio event loop. Only asyncio can serve HTTP here, not trio."
+    return Failure("lifespan_failed", message)
+
+
 def _syntax(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     # Without a file, it comes from eval or exec.
     if not isinstance(error, SyntaxError) or not error.filename or not os.path.isfile(error.filename):
@@ -128,11 +137,11 @@ def _variable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     return Failure("variable_missing", message, candidates=names)
 
 
-def ended(entrypoint: Entrypoint, name: str) -> Failure:
-    """For a program that returned without having started a server."""
+def ended(entrypoint: Entrypoint, name: str) -> NothingStarted:
+    """For a program that ended without an error and without having started a server."""
     names = variables_named(printed(), missed_variables())
     if names:
-        return replace(_variable_missing(names, printed()), file=entrypoint.shown)
+        return NothingStarted(**vars(replace(_variable_missing(names, printed()), file=entrypoint.shown)))
     quoted = f" It printed: {_said(printed())}" if printed().strip() else ""
     message = f"`{name}` ended before it started a server.{quoted}"
     return NothingStarted("exited_early", message, file=entrypoint.shown)

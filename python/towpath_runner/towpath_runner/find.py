@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from towpath_runner.capture import Capture
+from towpath_runner.capture import Capture, OtherEventLoop
 from towpath_runner.choose import choose, unsupported
 from towpath_runner.diagnose import diagnose, ended
 from towpath_runner.entrypoint import Entrypoint
@@ -118,9 +118,11 @@ def diagnosed(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any])
 
 
 def _looked_for_stdio(error: BaseException) -> bool:
-    """Whether the code may have ended because there is nothing on standard input, or started what can't be served."""
+    """Whether the code may have ended because there is nothing on standard input, or started what can't be served in
+    this process.
+    """
     ended = isinstance(error, SystemExit) and not error.code
-    return ended or isinstance(error, (EOFError, StartedWhileLoading))
+    return ended or isinstance(error, (EOFError, StartedWhileLoading, OtherEventLoop))
 
 
 def _call(name: str, factory: Any, entrypoint: Entrypoint) -> Any:

@@ -8,13 +8,14 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
 from towpath_runner.capture import Capture
 from towpath_runner.choose import unsupported
 from towpath_runner.diagnose import diagnose
+from towpath_runner.early_exit import OPTION, EarlyExit, Restart, failure_of, parse_failure
 from towpath_runner.entrypoint import Entrypoint, parse_entrypoint
 from towpath_runner.environment import framework_versions, prepare_process
 from towpath_runner.find import Found, diagnosed, find
@@ -31,6 +32,8 @@ class Start:
 
     entrypoint: str
     words: list[str]
+    #: For a program that ends the process itself.
+    restart: Restart
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,14 @@ class Target:
 
     socket_path: str
     inspect_path: str | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whom to tell: one of them, once."""
+
+    ready: Callable[[Ready], None]
+    failed: Callable[[Failure], None]
 
 
 def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
@@ -56,15 +67,23 @@ def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
     socket_path = os.path.abspath(options.socket)
     try:
         target = Target(socket_path, options.inspect_path)
-        started = Start(options.entrypoint, options.argument)
-        _run(started, target, guard or ImportGuard(), lambda ready: status.ready(ready, options.prewarm))
+        started = Start(options.entrypoint, options.argument, Restart(arguments))
+        outcome = Outcome(lambda ready: status.ready(ready, options.prewarm), lambda failure: _report(failure, status))
+        if options.exited is None:
+            _run(started, target, guard or ImportGuard(), outcome)
+        else:
+            _run_bridged(started, target, parse_failure(options.exited), outcome)
     except Failure as failure:
-        status.failed(failure)
-        print(failure.message, file=sys.stderr)
-        if failure.traceback:
-            print(failure.traceback, file=sys.stderr, end="")
+        _report(failure, status)
         return 1
     return 0
+
+
+def _report(failure: Failure, status: StatusFile) -> None:
+    status.failed(failure)
+    print(failure.message, file=sys.stderr)
+    if failure.traceback:
+        print(failure.traceback, file=sys.stderr, end="")
 
 
 def take_layer(arguments: list[str]) -> tuple[str | None, list[str]]:
@@ -88,23 +107,32 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
     parser.add_argument("--inspect-path", help="for builds: also serve MCP here, bypassing the sign-in")
+    parser.add_argument(OPTION, help="start a bridge over the program, which ended the process; what to say otherwise")
     parser.add_argument("--prewarm", help="for the status: `used`, or why a prewarmed interpreter could not be")
     return parser.parse_args(arguments)
 
 
-def _run(start: Start, target: Target, guard: ImportGuard, on_ready: Callable[[Ready], None]) -> None:
+def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> None:
     entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
     prepare_process(entrypoint.path if entrypoint.program is None else entrypoint.program, start.words)
-    started = time.perf_counter()
+    # Before the code can change them.
+    arguments = sys.argv[1:]
+    lookups = VariableLookups(entrypoint)
 
-    async def serve(found: Found) -> None:
-        import_ms = round((time.perf_counter() - started) * 1000)
+    def ready(ready: Ready) -> None:
+        lookups.stop()
+        early_exit.stop()
+        outcome.ready(ready)
 
-        def ready(kind: str, bridge: str | None) -> None:
-            lookups.stop()
-            on_ready(Ready(kind, framework_versions(), import_ms, bridge, found.incomplete))
+    def exits(status: int) -> None:
+        failure = failure_of(status, entrypoint, capture.taken)
+        if isinstance(failure, NothingStarted):
+            start.restart.bridged(failure)
+        outcome.failed(failure)
 
-        await _serve(found, entrypoint, target, ready)
+    serve = _serving(entrypoint, target, ready)
+    early_exit = EarlyExit(exits)
+    capture = guard.capture = Capture(lambda server, options: serve(Found("The server", server, options)))
 
     async def finish(found: Found) -> None:
         if inspect.isawaitable(found.server):
@@ -113,12 +141,8 @@ def _run(start: Start, target: Target, guard: ImportGuard, on_ready: Callable[[R
         if not capture.taken:
             await serve(found)
 
-    # Before the code can change them.
-    arguments = sys.argv[1:]
-    lookups = VariableLookups(entrypoint)
-    capture = guard.capture = Capture(lambda server, options: serve(Found("The server", server, options)))
     try:
-        with lookups:
+        with lookups, early_exit:
             with guard:
                 found = find(entrypoint, capture)
             if found is not None:
@@ -136,7 +160,32 @@ def _run(start: Start, target: Target, guard: ImportGuard, on_ready: Callable[[R
         raise capture.failure
 
 
-def _bridged(text: str, arguments: list[str], failure: NothingStarted) -> Found:
+def _run_bridged(start: Start, target: Target, failure: Failure, outcome: Outcome) -> None:
+    """After the program has ended the process that this one replaces."""
+    entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
+    prepare_process(start.entrypoint, start.words)
+    serve = _serving(entrypoint, target, outcome.ready)
+    asyncio.run(serve(_bridged(start.entrypoint, sys.argv[1:], failure)))
+
+
+def _serving(
+    entrypoint: Entrypoint, target: Target, on_ready: Callable[[Ready], None]
+) -> Callable[[Found], Coroutine[Any, Any, None]]:
+    """What serves a server. The time until then counts as that of the imports."""
+    started = time.perf_counter()
+
+    async def serve(found: Found) -> None:
+        import_ms = round((time.perf_counter() - started) * 1000)
+
+        def ready(kind: str, bridge: str | None) -> None:
+            on_ready(Ready(kind, framework_versions(), import_ms, bridge, found.incomplete))
+
+        await _serve(found, entrypoint, target, ready)
+
+    return serve
+
+
+def _bridged(text: str, arguments: list[str], failure: Failure) -> Found:
     """A bridge over the program, as it is. Raises `failure` if it doesn't speak MCP on standard input and output."""
     from towpath_runner.bridge_kinds import answers, over_program
 

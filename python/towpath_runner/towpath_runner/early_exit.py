@@ -1,0 +1,89 @@
+"""Where the server's code ends the process itself, by `os._exit`, before anything is served.
+
+No exception tells of it, and any thread may do it, for example one that waits for the end of standard input. A program
+that ends so without an error is started again, in place of this process, and then bridged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, NoReturn
+
+from towpath_runner.diagnose import diagnose, ended
+from towpath_runner.entrypoint import Entrypoint
+from towpath_runner.status import Failure
+
+#: The harness's own option: the failure to report if the program can't be bridged.
+OPTION = "--exited"
+
+
+class EarlyExit:
+    """Replaces `os._exit` inside its `with` block, or until `stop`. `on_exit` gets the exit status in place of it."""
+
+    def __init__(self, on_exit: Callable[[int], None]) -> None:
+        self._on_exit = on_exit
+        self._first = threading.Lock()
+        self._process = os.getpid()
+        self._is_on = False
+
+    def __enter__(self) -> EarlyExit:
+        self._original: Any = os._exit
+        self._is_on = True
+        os._exit = self._exit  # type: ignore[assignment]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self._is_on = False
+        if os._exit == self._exit:
+            os._exit = self._original
+
+    def _exit(self, status: int) -> NoReturn:
+        # Forked children end so too.
+        if self._is_on and os.getpid() == self._process and self._first.acquire(blocking=False):
+            try:
+                self._on_exit(status)
+            finally:
+                self._original(1)
+        self._original(status)
+        raise AssertionError("os._exit doesn't return")
+
+
+def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure:
+    """What the exit says. `is_served`: a call that starts a server was captured, which didn't get ready."""
+    if status == 0 and not is_served:
+        return ended(entrypoint, entrypoint.shown)
+    try:
+        raise SystemExit(status)
+    except SystemExit as error:
+        return diagnose(error, entrypoint, "lifespan_failed")
+
+
+class Restart:
+    """How to start this process anew, as it was before the server's code could change anything."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._arguments = list(arguments)
+        self._environment = os.environ | {"PYTHONSAFEPATH": "1"}
+        self._directory = os.getcwd()
+
+    def bridged(self, failure: Failure) -> NoReturn:
+        """Replaces this process, whose other threads end with it."""
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os.chdir(self._directory)
+        python = sys.orig_argv[0]
+        document = json.dumps(asdict(failure))
+        command = [python, "-m", "towpath_runner", *self._arguments, f"{OPTION}={document}"]
+        os.execvpe(python, command, self._environment)
+
+
+def parse_failure(document: str) -> Failure:
+    return Failure(**json.loads(document))
