@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from environments import python_of
 from harness import Harness
 
 Start = Callable[..., Harness]
@@ -29,6 +28,7 @@ def starting(repository: Path) -> Iterator[Start]:
             environment: str = "fastmcp4",
             directory: Path | None = None,
             arguments: Sequence[str] = (),
+            is_prewarmed: bool = True,
             **env: str,
         ) -> Harness:
             for path, text in ({"server.py": files} if isinstance(files, str) else files).items():
@@ -37,7 +37,7 @@ def starting(repository: Path) -> Iterator[Start]:
                 target.write_text(textwrap.dedent(text))
             repository.mkdir(exist_ok=True)
             own = directory or Path(tempfile.mkdtemp(dir=base))
-            harness = Harness(python_of(environment), repository, entrypoint, own, env, arguments)
+            harness = Harness(environment, repository, entrypoint, own, env, arguments, is_prewarmed)
             started.append(harness)
             return harness
 

@@ -11,29 +11,38 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from environments import HARNESS
+from environments import HARNESS, python_of
+from prewarmed import ENVIRONMENTS, Forked, fork
 
 START_SECONDS = 40
 
 
 class Harness:
-    """One process with its socket and status file in `directory`; the repository is `root`."""
+    """One process with its socket and status file in `directory`; the repository is `root`.
+
+    It goes on from a prewarmed interpreter, as nearly all servers do, or imports its framework by itself.
+    """
 
     def __init__(
         self,
-        python: Path,
+        environment: str,
         root: Path,
         entrypoint: str,
         directory: Path,
         env: dict[str, str],
         more: Sequence[str] = (),
+        is_prewarmed: bool = True,
     ) -> None:
         self.directory = directory
         self.socket = directory / "mcp.sock"
         self.status_file = directory / "status.json"
         self._output = directory / "output.txt"
-        command = [str(python), "-m", "towpath_runner", "--entrypoint", entrypoint]
-        command += ["--socket", str(self.socket), "--status", str(self.status_file), *more]
+        arguments = ["--entrypoint", entrypoint, "--socket", str(self.socket), "--status", str(self.status_file), *more]
+        self.process: subprocess.Popen[bytes] | Forked
+        if is_prewarmed and environment in ENVIRONMENTS:
+            self.process = fork(environment, root, self._output, arguments, env)
+            return
+        command = [str(python_of(environment)), "-m", "towpath_runner", *arguments]
         base = {"PATH": os.environ["PATH"], "HOME": str(directory), "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
         with open(self._output, "w") as output:
             self.process = subprocess.Popen(

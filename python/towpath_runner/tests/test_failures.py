@@ -265,7 +265,8 @@ def test_BLD_2_app_that_refuses_to_start(start: Start) -> None:
 
 
 def test_BLD_2_starts_what_cannot_be_served(start: Start) -> None:
-    source = "import uvicorn\ntry:\n    uvicorn.run({'not': 'an app'})\nexcept Exception:\n    pass\n"
+    # No port: tried as a program on stdio, uvicorn itself would listen until the time is up.
+    source = "import uvicorn\ntry:\n    uvicorn.run({'not': 'an app'}, port=-1)\nexcept Exception:\n    pass\n"
     status = expect(start, source, environment="mcp2")
     assert status["code"] == "import_failed" and "ASGI app" in status["message"], status
     assert (status["file"], status["line"]) == ("server.py", 3), status

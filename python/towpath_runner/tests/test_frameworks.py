@@ -87,7 +87,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A server of the case for all tests of it, most of whose processor time is the import; afterwards it ends in order."""
     case: Case = request.param
     with starting(tmp_path_factory.mktemp("served") / "repo") as begin:
-        harness = begin(*case[:3])
+        harness = begin(*case[:3], is_prewarmed=False)
         yield harness, case
         exit_status, _ = harness.stop()
         assert exit_status == 0

@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 from client import Client
-from environments import HARNESS, python_of
+from environments import python_of
 from harness import Harness
+from prewarmed import BASE, fork
 from test_captures import CASES
 from test_frameworks import FASTMCP, SDK_1, SDK_2
-
-#: As the platform sets it; without it Python adds a variable of its own.
-BASE = {"LANG": "C.UTF-8", "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
 
 #: A server that tells what its code finds when it is loaded, after its own line.
 TELLING = FASTMCP + """
@@ -51,9 +49,9 @@ SINCE_LOADED = """
 
 
 class Interpreter(Harness):
-    """A process that waits, with an empty repository, until `claim`."""
+    """A process that waits, with an empty repository, until `claim`; a forked one is there only from then on."""
 
-    def __init__(self, python: Path, directory: Path, env: dict[str, str] | None = None) -> None:
+    def __init__(self, environment: str, directory: Path, python: Path | None, is_forked: bool) -> None:
         self.directory = directory
         self.root = directory / "repo"
         self.root.mkdir()
@@ -62,26 +60,33 @@ class Interpreter(Harness):
         self.socket = directory / "mcp.sock"
         self.status_file = directory / "status.json"
         self._output = directory / "output.txt"
-        self.environment = BASE | {"PATH": os.environ["PATH"], "HOME": str(directory)} | (env or {})
-        command = [str(python), "-m", "towpath_runner", "--prewarm-status", str(self.status_file)]
+        self._forked_from = environment if is_forked else None
+        if is_forked:
+            return
+        self._environment = BASE | {"PATH": os.environ["PATH"], "HOME": str(directory)}
+        command = [str(python or python_of(environment)), "-m", "towpath_runner", "--prewarm-status", str(self.status_file)]
         with open(self._output, "w") as output:
             self.process = subprocess.Popen(
-                command, cwd=self.root, env=self.environment, stdin=subprocess.PIPE, stdout=output, stderr=output
+                command, cwd=self.root, env=self._environment, stdin=subprocess.PIPE, stdout=output, stderr=output
             )
 
     def claim(self, files: dict[str, str] | str, entrypoint: str = "server.py", words: Sequence[str] = (), **env: str) -> dict[str, Any]:
         """The status after it has got a server."""
-        assert self.status() == {"state": "prewarmed"}
+        if self._forked_from is None:
+            assert self.status() == {"state": "prewarmed"}
+            self.status_file.unlink()
         for path, text in ({"server.py": files} if isinstance(files, str) else files).items():
             target = self.layer / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(textwrap.dedent(text))
-        self.status_file.unlink()
         arguments = [f"--layer={self.layer}", f"--entrypoint={entrypoint}"]
         arguments += [f"--socket={self.socket}", f"--status={self.status_file}"]
         arguments += [f"--argument={word}" for word in words]
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"env": self.environment | env, "arguments": arguments}).encode())
+        if self._forked_from is not None:
+            self.process = fork(self._forked_from, self.root, self._output, arguments, env)
+            return self.status()
+        assert isinstance(self.process, subprocess.Popen) and self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"env": self._environment | env, "arguments": arguments}).encode())
         self.process.stdin.close()
         return self.status()
 
@@ -94,9 +99,9 @@ def prewarm() -> Iterator[Prewarm]:
     started: list[Interpreter] = []
     with tempfile.TemporaryDirectory(prefix="tw") as base:
 
-        def begin(environment: str = "fastmcp4", python: Path | None = None, **env: str) -> Interpreter:
+        def begin(environment: str = "fastmcp4", python: Path | None = None, is_forked: bool = False) -> Interpreter:
             own = Path(tempfile.mkdtemp(dir=base))
-            interpreter = Interpreter(python or python_of(environment), own, env)
+            interpreter = Interpreter(environment, own, python, is_forked)
             started.append(interpreter)
             return interpreter
 
@@ -124,7 +129,7 @@ def test_RUN_3_every_framework_is_prewarmed_and_serves(prewarm: Prewarm, environ
 
 def test_RUN_3_BLD_16_a_console_script_is_served_by_a_prewarmed_interpreter(prewarm: Prewarm) -> None:
     files, entrypoint, environment, kind = CASES["console_script_with_click"]
-    interpreter = prewarm(environment)
+    interpreter = prewarm(environment, is_forked=True)
     status = interpreter.claim(files, entrypoint, ["--name", "${NAME} server"], NAME="prewarmed")
     assert (status["state"], status["kind"], status["prewarm"]) == ("ready", kind, "used"), interpreter.output()
     assert Client(interpreter.socket).initialize()["serverInfo"]["name"] == "prewarmed server"
@@ -177,7 +182,7 @@ def test_RUN_3_where_imports_could_have_gone_differently_the_server_starts_anew(
 ) -> None:
     # What FastMCP reads needs it; the rest doesn't, and the SDK imports in half the time.
     of_python = bool(env.keys() & {"PYTHONHASHSEED", "TZ"})
-    interpreter = prewarm("mcp1" if of_python else "fastmcp4")
+    interpreter = prewarm("mcp1" if of_python else "fastmcp4", is_forked=True)
     status = interpreter.claim({"server.py": SDK_1 if of_python else FASTMCP} | files, **env)
     if obstacle is None:
         # As in an ordinary start, the code's own module takes the place of the one that FastMCP needs.
@@ -189,10 +194,10 @@ def test_RUN_3_where_imports_could_have_gone_differently_the_server_starts_anew(
 
 def test_RUN_3_a_setting_that_is_read_at_import_takes_effect(prewarm: Prewarm) -> None:
     source = FASTMCP + "\n    import fastmcp\n    print('LEVEL', fastmcp.settings.log_level)\n"
-    by_variable = prewarm()
+    by_variable = prewarm(is_forked=True)
     by_variable.claim(source, FASTMCP_LOG_LEVEL="ERROR")
     assert "LEVEL ERROR" in by_variable.output()
-    by_file = prewarm()
+    by_file = prewarm(is_forked=True)
     status = by_file.claim({"server.py": source, ".env": "FASTMCP_LOG_LEVEL=ERROR"})
     assert (status["state"], status["prewarm"]) == ("ready", "dotenv"), by_file.output()
     assert "LEVEL ERROR" in by_file.output()
@@ -200,9 +205,9 @@ def test_RUN_3_a_setting_that_is_read_at_import_takes_effect(prewarm: Prewarm) -
 
 
 def test_RUN_3_failures_are_reported_as_usual(prewarm: Prewarm) -> None:
-    interpreter = prewarm("mcp1")
+    interpreter = prewarm("mcp1", is_forked=True)
     assert interpreter.claim("import nowhere\n")["code"] == "module_missing"
-    assert prewarm("mcp1").claim({}, "missing.py")["code"] == "entrypoint_not_found"
+    assert prewarm("mcp1", is_forked=True).claim({}, "missing.py")["code"] == "entrypoint_not_found"
 
 
 def test_RUN_3_environments_whose_start_runs_other_code_are_not_prewarmed(prewarm: Prewarm, tmp_path: Path) -> None:
