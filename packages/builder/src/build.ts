@@ -1,4 +1,3 @@
-import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
 import {
   type BuildPhase,
@@ -8,12 +7,11 @@ import {
   signInWarning,
 } from "@towpath/core/build/contract";
 import { McpClientError } from "@towpath/mcp/client";
-import { type BuildWorkspace, type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtime";
+import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
-import type { BuildRequest, BuildResult } from "./contract.ts";
-import { BuildFailure, countOf, notFetched, notIsolated, rootMissing, tooLong } from "./failure.ts";
-import { extractSource } from "./fetch/extract.ts";
-import { type SourceTree, subtree } from "./fetch/source-tree.ts";
+import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
+import { changedVersions, earlierTime, olderDependencies, tryingEarlier } from "./earlier-versions.ts";
+import { BuildFailure, notIsolated, tooLong } from "./failure.ts";
 import {
   type InspectedServer,
   type Inspection,
@@ -21,12 +19,8 @@ import {
   inspectServer,
   logManifest,
 } from "./inspect/inspect.ts";
-import { commandOf, type Programs, tryPrograms } from "./inspect/try-programs.ts";
-import { ResolutionMemory } from "./install/dependency-layer.ts";
-import { installLayers } from "./install/install.ts";
-import { findPython } from "./plan/find-python.ts";
-import type { Plan } from "./plan/plan.ts";
-import { planSource } from "./plan/plan-source.ts";
+import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
+import { type MadeLayers, makeLayers } from "./make-layers.ts";
 
 export type Builder = {
   /**
@@ -64,7 +58,6 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 
 /** Layers, and what an inspection must know of the server in them. */
 type Built = Programs & { readonly layers: Layers };
-type Planned = { readonly plan: Plan; readonly pythonVersion: string };
 
 /** What is known of a server whose layers are taken over. */
 const takenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
@@ -86,6 +79,13 @@ class Build {
   readonly #signal: AbortSignal;
   readonly #warnings: BuildWarning[] = [];
   #phase: BuildPhase = "fetch";
+  /** The log has the phases before already. */
+  #isRepeating = false;
+
+  /** For what a second attempt does again. */
+  readonly #logOnce: BuildLogSink = (phase, kind, text) => {
+    if (!this.#isRepeating) this.#request.log(phase, kind, text);
+  };
 
   constructor(request: BuildRequest, config: BuilderConfig, limits: BuildLimits, parts: BuilderParts) {
     this.#request = request;
@@ -103,7 +103,7 @@ class Build {
     signal.throwIfAborted();
     try {
       const known = await this.#knownLayers();
-      return await this.#inspect(known ?? (await this.#makeLayers()));
+      return await (known === null ? this.#makeAndInspect() : this.#inspect(known));
     } catch (error) {
       signal.throwIfAborted();
       const diagnosis = this.#diagnose(error);
@@ -158,19 +158,50 @@ class Build {
     log("install", "result", "Reused from the preview");
   }
 
-  async #makeLayers(): Promise<Built> {
-    const { buildId, organizationId } = this.#request;
-    const { install, diskBytes, freeBytes } = this.#limits;
-    const spec = { buildId, organizationId, limits: install, diskBytes, freeBytes };
-    const workspace = await this.#driver.openBuild(spec);
+  /** If what the dependencies released since breaks the server, those of its time are tried. */
+  async #makeAndInspect(): Promise<BuildResult> {
+    const { log, isPackage } = this.#request;
+    const made = await this.#makeLayers(null);
     try {
-      const fetched = await this.#timed("fetch", () => this.#fetch(workspace.directory("source")));
-      const { plan, pythonVersion, source } = await this.#timed("plan", () => this.#planWithin(fetched));
-      const layers = await this.#timed("install", () => this.#install(plan, source, pythonVersion, workspace));
-      return { layers, server: plan, others: plan.others.map((other) => ({ ...plan, ...other })) };
-    } finally {
-      await workspace.close();
+      return await this.#inspect(made);
+    } catch (error) {
+      const { plan, madeAt } = made;
+      const asOf = earlierTime(error, { plan, madeAt, now: new Date() });
+      if (asOf === null || madeAt === null || !(error instanceof BuildFailure)) throw error;
+      this.#isRepeating = true;
+      log("inspect", "step", [error.diagnosis.title, error.diagnosis.detail, tryingEarlier(madeAt)].join("\n"));
+      const earlier = await this.#makeEarlier(asOf);
+      if (earlier === null || earlier.layers.dependencies === made.layers.dependencies) throw error;
+      const changed = changedVersions(earlier.exact, made.exact, `${error.diagnosis.title} ${error.diagnosis.detail}`);
+      const result = await this.#inspect(earlier).catch((again: unknown) => {
+        if (!(again instanceof BuildFailure)) throw again;
+        log("inspect", "step", `With those versions it doesn't start either: ${again.diagnosis.title}.`);
+        throw error;
+      });
+      this.#warn("inspect", olderDependencies(error, { madeAt, changed, plan, isPackage }));
+      return result.ok ? { ...result, warnings: this.#warnings } : result;
     }
+  }
+
+  /** Null where the index can't tell what it had at that time, or those versions can't be installed. */
+  async #makeEarlier(asOf: Date): Promise<MadeLayers | null> {
+    try {
+      return await this.#makeLayers(asOf);
+    } catch (error) {
+      if (!(error instanceof BuildFailure)) throw error;
+      this.#request.log("inspect", "step", `Those can't be installed: ${error.diagnosis.title}.`);
+      return null;
+    }
+  }
+
+  #makeLayers(asOf: Date | null): Promise<MadeLayers> {
+    return makeLayers({
+      ...{ request: this.#request, config: this.#config, limits: this.#limits, signal: this.#signal, asOf },
+      ...{ driver: this.#driver, layers: this.#layers },
+      log: this.#logOnce,
+      warn: (phase, warning) => this.#warn(phase, warning),
+      timed: (phase, run) => this.#timed(phase, run),
+    });
   }
 
   async #inspect({ layers, ...programs }: Built): Promise<BuildResult> {
@@ -192,80 +223,9 @@ class Build {
     return { ok: true, layers, program: server.program, ...known, timings: this.#timings };
   }
 
-  async #fetch(directory: string): Promise<SourceTree> {
-    const { openTarball, rootDirectory, log } = this.#request;
-    const tarball = await openTarball(this.#signal).catch((error: unknown) => {
-      this.#signal.throwIfAborted();
-      throw new BuildFailure(notFetched(error), error);
-    });
-    const whole = await extractSource(tarball, directory, this.#limits.source, this.#signal);
-    const count = countOf(whole.entries.length, "file");
-    log("fetch", "step", `Source: ${count}.`);
-    const root = posix.normalize(rootDirectory ?? ".").replace(/^\/|\/$/g, "");
-    if (root === "" || root === ".") {
-      log("fetch", "result", count);
-      return whole;
-    }
-    const part = root.startsWith("..") ? null : subtree(whole, root);
-    if (part === null) throw new BuildFailure(rootMissing(root));
-    const found = countOf(part.entries.length, "file");
-    log("fetch", "step", `Root directory ${root}: set in the project's settings; ${found}.`);
-    log("fetch", "result", `${found} in ${root}`);
-    return part;
-  }
-
-  /** The plan of the tree or, where it offers nothing and the settings leave it open, of its only project with a server. */
-  async #planWithin(source: SourceTree): Promise<Planned & { readonly source: SourceTree }> {
-    try {
-      return { ...(await this.#plan(source)), source };
-    } catch (error) {
-      const root = this.#request.rootDirectory === null ? onlyServerDirectory(error) : null;
-      const part = root === null ? null : subtree(source, root);
-      if (part === null) throw error;
-      const why = "found, as the settings name none and there is no other project with a server";
-      this.#request.log("plan", "step", `Root directory ${root}: ${why}.`);
-      return { ...(await this.#plan(part)), source: part };
-    }
-  }
-
-  async #plan(source: SourceTree): Promise<Planned> {
-    const { entrypoint, arguments: words, requirements, rootDirectory, log } = this.#request;
-    const plan = await planSource(
-      source,
-      { entrypoint, arguments: words, requirements, rootDirectory },
-      { timeoutMs: this.#limits.planMs, signal: this.#signal },
-    );
-    for (const { kind, text } of plan.notes) log("plan", kind, text);
-    const { version, from, warning } = await findPython(plan.python, this.#config.defaultPython, this.#driver);
-    if (warning !== null) this.#warn("plan", warning);
-    log("plan", "step", `Using Python ${version}${from === null ? "" : `, downloaded from ${from} and checked`}.`);
-    log(
-      "plan",
-      "result",
-      [`Python ${version}`, plan.dependencies.file, commandOf(plan.program)].filter(Boolean).join(", "),
-    );
-    return { plan, pythonVersion: version };
-  }
-
-  #install(plan: Plan, source: SourceTree, pythonVersion: string, workspace: BuildWorkspace): Promise<Layers> {
-    const { buildId, organizationId, log } = this.#request;
-    return installLayers({
-      buildId,
-      organizationId,
-      plan,
-      source,
-      workspace,
-      pythonVersion,
-      limits: this.#limits,
-      layers: this.#layers,
-      memory: new ResolutionMemory(this.#config.dataDirectory, this.#limits.resolutionMs),
-      log,
-      signal: this.#signal,
-    });
-  }
-
   /** Logs a warning and adds it to the result. */
   #warn(phase: BuildPhase, warning: BuildWarning): void {
+    if (this.#warnings.some(({ code }) => code === warning.code && phase === "plan")) return;
     this.#warnings.push(warning);
     this.#logWarning(phase, warning);
   }
@@ -281,7 +241,7 @@ class Build {
     try {
       return await run();
     } finally {
-      this.#timings[phase] = Math.round(performance.now() - start);
+      this.#timings[phase] = (this.#timings[phase] ?? 0) + Math.round(performance.now() - start);
     }
   }
 
@@ -291,11 +251,4 @@ class Build {
     if (this.#deadline.aborted) return tooLong(this.#phase, this.#limits.buildMs);
     return error instanceof SandboxError ? notIsolated(this.#phase, error) : null;
   }
-}
-
-/** The one directory in which a failed plan found a server; null when there are several, or none. */
-function onlyServerDirectory(error: unknown): string | null {
-  const fix = error instanceof BuildFailure ? error.diagnosis.fix : undefined;
-  const [only, ...others] = fix?.kind === "root-directory" ? fix.candidates : [];
-  return only !== undefined && others.length === 0 ? only : null;
 }

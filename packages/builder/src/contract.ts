@@ -23,6 +23,8 @@ export type BuildRequest = {
   /** Layers of an earlier build to take over: then the server is only inspected. Null: make them from the commit. */
   readonly layers: Layers | null;
   readonly rootDirectory: string | null;
+  /** The source is a published package, which nobody here can change. */
+  readonly isPackage: boolean;
   /** In towpath-cloud the gateway authenticates callers, and their credentials never reach the server (GW-4). */
   readonly authMode: AuthMode;
   /** Environment of the server during inspection: secrets and TOWPATH_CLOUD_* (RUN-4). */

@@ -13,9 +13,12 @@ const pages: Record<string, { readonly status?: number; readonly type?: string; 
       name: "shop-mcp",
       files: [
         { filename: "shop_mcp-1.9.0.tar.gz", "requires-python": ">=3.9" },
-        { filename: "shop_mcp-1.10.0-py3-none-any.whl", "requires-python": ">=3.10" },
-        { filename: "shop_mcp-1.10.0.tar.gz", "requires-python": ">=3.10" },
-        { filename: "shop_mcp-2.0.0b1-py3-none-any.whl" },
+        {
+          filename: "shop_mcp-1.10.0-py3-none-any.whl",
+          ...{ "requires-python": ">=3.10", "upload-time": "2025-05-01T10:00:07.123456Z" },
+        },
+        { filename: "shop_mcp-1.10.0.tar.gz", "requires-python": ">=3.10", "upload-time": "2025-05-01T10:00:00Z" },
+        { filename: "shop_mcp-2.0.0b1-py3-none-any.whl", "upload-time": "yesterday" },
         { filename: "shop_mcp-1.11.0-py3-none-any.whl", yanked: "deletes orders" },
         { filename: "shop_mcp-1.10.0.exe" },
         { filename: "shop_mcp-final.tar.gz" },
@@ -48,9 +51,14 @@ test("BLD-17 versions of a package, newest first by PEP 440: no yanked ones, no 
   expect(await index().releases("shop-mcp")).toEqual({
     name: "shop-mcp",
     releases: [
-      { version: "2.0.0b1", isPrerelease: true, requiresPython: null },
-      { version: "1.10.0", isPrerelease: false, requiresPython: ">=3.10" },
-      { version: "1.9.0", isPrerelease: false, requiresPython: ">=3.9" },
+      { version: "2.0.0b1", isPrerelease: true, requiresPython: null, uploadedAt: null },
+      {
+        version: "1.10.0",
+        isPrerelease: false,
+        requiresPython: ">=3.10",
+        uploadedAt: new Date("2025-05-01T10:00:00Z"),
+      },
+      { version: "1.9.0", isPrerelease: false, requiresPython: ">=3.9", uploadedAt: null },
     ],
   });
   expect(requests.at(-1)?.headers).toMatchObject({ accept: json });

@@ -13,6 +13,7 @@ const pageSchema = z.object({
       filename: z.string(),
       "requires-python": z.string().nullish(),
       yanked: z.union([z.boolean(), z.string()]).default(false),
+      "upload-time": z.iso.datetime({ offset: true }).nullish().catch(null),
     }),
   ),
 });
@@ -43,11 +44,24 @@ function releasesOf({ name, files }: z.output<typeof pageSchema>): PackageReleas
   const found = new Map<string, Release>();
   for (const file of files) {
     const version = versionOf(file.filename);
-    if (version === null || file.yanked !== false || found.has(version)) continue;
+    if (version === null || file.yanked !== false) continue;
+    const known = found.get(version);
+    const uploadedAt = earlier(known?.uploadedAt ?? null, file["upload-time"] ?? null);
     const { is_prerelease: isPrerelease = false } = explain(version) ?? {};
-    found.set(version, { version, isPrerelease, requiresPython: file["requires-python"] ?? null });
+    found.set(version, {
+      version,
+      isPrerelease,
+      requiresPython: file["requires-python"] ?? null,
+      ...known,
+      uploadedAt,
+    });
   }
   return { name, releases: [...found.values()].sort((a, b) => rcompare(a.version, b.version)) };
+}
+
+function earlier(known: Date | null, text: string | null): Date | null {
+  const time = text === null ? null : new Date(text);
+  return known === null || (time !== null && time < known) ? time : known;
 }
 
 /** The version in the name of a wheel or source distribution; null for other files, and for versions before PEP 440. */

@@ -121,6 +121,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
     requirements: taken.requirements,
     layers: taken.layers,
     rootDirectory: taken.rootDirectory,
+    isPackage: project.packageName !== null,
     authMode: project.authMode,
     environment: cloudEnvironment(
       {
@@ -174,7 +175,8 @@ async function openPackage(
 ): Promise<ReadableStream<Uint8Array>> {
   const { releases } = await packages.releases(name, signal);
   const release = releases.find((each) => each.version === version);
-  return packageSource({ name, version, requiresPython: release?.requiresPython ?? null });
+  const { requiresPython = null, uploadedAt = null } = release ?? {};
+  return packageSource({ name, version, requiresPython, uploadedAt });
 }
 
 type Repository = RepositoryAddress & { readonly repositoryId: number; readonly sha: string };

@@ -131,6 +131,7 @@ class Extraction {
   /** By path. A later file replaces an earlier one of the same path, as in tar. */
   readonly #entries = new Map<string, SourceEntry>();
   #seen = 0;
+  #newestMs = 0;
 
   constructor(directory: string, limits: ExtractLimits) {
     this.#directory = directory;
@@ -177,6 +178,7 @@ class Extraction {
       await file.close();
     }
     this.#entries.set(path, { path, kind: "file", executable, sha256: hash.digest("hex") });
+    this.#newestMs = Math.max(this.#newestMs, entry.header.mtime?.getTime() ?? 0);
   }
 
   #takeLink(parts: readonly string[], name: string, target: string): void {
@@ -212,7 +214,8 @@ class Extraction {
     }
     const entries = [...this.#entries.values()];
     if (entries.length === 0) throw unreadable(new Error("it is empty"));
-    return { directory: this.#directory, subPath: "", entries, digest: digestOf(entries) };
+    const madeAt = this.#newestMs > 0 ? new Date(this.#newestMs) : null;
+    return { directory: this.#directory, subPath: "", entries, digest: digestOf(entries), madeAt };
   }
 }
 

@@ -6,6 +6,8 @@ export type IndexPackage = {
   readonly version: string;
   /** What the index says that it needs; null when it says nothing. */
   readonly requiresPython: string | null;
+  /** Null when the index doesn't say. */
+  readonly uploadedAt: Date | null;
 };
 
 /**
@@ -14,7 +16,12 @@ export type IndexPackage = {
  *
  * @returns a gzipped tarball, like that of a commit
  */
-export function packageSource({ name, version, requiresPython }: IndexPackage): Promise<ReadableStream<Uint8Array>> {
+export function packageSource({
+  name,
+  version,
+  requiresPython,
+  uploadedAt,
+}: IndexPackage): Promise<ReadableStream<Uint8Array>> {
   // JSON's strings are strings of TOML too.
   const lines = [
     "[project]",
@@ -24,5 +31,7 @@ export function packageSource({ name, version, requiresPython }: IndexPackage): 
     `dependencies = [${JSON.stringify(`${name}==${version}`)}]`,
     "",
   ];
-  return tarball([{ name: "package/pyproject.toml", text: lines.join("\n") }]);
+  // The time is that of the source, as in the archive of a commit.
+  const mtime = uploadedAt ?? new Date();
+  return tarball([{ name: "package/pyproject.toml", text: lines.join("\n"), mtime }]);
 }

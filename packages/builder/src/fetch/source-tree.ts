@@ -14,6 +14,8 @@ export type SourceTree = {
   readonly entries: readonly SourceEntry[];
   /** SHA-256 of all entries: same files, same digest. Ignores times and owners. */
   readonly digest: string;
+  /** When its newest file was made: of a commit's archive the commit's time. Null where that is not known. */
+  readonly madeAt: Date | null;
   /** The whole source, of which this is a part. */
   readonly whole?: SourceTree;
 };
@@ -39,13 +41,8 @@ export function subtree(tree: SourceTree, directory: string): SourceTree | null 
   if (entries.length === 0) return null;
   const own = prefix.slice(0, -1);
   const subPath = tree.subPath === "" ? own : `${tree.subPath}/${own}`;
-  return {
-    directory: `${tree.directory}/${own}`,
-    subPath,
-    entries,
-    digest: digestOf(entries),
-    whole: tree.whole ?? tree,
-  };
+  const { madeAt, whole = tree } = tree;
+  return { directory: `${tree.directory}/${own}`, subPath, entries, digest: digestOf(entries), madeAt, whole };
 }
 
 /** Bytes of a path and of each name in it, as Linux file systems limit them. */

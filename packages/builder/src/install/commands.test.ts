@@ -33,7 +33,7 @@ test("BLD-3 names from a repository never become options: they follow `--` or ar
     },
     { entrypoint: "server.py", arguments: [], requirements: odd, rootDirectory: null },
   );
-  const command: readonly string[] = resolveCommand(plan, "/opt/python/bin/python3.11") ?? [];
+  const command: readonly string[] = resolveCommand(plan, "/opt/python/bin/python3.11", null) ?? [];
   expect(command.indexOf("--")).toBeGreaterThan(0);
   expect(command.slice(command.indexOf("--"))).toEqual(["--", `/app/src/${odd}`, "/app/build/requirements.in"]);
 });
@@ -74,7 +74,8 @@ test("BLD-3 a dependency layer's key changes with versions, build image and orga
   expect(new Set(keys).size).toBe(keys.length);
   const otherCode = planOf({ "requirements.txt": "fastmcp\n", "more.py": "x = 1\n" });
   expect(dependencyKey(otherCode, "fastmcp==4.1.2", tools)).toBe(keys[0]);
-  expect(resolutionKey(otherCode, tools)).toBe(resolutionKey(plan, tools));
+  expect(resolutionKey(otherCode, tools, null)).toBe(resolutionKey(plan, tools, null));
+  expect(resolutionKey(plan, tools, new Date(0))).not.toBe(resolutionKey(plan, tools, null));
   expect(codeKey("a", "3.11.7")).not.toBe(codeKey("b", "3.11.7"));
   expect(codeKey("a", "3.11.7")).not.toBe(codeKey("a", "3.12.1"));
 });

@@ -29,7 +29,7 @@ export const createEnvironment = (interpreter: string): Command => [
 ];
 
 /** Resolves exact versions; null for a lock, which has them. */
-export function resolveCommand(plan: Plan, interpreter: string): Command | null {
+export function resolveCommand(plan: Plan, interpreter: string, asOf: Date | null): Command | null {
   const { kind, file } = plan.dependencies;
   if (kind === "uv-lock") return null;
   const fromFile = kind === "pyproject" || kind === "requirements" ? [`${projectPath(plan)}/${file}`] : [];
@@ -44,6 +44,7 @@ export function resolveCommand(plan: Plan, interpreter: string): Command | null 
     "--emit-index-url",
     "--emit-find-links",
     "--emit-build-options",
+    ...(asOf === null ? [] : uploadedBefore(asOf)),
     "--python",
     interpreter,
     "--output-file",
@@ -53,6 +54,12 @@ export function resolveCommand(plan: Plan, interpreter: string): Command | null 
     `${buildImage.work}/${requirementsFile}`,
   ];
 }
+
+/** Only what the index had then, but for what the harness adds, which is not of the project's time. */
+const uploadedBefore = (time: Date) => [
+  ...["--exclude-newer", time.toISOString()],
+  ...["--exclude-newer-package", `uvicorn=${new Date().toISOString()}`],
+];
 
 /** Requirements to resolve together with the repository's own file, including uvicorn, which the harness needs. */
 export function extraRequirements(plan: Plan): string {
@@ -138,8 +145,9 @@ const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(va
 // The organization is part of the key: otherwise a tenant could poison a layer that another one reuses.
 const scopeOf = ({ organizationId, image }: KeyParts) => [format, organizationId, image];
 
-/** Key of a resolution: its inputs, organization, Python and indexes. */
-export const resolutionKey = (plan: Plan, parts: KeyParts): string => digest([scopeOf(parts), plan.inputDigest]);
+/** Key of a resolution: its inputs, organization, Python and indexes, and the time before which packages count. */
+export const resolutionKey = (plan: Plan, parts: KeyParts, asOf: Date | null): string =>
+  digest([scopeOf(parts), plan.inputDigest, ...(asOf === null ? [] : [asOf.toISOString()])]);
 
 /**
  * Key of a dependency layer: the exact versions (or the lock), the build image and what the project adds. Depends on

@@ -25,8 +25,11 @@ const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
 
 type LayerInput = InstallInput & { readonly parts: KeyParts; readonly volumes: readonly VolumeMount[] };
 
-/** Finds the dependency layer or makes it. `packages`: how many were installed for it. @throws BuildFailure */
-export async function dependencyLayer(input: InstallInput): Promise<MadeLayer & { readonly packages: number }> {
+/** `packages`: how many were installed for it. `exact`: the exact versions, or a digest of the lock. */
+export type DependencyLayer = MadeLayer & { readonly packages: number; readonly exact: string };
+
+/** Finds the dependency layer or makes it. @throws BuildFailure */
+export async function dependencyLayer(input: InstallInput): Promise<DependencyLayer> {
   const { plan, layers, workspace, log, organizationId, pythonVersion, limits } = input;
   const parts = { organizationId, image: await workspace.image(pythonVersion) };
   const build = { ...input, parts, volumes: await prepareVolumes(input) };
@@ -36,7 +39,7 @@ export async function dependencyLayer(input: InstallInput): Promise<MadeLayer & 
   const known = await layers.find(key);
   if (known !== null) {
     log("install", "step", `Dependencies: the same as in an earlier build; reusing its layer ${short}.`);
-    return { digest: known.digest, reused: true, packages: 0 };
+    return { digest: known.digest, reused: true, packages: 0, exact };
   }
   log("install", "step", `Dependencies: no layer ${short} yet, so they are installed.`);
   const interpreter = buildImage.python(pythonVersion);
@@ -49,7 +52,7 @@ export async function dependencyLayer(input: InstallInput): Promise<MadeLayer & 
   // Apparent sizes, which exceed the space on disk if files have holes.
   const maxBytes = Math.max(2 * limits.dependencyBytes, limits.diskBytes);
   const digest = await workspace.publish("dependencies", { name: key, maxBytes });
-  return { digest, reused: false, packages };
+  return { digest, reused: false, packages, exact };
 }
 
 /** How many packages uv says it installed: lines such as ` + fastmcp==4.1.2`. */
@@ -77,10 +80,10 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
 
 /** Identifies the exact versions: the lock's digest, or the list from a resolution, which may be a recent one. */
 async function exactList(input: LayerInput): Promise<string> {
-  const { plan, memory, parts, workspace, pythonVersion, log, buildId } = input;
-  const command = resolveCommand(plan, buildImage.python(pythonVersion));
+  const { plan, memory, parts, workspace, pythonVersion, log, buildId, asOf } = input;
+  const command = resolveCommand(plan, buildImage.python(pythonVersion), asOf);
   if (command === null) return plan.inputDigest;
-  const key = resolutionKey(plan, parts);
+  const key = resolutionKey(plan, parts, asOf);
   const file = join(workspace.directory("work"), exactFile);
   const known = await memory.recall(key);
   if (known !== null) {

@@ -23,12 +23,17 @@ export type InstallInput = {
   readonly memory: ResolutionMemory;
   readonly log: BuildLogSink;
   readonly signal: AbortSignal;
+  /** Packages that the index got later don't count; null: all of today. */
+  readonly asOf: Date | null;
 };
 
 export type MadeLayer = { readonly digest: string; readonly reused: boolean };
 
-/** Makes both layers concurrently. If one fails, aborts the other and waits for it before throwing. */
-export async function installLayers(input: InstallInput): Promise<Layers> {
+/**
+ * Makes both layers concurrently. If one fails, aborts the other and waits for it before throwing. `exact`: the exact
+ * versions as in a requirements file, or a digest of the lock.
+ */
+export async function installLayers(input: InstallInput): Promise<{ readonly layers: Layers; readonly exact: string }> {
   const failed = new AbortController();
   const both = { ...input, signal: AbortSignal.any([input.signal, failed.signal]) };
   const guarded = async <Made>(make: (input: InstallInput) => Promise<Made>) => {
@@ -43,7 +48,8 @@ export async function installLayers(input: InstallInput): Promise<Layers> {
   const [dependencies, code] = results;
   if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
   input.log("install", "result", resultOf(dependencies.value, code.value));
-  return { pythonVersion: input.pythonVersion, dependencies: dependencies.value.digest, code: code.value.digest };
+  const { digest, exact } = dependencies.value;
+  return { layers: { pythonVersion: input.pythonVersion, dependencies: digest, code: code.value.digest }, exact };
 }
 
 function resultOf(dependencies: MadeLayer & { readonly packages: number }, code: MadeLayer): string {

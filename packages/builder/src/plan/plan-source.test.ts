@@ -14,7 +14,7 @@ async function withTree<T>(files: Record<string, string>, run: (tree: SourceTree
   for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text);
   const entries = Object.keys(files).map((path) => ({ path, kind: "file" as const, executable: false, sha256: "" }));
   try {
-    return await run({ directory, subPath: "", entries, digest: "d" });
+    return await run({ directory, subPath: "", entries, digest: "d", madeAt: null });
   } finally {
     await rm(directory, { recursive: true });
   }

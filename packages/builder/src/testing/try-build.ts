@@ -123,6 +123,7 @@ export function requestOf(more: Partial<BuildRequest>) {
     requirements: null,
     layers: null,
     rootDirectory: null,
+    isPackage: false,
     authMode: "passthrough",
     environment: {},
     openTarball: () => Promise.reject(new Error("this build needs no commit")),

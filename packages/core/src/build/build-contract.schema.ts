@@ -132,6 +132,7 @@ export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
 const buildWarningCodes = [
   "python_replaced",
+  "older_dependencies",
   "bridged",
   "nothing_offered",
   "incomplete",

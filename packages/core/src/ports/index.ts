@@ -83,6 +83,8 @@ export type Release = {
   readonly isPrerelease: boolean;
   /** What its files say, such as `>=3.10`; null when they say nothing. */
   readonly requiresPython: string | null;
+  /** When the first of its files was uploaded; null when the index doesn't say (PEP 700). */
+  readonly uploadedAt: Date | null;
 };
 
 export type PackageReleases = {

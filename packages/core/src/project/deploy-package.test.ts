@@ -30,7 +30,7 @@ afterAll(() => database.close());
 const published = new Map<string, string[]>();
 const asked: string[] = [];
 const releaseOf = (version: string): Release => ({
-  ...{ version, isPrerelease: version.includes("b"), requiresPython: ">=3.10" },
+  ...{ version, isPrerelease: version.includes("b"), requiresPython: ">=3.10", uploadedAt: null },
 });
 const packages: PackageIndex = {
   releases: async (name) => {

@@ -1,0 +1,125 @@
+import { posix } from "node:path";
+import type { LayerCache } from "@towpath/artifacts";
+import type { BuildPhase, BuildWarning, Layers } from "@towpath/core/build/contract";
+import type { RuntimeDriver } from "@towpath/runtime";
+import type { BuilderConfig, BuildLimits } from "./config.ts";
+import type { BuildLogSink, BuildRequest } from "./contract.ts";
+import { BuildFailure, countOf, notFetched, rootMissing } from "./failure.ts";
+import { extractSource } from "./fetch/extract.ts";
+import { type SourceTree, subtree } from "./fetch/source-tree.ts";
+import { commandOf, type Programs } from "./inspect/try-programs.ts";
+import { ResolutionMemory } from "./install/dependency-layer.ts";
+import { installLayers } from "./install/install.ts";
+import { findPython } from "./plan/find-python.ts";
+import type { Plan } from "./plan/plan.ts";
+import { planSource } from "./plan/plan-source.ts";
+
+export type MakeInput = {
+  readonly request: BuildRequest;
+  readonly config: BuilderConfig;
+  readonly limits: BuildLimits;
+  readonly driver: RuntimeDriver;
+  readonly layers: Pick<LayerCache, "find">;
+  readonly signal: AbortSignal;
+  /** Packages that the index got later don't count; null: all of today. */
+  readonly asOf: Date | null;
+  /** For the phases before the installation, which logs to the request. */
+  readonly log: BuildLogSink;
+  readonly warn: (phase: BuildPhase, warning: BuildWarning) => void;
+  readonly timed: <Result>(phase: BuildPhase, run: () => Promise<Result>) => Promise<Result>;
+};
+
+/** Layers, what may start the server in them, and what they were made of. */
+export type MadeLayers = Programs & {
+  readonly layers: Layers;
+  readonly plan: Plan;
+  /** `SourceTree.madeAt` */
+  readonly madeAt: Date | null;
+  /** The exact versions as in a requirements file, or a digest of the lock. */
+  readonly exact: string;
+};
+
+type Planned = { readonly plan: Plan; readonly pythonVersion: string; readonly source: SourceTree };
+
+/** Fetches the source, plans and installs. Leaves nothing but the layers. @throws BuildFailure */
+export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
+  const { request, limits, driver, timed, asOf } = input;
+  const { buildId, organizationId, log } = request;
+  const { install, diskBytes, freeBytes } = limits;
+  const workspace = await driver.openBuild({ buildId, organizationId, limits: install, diskBytes, freeBytes });
+  try {
+    const fetched = await timed("fetch", () => fetchSource(input, workspace.directory("source")));
+    const { plan, pythonVersion, source } = await timed("plan", () => planWithin(input, fetched));
+    const memory = new ResolutionMemory(input.config.dataDirectory, limits.resolutionMs);
+    const { layers, exact } = await timed("install", () =>
+      installLayers({
+        ...{ buildId, organizationId, plan, source, workspace, pythonVersion, limits, memory, log, asOf },
+        layers: input.layers,
+        signal: input.signal,
+      }),
+    );
+    const others = plan.others.map((other) => ({ ...plan, ...other }));
+    return { layers, server: plan, others, plan, madeAt: source.madeAt, exact };
+  } finally {
+    await workspace.close();
+  }
+}
+
+async function fetchSource({ request, limits, signal, log }: MakeInput, directory: string): Promise<SourceTree> {
+  const tarball = await request.openTarball(signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new BuildFailure(notFetched(error), error);
+  });
+  const whole = await extractSource(tarball, directory, limits.source, signal);
+  const count = countOf(whole.entries.length, "file");
+  log("fetch", "step", `Source: ${count}.`);
+  const root = posix.normalize(request.rootDirectory ?? ".").replace(/^\/|\/$/g, "");
+  if (root === "" || root === ".") {
+    log("fetch", "result", count);
+    return whole;
+  }
+  const part = root.startsWith("..") ? null : subtree(whole, root);
+  if (part === null) throw new BuildFailure(rootMissing(root));
+  const found = countOf(part.entries.length, "file");
+  log("fetch", "step", `Root directory ${root}: set in the project's settings; ${found}.`);
+  log("fetch", "result", `${found} in ${root}`);
+  return part;
+}
+
+/** The plan of the tree or, where it offers nothing and the settings leave it open, of its only project with a server. */
+async function planWithin(input: MakeInput, source: SourceTree): Promise<Planned> {
+  try {
+    return await planTree(input, source);
+  } catch (error) {
+    const root = input.request.rootDirectory === null ? onlyServerDirectory(error) : null;
+    const part = root === null ? null : subtree(source, root);
+    if (part === null) throw error;
+    const why = "found, as the settings name none and there is no other project with a server";
+    input.log("plan", "step", `Root directory ${root}: ${why}.`);
+    return await planTree(input, part);
+  }
+}
+
+async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> {
+  const { config, driver, limits, log, signal, warn } = input;
+  const { entrypoint, arguments: words, requirements, rootDirectory } = input.request;
+  const plan = await planSource(
+    source,
+    { entrypoint, arguments: words, requirements, rootDirectory },
+    { timeoutMs: limits.planMs, signal },
+  );
+  for (const { kind, text } of plan.notes) log("plan", kind, text);
+  const { version, from, warning } = await findPython(plan.python, config.defaultPython, driver);
+  if (warning !== null) warn("plan", warning);
+  log("plan", "step", `Using Python ${version}${from === null ? "" : `, downloaded from ${from} and checked`}.`);
+  const chosen = [`Python ${version}`, plan.dependencies.file, commandOf(plan.program)].filter(Boolean).join(", ");
+  log("plan", "result", chosen);
+  return { plan, pythonVersion: version, source };
+}
+
+/** The one directory in which a failed plan found a server; null when there are several, or none. */
+function onlyServerDirectory(error: unknown): string | null {
+  const fix = error instanceof BuildFailure ? error.diagnosis.fix : undefined;
+  const [only, ...others] = fix?.kind === "root-directory" ? fix.candidates : [];
+  return only !== undefined && others.length === 0 ? only : null;
+}
