@@ -31,7 +31,7 @@ test("a malformed promise or Shown: line is reported, not overlooked", () => {
   expect(parse("- ZZ-1 spec: a", "", "  Shown: b").problems).toHaveLength(1);
 });
 
-test("test titles name promises; comments, bodies and skipped tests don't", () => {
+test("test titles name promises; comments, bodies, skipped tests and those of one stage don't", () => {
   expect(idsIn('test("ZZ-1 ZZ-2 a", () => {}); describe("ZZ-3", f); it(\n  `ZZ-4 {x}`, f)')).toEqual([
     "ZZ-1",
     "ZZ-2",
@@ -39,7 +39,8 @@ test("test titles name promises; comments, bodies and skipped tests don't", () =
     "ZZ-4",
   ]);
   expect(idsIn('test.each([["a", f(1)]])("ZZ-1 %s", f); test.runIf(root)("ZZ-2 b", f)')).toEqual(["ZZ-1", "ZZ-2"]);
-  expect(idsIn('test.skip("ZZ-1 a", f); test.todo("ZZ-2 b")')).toEqual([]);
+  expect(idsIn('test.skip("ZZ-1 a", f); test.todo("ZZ-2 b"); test.runIf(isThorough)("ZZ-3 c", f)')).toEqual([]);
+  expect(idsIn('test.runIf(isThorough).each([["a", f(1)]])("ZZ-1 %s", f)')).toEqual([]);
   expect(
     idsIn('// test("ZZ-1 a", f)\n/** ZZ-2: test("ZZ-2 a") */\n * it("ZZ-3")\ntest("b", () => run("ZZ-4"))'),
   ).toEqual([]);

@@ -51,9 +51,11 @@ export function proofsIn(file: string, source: string): Proof[] {
   );
 }
 
-/** The titles of tests in a TypeScript file. Comments don't count. */
+/** The titles of tests in a TypeScript file that run by default. Comments don't count. */
 export function titlesIn(source: string): string[] {
-  const code = source.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "");
+  const code = source
+    .replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "")
+    .replaceAll(/\b(?:test|it|describe)\.runIf\(isThorough\)/g, "thorough");
   return [...code.matchAll(titlePattern)].map(([, , title = ""]) => title);
 }
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { operatorPost, operatorToken, pushBranch } from "../instance/operator.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 import { documentedCommands, documentedPython, withEveryOption } from "./documented-commands.ts";
 
 const instance = { url: inject("url"), dataDirectory: inject("dataDirectory") };
@@ -95,12 +96,11 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
 ];
 
 /** `./towpath test commands` runs all; without that, those run that need no further build, start or program. */
-const runsAll = process.env.TEST_COMMANDS === "whole";
 const quick =
   /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|inspect|cancel|completion|version|help)\b|\/mcp$|metrics$/;
 
 /** All of them build a dozen times. */
-const timeoutMs = runsAll ? 900_000 : 300_000;
+const timeoutMs = isThorough ? 900_000 : 300_000;
 
 /** The command with curl that asks this. */
 function curl(path: string): string {
@@ -199,7 +199,7 @@ test(
       const path = /^curl … (.*)$/.exec(known)?.[1];
       const command = path ? documented.find((each) => each.startsWith("curl ") && each.includes(path)) : known;
       expect([known, left.delete(command ?? "")]).toEqual([known, true]);
-      if (!runsAll && !quick.test(known)) continue;
+      if (!isThorough && !quick.test(known)) continue;
       await before?.();
       const filled = await fill(command ?? "");
       let output = await printedBy(filled);
@@ -217,7 +217,7 @@ test(
   timeoutMs,
 );
 
-test.runIf(runsAll)("OPS-7 the client in Python on the clients page lists the server's tools", async () => {
+test.runIf(isThorough)("OPS-7 the client in Python on the clients page lists the server's tools", async () => {
   const script = (await documentedPython("clients")).replace(
     "https://my-server-one.example.com",
     `${serversUrl}/my-echo-server`,

@@ -5,6 +5,7 @@ import { user, verification } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { rounds } from "../../../tests/thorough.ts";
 import { expectAccessible, newPage, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, samplePassword, seededMember } from "./visitor.ts";
@@ -110,7 +111,7 @@ test("ORG-4 UI-2 the theme is chosen under Preferences, with the arrow keys", as
   await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
   await expect.poll(() => page.evaluate("localStorage.getItem('theme')")).toBe("dark");
   await expectAccessible(page);
-  for (const screen of ["profile", "security", "sessions"]) {
+  for (const screen of ["security", "profile", "sessions"].slice(0, rounds(1, 3))) {
     await open(screen);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await expectAccessible(page);

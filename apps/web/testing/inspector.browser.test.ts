@@ -164,7 +164,7 @@ test("PRJ-4 a call is canceled; a failed one shows the tool's own message and le
   await call("fails");
   await result().getByText("no such account").waitFor();
   const link = result().getByRole("link", { name: "See what the server logged" });
-  expect(await link.getAttribute("href")).toMatch(/\/logs\?request=[0-9a-f-]{36}$/);
+  await expect.poll(() => link.getAttribute("href")).toMatch(/\/logs\?request=[0-9a-f-]{36}$/);
 });
 
 test("PRJ-4 results are shown safely: Markdown, image, audio, links, embedded and structured; secrets are neither kept nor shared", async () => {
@@ -204,7 +204,7 @@ test("PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, br
   expect(heard("tools/call").length).toBe(calls);
   await page.goto(address("?tool=gone"));
   await page.getByText("No tool called").waitFor();
-  expect(await callButton().count()).toBe(0);
+  await expect.poll(() => callButton().count()).toBe(0);
   await expectAccessible(page);
   await page.goto(address(`?branchId=${newId()}`));
   await page.getByText("Branch not found").waitFor();
@@ -254,7 +254,7 @@ test("PRJ-4 fields take no text before the arguments of an earlier visit are in 
   await page.goto(address("?tool=work"), { waitUntil: "commit" });
   const steps = page.getByLabel(/^steps/);
   await steps.waitFor();
-  expect(await steps.isDisabled()).toBe(true);
+  await expect.poll(() => steps.isDisabled()).toBe(true);
   scripts.resolve();
   // Waits until the field takes it.
   await steps.fill("1");

@@ -74,7 +74,7 @@ test("PRJ-5 the log is asked by text: completed, explained, as chips, in the add
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.getByRole("option", { name: /^tool:echo/ }).waitFor();
-  expect(await bar().inputValue()).toBe("tool:");
+  await expect.poll(() => bar().inputValue()).toBe("tool:");
   await page.keyboard.type("ec");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -86,7 +86,7 @@ test("PRJ-5 the log is asked by text: completed, explained, as chips, in the add
   await page.getByRole("option", { name: /^status:error/ }).waitFor();
   await bar().press("Escape");
   await page.getByRole("option").first().waitFor({ state: "detached" });
-  expect(await bar().inputValue()).toBe("status:");
+  await expect.poll(() => bar().inputValue()).toBe("status:");
   await ask("tools:echo");
   await page.getByText("There is no tools: filter. Did you mean tool:?").waitFor();
   expect(parameter("methodType")).toBe("tool:echo");
@@ -104,7 +104,7 @@ test("PRJ-5 the log is asked by text: completed, explained, as chips, in the add
 
   await page.getByRole("button", { name: "Remove tool:echo" }).click();
   await expect.poll(() => rows().count()).toBe(3);
-  expect(await bar().inputValue()).toBe("");
+  await expect.poll(() => bar().inputValue()).toBe("");
 });
 
 test("PRJ-5 clients, people, keys, commits and resources are filters; what is not there is said", async () => {

@@ -70,7 +70,7 @@ test("PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new on
   await save.click();
   await refused;
   await expect.poll(() => save.getAttribute("aria-busy")).toBeNull();
-  expect(await name.getAttribute("aria-invalid")).toBe("true");
+  await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
   // What the server refused is not said of another name.
   await name.fill(to);
   await form.getByText("The old address keeps working for 90 days.").waitFor();

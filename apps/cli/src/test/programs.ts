@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -95,6 +95,15 @@ export function vitest(
   });
 }
 
+/** Files of tests of packages and apps that import this file of the repository. */
+export async function testsThatImport(path: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const file of glob("{apps,packages,docs}/**/*.test.ts", { cwd: root, exclude: ["**/node_modules"] })) {
+    if ((await readFile(join(root, file), "utf8")).includes(`/${path}"`)) found.push(file);
+  }
+  return found.toSorted();
+}
+
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", "#10": "\n" };
 const unescapeXml = (text: string) => text.replaceAll(/&([^;]+);/g, (whole, name: string) => entities[name] ?? whole);
 
@@ -110,7 +119,7 @@ function readJunit(report: string): Totals {
   return { passed: count("tests") - count("failures") - count("errors") - count("skipped"), failures };
 }
 
-export function pytest(output: Output, directory: string): Promise<Totals> {
+export function pytest(output: Output, directory: string, env: Record<string, string> = {}): Promise<Totals> {
   return withReport(async (report) => {
     const args = [
       "run",
@@ -123,7 +132,7 @@ export function pytest(output: Output, directory: string): Promise<Totals> {
       `--rootdir=${directory}`,
       `--junitxml=${report}`,
     ];
-    const status = await exec(output, "uv", args);
+    const status = await exec(output, "uv", args, env);
     const totals = readJunit(await readFile(report, "utf8").catch(() => ""));
     if (status !== 0 && totals.failures.length === 0) totals.failures.push(endedWith(status, ["pytest", directory]));
     return totals;

@@ -1,5 +1,5 @@
 import { ensureWebBuild } from "../up/web-build.ts";
-import { check, type Output, programOf, pytest, together, vitest } from "./programs.ts";
+import { check, type Output, programOf, pytest, testsThatImport, together, vitest } from "./programs.ts";
 import type { Totals } from "./totals.ts";
 
 /**
@@ -26,6 +26,18 @@ const tsc = (output: Output, project: string) =>
 
 /** What names of tests that need a browser contain: they are a stage of their own. */
 const browserTest = ".browser.test.";
+
+const harnessTests = "python/towpath_runner/tests";
+
+/** Everything that otherwise tries a few cases or rounds, one after the other. */
+async function thoroughly(output: Output): Promise<Totals> {
+  const env = { TEST_THOROUGH: "1" };
+  const files = [...(await testsThatImport("tests/thorough.ts")), browserTest];
+  const packages = await vitest(output, "vitest.config.ts", files, env);
+  const harness = await pytest(output, harnessTests, env);
+  const instances = await vitest(output, "tests/vitest.config.ts", [], env);
+  return together(...[packages, harness, instances].map((totals) => Promise.resolve(totals)));
+}
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
 
@@ -91,7 +103,7 @@ export const stages: readonly Stage[] = [
   {
     name: "harness",
     title: "Python harness",
-    run: (output) => pytest(output, "python/towpath_runner/tests"),
+    run: (output) => pytest(output, harnessTests),
     lane: "pages and harness",
   },
   {
@@ -116,7 +128,7 @@ export const stages: readonly Stage[] = [
   {
     name: "commands",
     title: "Commands of the documentation",
-    run: (output) => vitest(output, "tests/vitest.config.ts", ["documented-commands"], { TEST_COMMANDS: "whole" }),
+    run: (output) => vitest(output, "tests/vitest.config.ts", ["documented-commands"], { TEST_THOROUGH: "1" }),
     onlyWhenNamed: true,
   },
   {
@@ -128,9 +140,10 @@ export const stages: readonly Stage[] = [
   {
     name: "routes",
     title: "Every page in both themes",
-    run: (output) => vitest(output, "vitest.config.ts", ["routes.browser"], { TEST_ROUTES: "whole" }),
+    run: (output) => vitest(output, "vitest.config.ts", ["routes.browser"], { TEST_THOROUGH: "1" }),
     onlyWhenNamed: true,
   },
+  { name: "thorough", title: "All rounds and cases", run: thoroughly, onlyWhenNamed: true },
   {
     name: "corpus",
     title: "Published servers",
