@@ -22,8 +22,10 @@ afterAll(async () => {
   await workshop?.close();
 });
 
-const server = 'from fastmcp import FastMCP\nmcp = FastMCP("Sample")\n';
-const requirements = { "requirements.txt": "fastmcp\n" };
+const server = 'from mcp.server import MCPServer\nmcp = MCPServer("Sample")\n';
+const requirements = { "requirements.txt": "mcp\n" };
+/** For what fails before a framework is imported. */
+const small = { "requirements.txt": "idna\n" };
 
 async function failure(
   files: Record<string, string>,
@@ -48,27 +50,27 @@ test("BLD-2 an entrypoint that does not exist", async () => {
 });
 
 test("BLD-2 a syntax error, with file and line", async () => {
-  const found = await failure({ "server.py": `${server}def broken(:\n`, ...requirements });
+  const found = await failure({ "server.py": `${server}def broken(:\n`, ...small });
   expect(found).toMatchObject({ code: "syntax_error", phase: "inspect", file: "server.py", line: 3 });
 });
 
 test("BLD-2 a missing module: the remedy names the package and the file to add it to", async () => {
-  const found = await failure({ "server.py": `import yaml_nope\n${server}`, ...requirements });
+  const found = await failure({ "server.py": `import yaml_nope\n${server}`, ...small });
   expect(found).toMatchObject({ code: "module_missing", file: "server.py", line: 1 });
   expect(found.remedy).toContain("`yaml-nope`");
   expect(found.remedy).toContain("`requirements.txt`");
-  const other = await failure({ "server.py": `import bs4\n${server}` });
+  const other = await failure({ "server.py": "import bs4\n" });
   expect(other.remedy).toContain("`beautifulsoup4`");
   expect(other.remedy).toContain("new requirements.txt");
 });
 
 test("BLD-2 a package that the index does not have", async () => {
-  const found = await failure({ "server.py": server, "requirements.txt": "fastmcp\ntowpath-no-such-package-q7\n" });
+  const found = await failure({ "server.py": server, "requirements.txt": "idna\ntowpath-no-such-package-q7\n" });
   expect(found).toMatchObject({ code: "dependency_not_found", phase: "install", file: "requirements.txt" });
   expect(found.title).toContain("towpath-no-such-package-q7");
   expect(found.excerpt).toContain("No solution found");
-  const version = await failure({ "server.py": server, "requirements.txt": "fastmcp==99.1\n" });
-  expect(version).toMatchObject({ code: "dependency_not_found", title: expect.stringContaining("fastmcp==99.1") });
+  const version = await failure({ "server.py": server, "requirements.txt": "idna==99.1\n" });
+  expect(version).toMatchObject({ code: "dependency_not_found", title: expect.stringContaining("idna==99.1") });
 });
 
 test("BLD-2 conflicting versions", async () => {
@@ -87,7 +89,7 @@ test("BLD-2 BLD-18 a Python version that the platform lacks: the diagnosis lists
 });
 
 test("BLD-2 an import that never returns", async () => {
-  const files = { "server.py": "print('connecting', flush=True)\nwhile True:\n    pass\n", ...requirements };
+  const files = { "server.py": "print('connecting', flush=True)\nwhile True:\n    pass\n", ...small };
   const found = await failure(files, {}, hurried);
   expect(found).toMatchObject({ code: "start_timeout", phase: "inspect", file: "server.py" });
   expect(found.detail).toContain("still being loaded after 6 seconds");
@@ -95,7 +97,7 @@ test("BLD-2 an import that never returns", async () => {
 });
 
 test("BLD-2 a server that exits during the import, or right after it has started", async () => {
-  const atOnce = await failure({ "server.py": "import os\nprint('bye', flush=True)\nos._exit(3)\n", ...requirements });
+  const atOnce = await failure({ "server.py": "import os\nprint('bye', flush=True)\nos._exit(3)\n", ...small });
   expect(atOnce).toMatchObject({ code: "exited_early", phase: "inspect" });
   expect(atOnce.detail).toContain("status 3");
   expect(atOnce.excerpt).toContain("bye");
@@ -126,7 +128,7 @@ test("BLD-2 a missing object, and an object that is not a server", async () => {
 test("BLD-2 a missing variable: the diagnosis says which and where to set it", async () => {
   const found = await failure({
     "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
-    ...requirements,
+    ...small,
   });
   const fix = { kind: "variables", names: ["WEATHER_KEY"] };
   expect(found).toMatchObject({ code: "variable_missing", file: "server.py", line: 2, fix });
@@ -147,12 +149,12 @@ test("BLD-2 a lifespan and an import that raise, with the server's message", asy
   expect(raises).toMatchObject({ code: "import_failed", file: "server.py", line: 3 });
   expect(raises.detail).toContain("no luck today");
   const lifespan = `from contextlib import asynccontextmanager
-from fastmcp import FastMCP
+from mcp.server import MCPServer
 @asynccontextmanager
 async def start(server):
     raise RuntimeError("database is away")
     yield {}
-mcp = FastMCP("Sample", lifespan=start)
+mcp = MCPServer("Sample", lifespan=start)
 `;
   const found = await failure({ "server.py": lifespan, ...requirements });
   expect(found.code).toBe("lifespan_failed");
@@ -161,7 +163,7 @@ mcp = FastMCP("Sample", lifespan=start)
 
 test("BLD-2 a server that runs out of memory while starting", async () => {
   const hog = `blocks = []\nwhile True:\n    blocks.append(bytearray(16 * 1024 * 1024))\n`;
-  const found = await failure({ "server.py": hog, ...requirements });
+  const found = await failure({ "server.py": hog, ...small });
   expect(found).toMatchObject({ code: "out_of_memory", phase: "inspect" });
   expect(found.detail).toContain("300 MB");
 });
@@ -177,7 +179,7 @@ test("BLD-2 an app that does not serve MCP", async () => {
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
     await send({"type": "http.response.body", "body": b"<h1>hi</h1>"})
 `;
-  const found = await failure({ "server.py": app, ...requirements });
+  const found = await failure({ "server.py": app, ...small });
   expect(found).toMatchObject({ code: "protocol_error", phase: "inspect" });
   expect(found.remedy).toContain("/mcp");
 });
@@ -185,7 +187,7 @@ test("BLD-2 an app that does not serve MCP", async () => {
 test("BLD-2 a dependency that cannot be built, with its output", async () => {
   const files = {
     "server.py": server,
-    "requirements.txt": "fastmcp\n./native\n",
+    "requirements.txt": "idna\n./native\n",
     "native/setup.py": 'raise RuntimeError("needs libfoo")\n',
   };
   const found = await failure(files);
@@ -203,7 +205,7 @@ source = { virtual = "." }
 [package.metadata]
 requires-dist = []
 `;
-  const pyproject = '[project]\nname = "old"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["fastmcp"]\n';
+  const pyproject = '[project]\nname = "old"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["mcp"]\n';
   const found = await failure({ "server.py": server, "uv.lock": lock, "pyproject.toml": pyproject });
   expect(found).toMatchObject({ code: "lock_outdated", phase: "inspect" });
   expect(found.remedy).toContain("uv lock");
@@ -216,7 +218,7 @@ test("BLD-2 an index that does not answer", async () => {
     UV_HTTP_RETRIES: "0",
   };
   const cutOff = await openWorkshop({ buildEnvironment: environment, ownCache: true });
-  const { result } = await cutOff.tryBuild({ "server.py": server, ...requirements });
+  const { result } = await cutOff.tryBuild({ "server.py": server, ...small });
   expect(result).toMatchObject({ ok: false, diagnosis: { code: "index_unreachable", phase: "install" } });
   await cutOff.close();
 });

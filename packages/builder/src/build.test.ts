@@ -22,15 +22,15 @@ beforeAll(async () => {
 afterAll(() => workshop.close());
 
 const server = `
-from fastmcp import FastMCP
+from mcp.server.fastmcp import FastMCP
 mcp = FastMCP("Sample")
 
-@mcp.tool
+@mcp.tool()
 def add(a: int, b: int) -> int:
     """Adds."""
     return a + b
 `;
-const requirements = { "requirements.txt": "fastmcp\n" };
+const requirements = { "requirements.txt": "mcp<2\n" };
 /** For tests in which the framework doesn't matter: its import takes a second of processor time. */
 const small = { "requirements.txt": "idna\n" };
 
@@ -52,7 +52,7 @@ test("BLD-6 BLD-3 a repository becomes layers and a manifest; the log has every 
     { tool_name: "add", description: "Adds.", inputSchema: { required: ["a", "b"] } },
   ]);
   expect(tried.text).toContain("plan step Dependencies: requirements.txt (found in the repository");
-  expect(tried.text).toMatch(/install output \+? ?.*fastmcp==/);
+  expect(tried.text).toMatch(/install output \+? ?.*mcp==/);
   for (const result of [
     /fetch result 2 files/,
     /plan result Python 3\.\d+\.\d+, requirements.txt, server.py/,
@@ -99,7 +99,7 @@ test("BLD-3 BLD-16 a change of code alone reuses the dependency layer, and the l
 });
 
 test("PRJ-14 layers of an earlier build are taken over without the commit, and made again when they are gone", async () => {
-  const files = { "server.py": plainServer };
+  const files = { "server.py": plainServer, ...small };
   const first = success(await workshop.tryBuild(files));
   const openTarball = () => Promise.reject(new Error("the commit isn't needed"));
   const promoted = await workshop.tryBuild({}, { layers: first.layers, openTarball });
@@ -115,7 +115,7 @@ test("PRJ-14 layers of an earlier build are taken over without the commit, and m
 test("PRJ-14 a promotion's server is inspected where it runs: with its variables, unless that tells too little", async () => {
   const source = plainServer.replace('instructions = ""', "import os\n\ninstructions = os.environ.get('GREETING', '')");
   const signInFirst = source.replace("status = 200 if", 'status = 401 if "CLOSED" in os.environ else 200 if');
-  const { layers, manifest } = success(await workshop.tryBuild({ "server.py": signInFirst }));
+  const { layers, manifest } = success(await workshop.tryBuild({ "server.py": signInFirst, ...small }));
   expect(manifest.instructions).toBe("");
   const inspect = async (environment: Record<string, string>, asked = layers) => {
     const { request, text } = requestOf({ layers: asked, environment });
@@ -169,17 +169,13 @@ test("BLD-3 from uv.lock with a package in src, exact versions are installed and
 name = "my-server"
 version = "1.2.3"
 requires-python = ">=3.10"
-dependencies = ["mcp==1.27.0"]
+dependencies = ["six==1.17.0"]
 [build-system]
 requires = ["hatchling"]
 build-backend = "hatchling.build"
 `,
     "src/my_server/__init__.py": "from importlib.metadata import version\n__version__ = version('my-server')\n",
-    "src/my_server/app.py": `
-from mcp.server.fastmcp import FastMCP
-from . import __version__
-mcp = FastMCP("Locked", instructions=__version__)
-`,
+    "src/my_server/app.py": plainServer.replace('instructions = ""', "from . import __version__ as instructions"),
   };
   const directory = await mkdtemp(join(tmpdir(), "lock-"));
   await mkdir(join(directory, "src/my_server"), { recursive: true });
@@ -188,13 +184,13 @@ mcp = FastMCP("Locked", instructions=__version__)
   const lock = await readFile(join(directory, "uv.lock"), "utf8");
   await rm(directory, { recursive: true });
 
-  const tried = await workshop.tryBuild({ ...files, "uv.lock": lock }, { entrypoint: "src/my_server/app.py" });
+  const tried = await workshop.tryBuild({ ...files, "uv.lock": lock }, { entrypoint: "src/my_server/app.py:app" });
   const { manifest } = success(tried);
-  expect(manifest).toMatchObject({ server: { name: "Locked" }, instructions: "1.2.3" });
+  expect(manifest).toMatchObject({ server: { name: "Plain" }, instructions: "1.2.3" });
   expect(tried.text).toContain("uv sync --frozen");
-  expect(tried.text).toContain("mcp==1.27.0");
+  expect(tried.text).toContain("six==1.17.0");
   const changed = { ...files, "uv.lock": lock, "src/my_server/extra.py": "x = 1\n" };
-  const again = await workshop.tryBuild(changed, { entrypoint: "src/my_server/app.py" });
+  const again = await workshop.tryBuild(changed, { entrypoint: "src/my_server/app.py:app" });
   expect(success(again).layers.dependencies).toBe(success(tried).layers.dependencies);
 });
 

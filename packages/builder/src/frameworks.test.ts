@@ -1,12 +1,14 @@
 import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import type { BuildResult } from "./index.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-// Every supported framework, and packages that must be built: each with its own dependencies.
+// Supported frameworks, and packages that must be built: each with its own dependencies. What the harness makes of each
+// framework is tested in python/towpath_runner.
 let workshop: Workshop;
 beforeAll(async () => {
   workshop = await openWorkshop();
@@ -31,10 +33,16 @@ function success({ result, text }: Tried): Success & { manifest: NonNullable<Suc
   return { ...result, manifest: result.manifest };
 }
 
-test.each<[string, string, string]>([
+const sdkServer = server.replace("from fastmcp", "from mcp.server.fastmcp").replace("@mcp.tool", "@mcp.tool()");
+
+type Framework = [name: string, requirement: string, text: string];
+const usual: Framework[] = [
+  ["mcp 1", "mcp<2", sdkServer],
+  ["an asynchronous factory", "fastmcp", `${server}async def server():\n    return made\nmade = mcp\ndel mcp\n`],
+];
+const further: Framework[] = [
   ["FastMCP 2", "fastmcp<3", server],
   ["FastMCP 3", "fastmcp>=3,<4", server],
-  ["mcp 1", "mcp<2", server.replace("from fastmcp", "from mcp.server.fastmcp").replace("@mcp.tool", "@mcp.tool()")],
   [
     "mcp 2",
     "fastmcp",
@@ -43,18 +51,21 @@ test.each<[string, string, string]>([
       .replace("@mcp.tool", "@mcp.tool()"),
   ],
   ["an ASGI app", "fastmcp", `${server}app = mcp.http_app(path="/mcp")\ndel mcp\n`],
-  ["an asynchronous factory", "fastmcp", `${server}async def server():\n    return made\nmade = mcp\ndel mcp\n`],
-])("BLD-5 BLD-6 a manifest from %s", async (_what, requirement, text) => {
-  const tried = await workshop.tryBuild({ "server.py": text, "requirements.txt": `${requirement}\n` });
-  expect(success(tried).manifest.tools).toMatchObject([{ tool_name: "add", description: "Adds." }]);
-});
+];
+test.each([...usual, ...(isThorough ? further : [])])(
+  "BLD-5 BLD-6 a manifest from %s",
+  async (_what, requirement, text) => {
+    const tried = await workshop.tryBuild({ "server.py": text, "requirements.txt": `${requirement}\n` });
+    expect(success(tried).manifest.tools).toMatchObject([{ tool_name: "add", description: "Adds." }]);
+  },
+);
 
 test("BLD-16 a console script of a src layout goes live with all tools, also those that its function registers", async () => {
   const pyproject = `
 [project]
 name = "demo-server"
 version = "1.0"
-dependencies = ["fastmcp"]
+dependencies = ["mcp<2"]
 [project.scripts]
 demo-server = "demo.cli:main"
 [build-system]
@@ -67,14 +78,14 @@ from demo.tools import mcp, multiply
 
 def main():
     argparse.ArgumentParser().parse_args()
-    mcp.tool(multiply)
+    mcp.tool()(multiply)
     mcp.run()
 `;
   const tried = await workshop.tryBuild(
     {
       "pyproject.toml": pyproject,
       "src/demo/__init__.py": "",
-      "src/demo/tools.py": `${server}\ndef multiply(a: int, b: int) -> int:\n    return a * b\n`,
+      "src/demo/tools.py": `${sdkServer}\ndef multiply(a: int, b: int) -> int:\n    return a * b\n`,
       "src/demo/cli.py": cli,
     },
     { entrypoint: "demo-server" },
@@ -105,10 +116,10 @@ test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, wi
 
 test("BLD-5 a repository with its own types.py and json.py at the root starts", async () => {
   const files = {
-    "server.py": server,
+    "server.py": sdkServer,
     "types.py": "own = 1\n",
     "json.py": "own = 1\n",
-    "requirements.txt": "fastmcp\n",
+    "requirements.txt": "mcp<2\n",
   };
   expect(success(await workshop.tryBuild(files)).manifest.tools).toHaveLength(1);
 });

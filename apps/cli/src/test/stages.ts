@@ -132,12 +132,6 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
-    name: "interleavings",
-    title: "Interleavings of deliveries",
-    run: (output) => vitest(output, "vitest.config.ts", ["webhook/interleavings"], { TEST_INTERLEAVINGS: "1000" }),
-    onlyWhenNamed: true,
-  },
-  {
     name: "routes",
     title: "Every page in both themes",
     run: (output) => vitest(output, "vitest.config.ts", ["routes.browser"], { TEST_THOROUGH: "1" }),

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,11 +10,11 @@ test("LOG-6 loose objects of the forge's repositories are packed once they are m
   onTestFinished(() => rm(parent, { recursive: true, force: true }));
   const directory = join(parent, "1.git");
   await initRepository(directory);
-  const blobs: string[] = [];
   // git estimates how many there are from one of 256 directories: enough that this one holds some.
-  for (let at = 0; at < 600; at++) {
-    blobs.push((await gitText(["hash-object", "-w", "--stdin"], { directory, input: `blob ${at}` })).trim());
-  }
+  const files = Array.from({ length: 600 }, (_, at) => join(parent, `file-${at}`));
+  await Promise.all(files.map((file, at) => writeFile(file, `blob ${at}`)));
+  const written = await gitText(["hash-object", "-w", "--stdin-paths"], { directory, input: files.join("\n") });
+  const blobs = written.trim().split("\n");
   const entries = blobs.map((sha, at) => `100644 blob ${sha}\tfile-${at}\n`).join("");
   const tree = (await gitText(["mktree"], { directory, input: entries })).trim();
   await runGit(["update-ref", "refs/tags/tree", tree], { directory });

@@ -28,6 +28,7 @@ export type LocalInstance = {
   readonly github: GitHub;
   readonly forge: ForgeAdmin;
   readonly runDirectory: string;
+  readonly dataDirectory: string;
   /** TOWPATH_SECRET of its processes. */
   readonly rootSecret: string;
   start(role: Role): Promise<void>;
@@ -56,6 +57,7 @@ export async function openLocalInstance(): Promise<LocalInstance> {
     database,
     queue,
     runDirectory: settings.TOWPATH_RUN_DIR,
+    dataDirectory: settings.TOWPATH_DATA_DIR,
     rootSecret: settings.TOWPATH_SECRET,
     github: createGitHub({
       ...{ appId, appSlug, privateKey, clientId: settings.GITHUB_CLIENT_ID, clientSecret, webhookSecret, url },

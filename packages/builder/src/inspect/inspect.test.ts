@@ -39,8 +39,9 @@ def greet(name: str) -> str:
     return f"Greet {name}"
 `;
 
-test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its process", async () => {
-  const tried = await build(protectedServer);
+test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its process; in towpath-cloud mode, its log warns that nobody can call it", async () => {
+  const files = { "server.py": protectedServer, ...requirements };
+  const tried = await workshop.tryBuild(files, { authMode: "towpath-cloud" });
   const { manifest, warnings, ownSignIn } = success(tried);
   expect(ownSignIn).toBe(true);
   expect(manifest).toMatchObject({
@@ -50,17 +51,9 @@ test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its pr
     resources: [{ uri: "text://motd" }],
     prompts: [{ prompt_name: "greet", arguments: [{ name: "name", required: true }] }],
   });
-  expect(warnings).toEqual([]);
   expect(tried.text).toContain("HTTP 401");
-});
-
-test("BLD-6 GW-4 in towpath-cloud mode, the log of a server with its own sign-in warns that nobody can call it", async () => {
-  const files = { "server.py": protectedServer, ...requirements };
-  const tried = await workshop.tryBuild(files, { authMode: "towpath-cloud" });
-  const { manifest, warnings, ownSignIn } = success(tried);
-  expect(manifest?.tools).toHaveLength(1);
   // Not stored as a warning: it is one for as long as the project has this mode.
-  expect([warnings, ownSignIn]).toEqual([[], true]);
+  expect(warnings).toEqual([]);
   expect(tried.text).toContain("inspect warning Nobody can call this server yet");
 });
 
@@ -113,7 +106,7 @@ test("BLD-6 an app that answers 401 and exposes no server is built with a warnin
 });
 
 test("BLD-6 a server without tools, resources and prompts gets a warning", async () => {
-  const tried = await build('from fastmcp import FastMCP\nmcp = FastMCP("Empty")\n');
+  const tried = await build('from mcp.server import MCPServer\nmcp = MCPServer("Empty")\n');
   const { warnings, ownSignIn } = success(tried);
   expect(warnings).toMatchObject([{ code: "nothing_offered", title: "The server offers nothing" }]);
   expect(ownSignIn).toBe(false);

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type LayerCache, openArtifacts } from "@towpath/artifacts";
 import {
@@ -19,6 +18,7 @@ import {
   type BuildResult,
   createBuilder,
 } from "../index.ts";
+import { cachingOrganization, shareCache } from "./shared-cache.ts";
 import { repository } from "./tarball.ts";
 
 type LoggedLine = { readonly phase: string; readonly kind: string; readonly text: string };
@@ -36,11 +36,6 @@ export type Workshop = {
   close(): Promise<void>;
 };
 
-const organizationId = "org-1";
-
-/** uv's cache of all workshops on this machine, so that each package is downloaded and compiled once. */
-const sharedCache = join(tmpdir(), `towpath-test-uv-${process.getuid?.()}`);
-
 /** A builder with directories of its own. Workshops with the same `dataDirectory` share layers. */
 export async function openWorkshop(
   options: {
@@ -57,7 +52,10 @@ export async function openWorkshop(
 ): Promise<Workshop> {
   const runDirectory = await (options.onDisk ? shortDirectory() : roomyDirectory());
   const dataDirectory = options.dataDirectory ?? join(runDirectory, "data");
-  if (options.dataDirectory === undefined) await makeDataDirectory(dataDirectory, options.ownCache ?? false);
+  if (options.dataDirectory === undefined) {
+    await mkdir(join(dataDirectory, "cache", "uv"), { recursive: true });
+    if (!options.ownCache) await shareCache(dataDirectory);
+  }
   const artifacts = openArtifacts(dataDirectory);
   const driver = createSandboxDriver({
     instanceDirectory: join(runDirectory, "b"),
@@ -96,12 +94,6 @@ export async function openWorkshop(
   };
 }
 
-async function makeDataDirectory(directory: string, ownCache: boolean): Promise<void> {
-  const caches = join(directory, "cache", "uv");
-  await Promise.all([mkdir(caches, { recursive: true }), mkdir(sharedCache, { recursive: true })]);
-  if (!ownCache) await symlink(sharedCache, join(caches, organizationId));
-}
-
 async function tryBuild(
   builder: Builder,
   files: Readonly<Record<string, string>>,
@@ -117,7 +109,7 @@ export function requestOf(more: Partial<BuildRequest>) {
   const log: LoggedLine[] = [];
   const request: BuildRequest = {
     buildId: randomUUID(),
-    organizationId,
+    organizationId: cachingOrganization,
     entrypoint: "server.py",
     arguments: [],
     requirements: null,

@@ -95,8 +95,7 @@ export type SeededOrganization = {
 };
 
 /** An organization of its own with an owner and a GitHub installation: suites never share rows. */
-export async function seedOrganization(db: Database): Promise<SeededOrganization> {
-  const id = newId();
+export async function seedOrganization(db: Database, id = newId()): Promise<SeededOrganization> {
   const slug = `org-${id.slice(-12)}`;
   const installationId = randomInt(1, 2 ** 31);
   await db.insert(organization).values({ id, slug, name: `Org ${slug}` });

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { rounds } from "../../../../tests/thorough.ts";
 import { takeNextBuild } from "../build/index.ts";
 import type { Context } from "../context/index.ts";
 import type { JobPayloads } from "../ports/index.ts";
@@ -250,8 +251,7 @@ const counterexamples: [number[]][] = [
   [[590, 165, 363, 0, 0, 0, 0, 0, 0, 0, 0]],
 ];
 
-/** `./towpath test interleavings` plays a thousand. */
-const numRuns = Number(process.env.TEST_INTERLEAVINGS ?? 30);
+const numRuns = rounds(15, 1000);
 
 test("BLD-7 BLD-11 BLD-12 in every interleaving of events at GitHub, deliveries, requests and builds the live commit never goes back and ends at GitHub's head", {
   timeout: numRuns * 2400,

@@ -12,8 +12,8 @@ const everyMs = 20;
 const giveUpAfterMs = 30_000;
 
 /** Each process of the memory probe stays well below the limit; the four together are far above it. */
-const memoryOfEach = 96 * mebibyte;
-const roomy: Limits = { memoryBytes: 192 * mebibyte, processes: 64, cpus: 1, tmpBytes: mebibyte };
+const memoryOfEach = 24 * mebibyte;
+const roomy: Limits = { memoryBytes: 48 * mebibyte, processes: 64, cpus: 1, tmpBytes: mebibyte };
 const processLimit = 16;
 /** So little that it runs out within one period even on a machine whose CPUs fifty others share. */
 const cpuLimit = 0.02;

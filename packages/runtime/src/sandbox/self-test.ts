@@ -81,12 +81,12 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
 function probeSpec(closed: string, task: string, network: Network): SandboxSpec {
   const mount = (host: string, name: string) => ({ host, inside: `${insideProbe}/${name}`, writable: false });
   return {
-    argv: [`${insideProbe}/node`, "--no-warnings", `${insideProbe}/probe.ts`, task],
+    argv: [`${insideProbe}/node`, `${insideProbe}/probe.mjs`, task],
     env: { TOWPATH_PROBE: "1" },
     workingDirectory: "/tmp",
     mounts: [
       mount(process.execPath, "node"),
-      mount(fileURLToPath(new URL("./self-test-probe.ts", import.meta.url)), "probe.ts"),
+      mount(fileURLToPath(new URL("./self-test-probe.js", import.meta.url)), "probe.mjs"),
       mount(closed, "closed"),
     ],
     limits: { memoryBytes: probeMemoryBytes, processes: 64, cpus: 1, tmpBytes },

@@ -3,6 +3,7 @@ import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { processTree, signalProcess } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { tinyServer } from "../testing/tiny-server.ts";
@@ -166,6 +167,8 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(groupsOf(shim)).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
+
+  if (asUser && !isThorough) return;
 
   test("RUN-8 a kill -9 of the shim ends its servers; the runner is notified and can start others", async () => {
     const runner = startRunner(asUser, 1);

@@ -1,25 +1,26 @@
 // Runs inside a sandbox, started by self-test.ts, and attempts what must be impossible. Prints a ProbeReport as one
-// JSON line.
+// JSON line. JavaScript, because Node takes longer to remove types than for all the rest.
 import { spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 
-type Task = {
-  readonly unreadable: readonly string[];
-  readonly unwritable: readonly string[];
-  readonly unreachable: readonly (string | { readonly host: string; readonly port: number })[];
-  readonly hostPid: number;
-  readonly unsendable: readonly string[];
-  /** Source address of the packets. */
-  readonly sendFrom: string;
-  /** Capacity of /tmp. */
-  readonly tmpBytes: number;
-};
+/**
+ * @typedef {object} Task
+ * @property {string[]} unreadable
+ * @property {string[]} unwritable
+ * @property {(string | { host: string, port: number })[]} unreachable
+ * @property {number} hostPid
+ * @property {string[]} unsendable
+ * @property {string} sendFrom Source address of the packets.
+ * @property {number} tmpBytes Capacity of /tmp.
+ */
 
-const task = JSON.parse(process.argv[2] ?? "{}") as Task;
+/** @type {Task} */
+const task = JSON.parse(process.argv[2] ?? "{}");
 
-function attempt(action: () => void): boolean {
+/** @param {() => void} action */
+function attempt(action) {
   try {
     action();
     return true;
@@ -28,10 +29,11 @@ function attempt(action: () => void): boolean {
   }
 }
 
-function canConnect(target: Task["unreachable"][number]): Promise<boolean> {
+/** @param {Task["unreachable"][number]} target @returns {Promise<boolean>} */
+function canConnect(target) {
   return new Promise((resolve) => {
     const socket = typeof target === "string" ? connect(target) : connect({ ...target, timeout: 1500 });
-    const settle = (reached: boolean) => {
+    const settle = (/** @type {boolean} */ reached) => {
       socket.destroy();
       resolve(reached);
     };
@@ -41,10 +43,11 @@ function canConnect(target: Task["unreachable"][number]): Promise<boolean> {
   });
 }
 
-function canSend(address: string): Promise<boolean> {
+/** @param {string} address @returns {Promise<boolean>} */
+function canSend(address) {
   return new Promise((resolve) => {
     const socket = createSocket("udp4");
-    const settle = (sent: boolean) => {
+    const settle = (/** @type {boolean} */ sent) => {
       socket.close();
       resolve(sent);
     };
@@ -54,15 +57,17 @@ function canSend(address: string): Promise<boolean> {
 }
 
 const status = readFileSync("/proc/self/status", "utf8");
-const field = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
+const field = (/** @type {string} */ name) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
 const environmentNames = readFileSync("/proc/self/environ", "utf8")
   .split("\0")
   .map((entry) => entry.split("=")[0] ?? "")
   .filter((name) => name !== "");
-const reached: string[] = [];
+/** @type {string[]} */
+const reached = [];
 for (const target of task.unreachable)
   if (await canConnect(target)) reached.push(typeof target === "string" ? "a host's socket" : `${target.host}`);
-const sent: string[] = [];
+/** @type {string[]} */
+const sent = [];
 for (const address of task.unsendable) if (await canSend(address)) sent.push(address);
 
 process.stdout.write(
