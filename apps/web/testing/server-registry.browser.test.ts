@@ -1,11 +1,17 @@
+import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createApiKey } from "@towpath/core/api-key";
+import { testContext } from "@towpath/core/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
+const run = promisify(execFile);
 const shop = {
   name: "io.github.acme/shop",
   title: "Acme shop",
@@ -91,6 +97,32 @@ test("BLD-17 a server.json is pasted: what is wrong with it, then what it offers
   await field.fill(JSON.stringify(shop));
   await entry("io.github.acme/shop").getByRole("link", { name: "Deploy shop-mcp" }).waitFor();
   await expectGood();
+});
+
+test("BLD-17 OPS-4 the terminal deploys a registry's entry by its name, or by a part that only it has", async () => {
+  const { key } = await createApiKey({
+    ctx: testContext(site.db, { kind: "user", userId: owner.userId, ipAddress: null }),
+    input: { orgSlug: owner.organization.slug, kind: "organization", name: "terminal", scope: "manage" },
+  });
+  const said = async (source: string) => {
+    const script = join(import.meta.dirname, "../../cli/src/main.ts");
+    const env = { PATH: process.env.PATH, TOWPATH_URL: site.url, TOWPATH_API_KEY: key, NO_COLOR: "1" };
+    const child = run(process.execPath, [script, "deploy", source, "--name", "shop-one-two"], { env });
+    return child
+      .then(({ stdout }) => stdout)
+      .catch((error: { stderr: string; stdout: string }) => error.stdout + error.stderr);
+  };
+  expect(await said("registry:acme")).toMatch(
+    /several servers whose names contain acme.*\n {2}registry:io\.github\.acme\/shop\n {2}registry:io\.github\.acme\/till\n/,
+  );
+  expect(await said("registry:acme/none")).toContain("has no server whose name contains acme/none.");
+  expect(await said("registry:till")).toContain(
+    "io.github.acme/till names no Python package of the package index, only: npm.",
+  );
+  // The real index, which has no such version, is asked for what the entry says.
+  const shopSaid = await said("registry:io.github.acme/shop");
+  expect(shopSaid).toContain("It requires SHOP_KEY");
+  expect(shopSaid).toMatch(/There is no package shop-mcp on|shop-mcp has no version 1\.9\.0/);
 });
 
 test("BLD-17 a registry that can't be reached says so, and is asked again", async () => {

@@ -75,7 +75,8 @@ export const commands = {
   deploy: {
     arguments: "SOURCE",
     text:
-      "Deploys a directory, pypi:PACKAGE[==VERSION] as it is on the package index, or the package of a server.json, and " +
+      "Deploys a directory, pypi:PACKAGE[==VERSION] as it is on the package index, or the package of a server.json or " +
+      "of registry:NAME, an entry of the MCP registry, and " +
       "follows the build. The name of a server builds its repository or package again. Deploying again changes only the " +
       "settings that you pass.",
     options: {
@@ -99,6 +100,7 @@ export const commands = {
       "deploy ./my-server --name my-server-one --public",
       "deploy ./my-server --name my-server-one --preview new-tool --message 'Try it'",
       "deploy pypi:mcp-server-time --name my-time-server",
+      "deploy registry:io.github.acme/weather --name my-weather-one",
       "deploy my-server-one --json",
     ],
   },

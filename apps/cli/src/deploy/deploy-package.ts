@@ -7,7 +7,7 @@ import { authModeOf } from "../settings/auth-mode.ts";
 import { dim, print, UsageError } from "../terminal/terminal.ts";
 import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
 import { argumentsOf } from "./options.ts";
-import { packageSource } from "./package-source.ts";
+import { registrySource } from "./package-source.ts";
 
 const deployedSchema = z.object({
   project: z.object({ name: z.string(), pathName: z.string(), orgSlug: z.string(), authMode: authModeSchema }),
@@ -15,10 +15,18 @@ const deployedSchema = z.object({
   created: z.boolean(),
 });
 
-/** `towpath deploy pypi:NAME` or of a server.json: package → project → build → live (BLD-17). Exit status 0 when it is live, 1 when not. */
+/** `towpath deploy pypi:NAME`, registry:NAME or of a server.json: package → project → build → live (BLD-17). Exit status 0 when it is live, 1 when not. */
 export async function deployPackage(args: string[]): Promise<number> {
-  const { values, body, variables } = parsePackage(args);
+  const { source, values, settings, variables } = parsePackage(args);
   const api = await connectApi(values);
+  const {
+    packageName,
+    version: pinned,
+    required,
+    arguments: words,
+  } = await registrySource(api, source, values.organization);
+  noteMissing(required, variables);
+  const body = { ...settings, packageName, version: pinned, arguments: settings.arguments ?? words };
   const { project, build, created } = await api.call("POST", "/api/v1/packages", deployedSchema, {
     body: { ...body, ...(variables.length > 0 && { variables }) },
   });
@@ -42,24 +50,24 @@ export async function deployPackage(args: string[]): Promise<number> {
 function parsePackage(args: string[]) {
   const { values, positionals } = parse("deploy", args);
   const [source = ""] = positionals;
-  const { packageName, version, required, arguments: words } = packageSource(source);
   if (!values.name) throw new UsageError(`Name the server: towpath deploy ${source} --name my-server-one`);
   for (const option of ["requirements", "root-directory", "preview", "message", "overwrite", "rebuild"] as const) {
     if (values[option] !== undefined) throw new UsageError(`--${option} is for directories, not for packages.`);
   }
-  const body = {
-    packageName,
-    version,
+  const settings = {
     name: values.name,
     follow: values.follow,
     entrypoint: values.entrypoint,
-    arguments: argumentsOf(values.args) ?? words,
+    arguments: argumentsOf(values.args),
     authMode: authModeOf(values),
     organization: values.organization,
   };
   const variables = environmentAssignments(values.env ?? []);
+  return { source, values, settings, variables };
+}
+
+function noteMissing(required: readonly string[], variables: readonly { readonly keyName: string }[]): void {
   const missing = required.filter((name) => !variables.some(({ keyName }) => keyName === name));
   if (missing.length > 0)
     print(dim(`It requires ${missing.join(", ")}: set with --env KEY=VALUE, unless they are set.`));
-  return { values, body, variables };
 }

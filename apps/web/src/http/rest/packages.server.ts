@@ -10,6 +10,7 @@ import {
   projectNameSchema,
 } from "@towpath/core/project/schema";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
+import { searchServerRegistry } from "@towpath/core/server-registry";
 import { z } from "zod";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { saveVariables } from "./settings.server.ts";
@@ -82,5 +83,15 @@ export const packageOperations: readonly Operation[] = [
       "deploys a package of the index (`packageName`, `version`, `follow`): creates a server with its first build, or changes its settings and builds that version",
     body: savePackageSchema,
     handle: ({ ctx, body }) => savePackage(ctx, body),
+  }),
+  operation({
+    method: "GET",
+    path: "/registry",
+    id: "searchRegistry",
+    permission: "project.create",
+    summary: "servers of the MCP registry whose names contain `search`, with the Python packages that run them",
+    query: z.object({ search: z.string().max(200), organization: z.string().optional() }),
+    handle: async ({ ctx, query: { search, organization } }) =>
+      searchServerRegistry({ ctx, input: { search, orgSlug: await organizationSlug(ctx, organization) } }),
   }),
 ];
