@@ -11,10 +11,10 @@ import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 
-/** Ten times a long line: log lines are cut at 8 KiB and read no further than their first 256 characters. */
-const attackLength = 40_000;
-/** Linear patterns take about a millisecond. CPU time, which a busy machine doesn't change. */
-const maxMs = 250;
+/** Far more than a long line: log lines are cut at 8 KiB and read no further than their first 256 characters. */
+const attackLength = 20_000;
+/** Linear patterns take half a millisecond, quadratic ones 200. CPU time, which a busy machine doesn't change. */
+const maxMs = 60;
 /** A match that takes longer by the clock is aborted. */
 const giveUpMs = 20_000;
 
@@ -153,7 +153,7 @@ function slowestAttack(pattern: Pattern): { readonly ms: number; readonly text: 
   return { ms: state.ms, text: state.slowest.slice(0, 40) };
 }
 
-test("RUN-5 no pattern of the platform takes long on ten times its usual input", { timeout: 600_000 }, async () => {
+test("RUN-5 no pattern of the platform takes long on several times its usual input", { timeout: 600_000 }, async () => {
   const { patterns, constructed } = await patternsOfThePlatform();
   expect(patterns.length).toBeGreaterThan(150);
   expect(constructed.filter((file) => !withConstructor.some((known) => file.startsWith(known)))).toEqual([]);

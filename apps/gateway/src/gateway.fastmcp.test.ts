@@ -67,11 +67,11 @@ test("GW-15 FastMCP's client and the TypeScript SDKs at a FastMCP server: only t
   expect(printed).not.toContain("drop ran");
 
   await setAccess(rig.database, server.projectId, { tools: ["echo", "drop"] });
-  await expect
-    .poll(async () => JSON.parse((await run("uv", [...python, script("call.py"), server.url.href])).stdout).tools, {
-      timeout: 60_000,
-    })
-    .toEqual(["echo", "drop"]);
+  const last = await connectModern(server.url);
+  await expect.poll(async () => (await last.listTools()).tools.length, { timeout: 20_000 }).toBe(2);
+  await last.close();
+  const { stdout: allowed } = await run("uv", [...python, script("call.py"), server.url.href]);
+  expect(JSON.parse(allowed).tools).toEqual(["echo", "drop"]);
   expect(printed).toContain("drop ran");
 });
 

@@ -32,30 +32,43 @@ const post = async (url: string | URL) => {
   return answer.status;
 };
 
-/** Calls as fast as it goes, at each URL in turn: how many calls were let in, and in what time. */
-async function flood(urls: readonly (string | URL)[]): Promise<{ admitted: number; ms: number }> {
+type Flood = {
+  readonly calls: number;
+  readonly admitted: number;
+  readonly ms: number;
+  /** Time in which a busy machine let nobody ask, though the limit would have let some in. */
+  readonly stalledMs: number;
+};
+
+/** Calls as fast as it goes, at each URL in turn. */
+async function flood(urls: readonly (string | URL)[]): Promise<Flood> {
   const begun = performance.now();
-  let admitted = 0;
+  let [calls, admitted, stalledMs, last] = [0, 0, 0, begun];
   const caller = async (offset: number) => {
     for (let at = offset; performance.now() - begun < measuredMs; at++) {
-      if ((await post(urls[at % urls.length] ?? "")) === 200) admitted++;
+      const status = await post(urls[at % urls.length] ?? "");
+      const pause = performance.now() - last;
+      last += pause;
+      if (pause > 100) stalledMs += pause;
+      calls++;
+      if (status === 200) admitted++;
       else await sleep(10);
     }
   };
   await Promise.all([0, 1, 2, 3].map(caller));
-  return { admitted, ms: performance.now() - begun };
+  return { calls, admitted, ms: performance.now() - begun, stalledMs };
 }
 
 /**
  * The bound of decision 027: beyond the limit, each further process lets in what it can before it hears of the others,
  * which is at most a burst and what the rate gives in that time. Without sharing it were as many times the rate.
  */
-function expectWithin({ admitted, ms }: { admitted: number; ms: number }, processes: number, delayMs: number) {
+function expectWithin({ calls, admitted, ms, stalledMs }: Flood, processes: number, delayMs: number) {
   const perMs = limit.perMinute / 60_000;
   const allowed = limit.burst + perMs * ms;
   expect(admitted).toBeLessThanOrEqual(allowed + (processes - 1) * (limit.burst + perMs * delayMs));
   // Nobody gets much less than the limit either.
-  expect(admitted).toBeGreaterThan(allowed * 0.7);
+  expect(admitted).toBeGreaterThan(Math.min(calls, allowed - perMs * stalledMs) * 0.7);
 }
 
 test("GW-8 GW-14 two gateways behind a round robin let in what one would, to within the bound", {

@@ -334,8 +334,9 @@ describe("the process", () => {
     expect(await client.prewarm()).toMatchObject({ hits: 1, misses: { none_ready: 1 } });
     expect(await environmentOfServer(lease)).toEqual(expected);
     const logged = () => database.pool.query("SELECT line FROM server_log WHERE instance_id = $1", [lease.instanceId]);
-    await expect.poll(async () => (await logged()).rows).toContainEqual({ line: "token [API_TOKEN]" });
-    expect((await logged()).rows).toContainEqual({ line: expect.stringContaining("imported ahead of time") });
+    const lines = async () => (await logged()).rows;
+    await expect.poll(lines).toContainEqual({ line: "token [API_TOKEN]" });
+    await expect.poll(lines).toContainEqual({ line: expect.stringContaining("imported ahead of time") });
 
     await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
     // That of the server and the one that waits.

@@ -3,6 +3,7 @@ import { openDatabase } from "@towpath/db";
 import { requestLogDelta } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "./index.ts";
 import { latencyQuantile } from "./latency.ts";
 import type { LogQueryInput, LogStatsQueryInput } from "./log-query.schema.ts";
@@ -372,7 +373,10 @@ describe("finding", () => {
       beforeAll(async () => {
         if (isFolded) await foldAll();
       });
-      test.each(Object.keys(filters))("LOG-5 VAL-5 pages are those of reading every row: %s", async (name) => {
+      // Before, folded and waiting sums are read together; afterwards a few show that the waiting ones moved.
+      const all = Object.keys(filters);
+      const names = isFolded && !isThorough ? ["all", "errors", "search and filters"] : all;
+      test.each(names)("LOG-5 VAL-5 pages are those of reading every row: %s", async (name) => {
         const [query, matches] = filters[name] as [LogQueryInput, (row: RequestLogRow) => boolean];
         for (const [period, startDate, endDate] of periods) {
           const expected = rows

@@ -109,9 +109,9 @@ export async function createRig(environment: Record<string, string> = {}): Promi
 /** Waits for a condition, up to 20 s by default. */
 export async function until(condition: () => Promise<boolean> | boolean, withinMs = 20_000): Promise<void> {
   const deadline = Date.now() + withinMs;
-  while (!(await condition())) {
+  for (let pauseMs = 10; !(await condition()); pauseMs = Math.min(pauseMs * 1.3, 100)) {
     if (Date.now() > deadline) throw new Error(`the condition did not come true within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 

@@ -53,7 +53,7 @@ test("RUN-5 the level of lines of digits, spaces and brackets of maximum length 
   const begun = performance.now();
   for (const line of lines) expect(read("stderr", line)).toBe("info");
   // Any one of the first kind took minutes before.
-  expect(performance.now() - begun).toBeLessThan(2000);
+  expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
 test("LOG-4 RUN-5 the mark of a request becomes its id, whatever the line is; other control characters stay", () => {

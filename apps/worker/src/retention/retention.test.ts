@@ -14,6 +14,7 @@ import { type SeededOrganization, seedOrganization, seedProject, testContext } f
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { rounds } from "../../../../tests/thorough.ts";
 import { dayMs, fillCache, openSite, push, type Site, storeLayer, sweepSite } from "../testing/retention-bench.ts";
 import { openBench } from "../testing/worker-bench.ts";
 import { retentionConfigFrom, retentionSettings } from "./config.ts";
@@ -287,7 +288,7 @@ test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted"
   // So far ahead that every round has something to remove, of every kind.
   const later = at(5);
   // Starting a worker is what takes the time: few kills, spread over a sweep.
-  const kills = 4;
+  const kills = rounds(2, 8);
   for (let kill = 0; kill < kills; kill++) {
     // It starts while there is made what it will remove, and waits for a line.
     const victim = spawn(process.execPath, [program, database.url, site.dataDirectory, later.toISOString()]);

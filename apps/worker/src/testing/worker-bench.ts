@@ -192,11 +192,11 @@ export function buildsOf(bench: Bench, team: SeededOrganization) {
   };
 }
 
-/** Polls until `what` is true. */
+/** Polls until `what` is true, ever more slowly: questions to the database compete with what is waited for. */
 export async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const end = Date.now() + timeoutMs;
-  while (!(await what())) {
+  for (let pauseMs = 20; !(await what()); pauseMs = Math.min(pauseMs * 1.4, 100)) {
     if (Date.now() > end) throw new Error(`not true within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

@@ -163,7 +163,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(await ask("d")).toMatch(/^hello/);
     const all = [...started, ...(await processTree(shim))];
     second.tell("close -").catch(() => {});
-    await expect.poll(() => all.filter(alive), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => all.filter(alive), { timeout: 20_000 }).toEqual([]);
     expect(groupsOf(shim)).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
@@ -180,7 +180,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     process.kill(shim, "SIGKILL");
     await runner.said("exit a signaled");
     await runner.said("exit b signaled");
-    await expect.poll(() => servers.filter(alive), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => servers.filter(alive), { timeout: 15_000 }).toEqual([]);
     await runner.tell("start c");
     expect(await ask("c")).toMatch(/^hello/);
     expect(groupsOf(shim)).toEqual([]);
@@ -210,7 +210,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     const started = await below(runner);
     await runner.kill();
     expect(await ask("a")).toMatch(/^hello/);
-    await expect.poll(() => started.filter(alive), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => started.filter(alive), { timeout: 20_000 }).toEqual([]);
     // What nobody could clear away by then goes when the next one starts.
     const next = startRunner(asUser, 2);
     await next.said("ready");
@@ -262,5 +262,5 @@ test("RUN-8 killing runner and launcher together ends everything, however long t
   expect(everything.length).toBeGreaterThanOrEqual(3);
   process.kill(launcher.pid ?? 0, "SIGKILL");
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => everything.filter(alive), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
 });
