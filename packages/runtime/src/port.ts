@@ -201,7 +201,7 @@ export type HarnessStatus =
       readonly file: string | null;
       readonly line: number | null;
       readonly module: string | null;
-      /** Objects in the file that could be served, or variables to set. */
+      /** Objects in the file that could be served, variables to set, or a requirement with which the code may work. */
       readonly candidates: readonly string[];
       readonly traceback: string | null;
     };

@@ -229,6 +229,6 @@ def test_BLD_2_a_program_that_ends_the_process_says_why(start: Start) -> None:
     failed = start(_ends_process("print('hello')", status=2), "pkg", "mcp1.1").failed()
     assert failed["code"] == "arguments_missing"
     assert "hello" in failed["message"]
-    failed = start(_ends_process("print('bye')"), "pkg", "mcp1.1").failed()
+    failed = start(_ends_process("print('bye')", "sys.stdin.readline()"), "pkg", "mcp1.1").failed()
     assert failed["code"] == "exited_early"
     assert "ended before it started a server. It printed: bye" in failed["message"]

@@ -55,6 +55,16 @@ CHECKS = {
         """,
         ["DEMO_REGION"],
     ),
+    "exits like a parser of arguments": (
+        """
+        import os, sys
+        def main():
+            if not os.environ.get("DEMO_API_KEY"):
+                print("DEMO_API_KEY is required (get one in your profile)", file=sys.stderr)
+                sys.exit(2)
+        """,
+        ["DEMO_API_KEY"],
+    ),
     "raises with another word for it": (
         """
         import os
@@ -116,6 +126,12 @@ def test_BLD_2_names_causes_outside_the_code(start: Start, what: str) -> None:
     code, (failure, text) = RAISED[what]
     status = start(code, environment="bare").failed()
     assert status["code"] == failure and text in status["message"], status
+
+
+def test_BLD_2_names_the_host_of_a_request(start: Start) -> None:
+    """The text of httpx's exceptions doesn't."""
+    status = start("import httpx\nhttpx.get('http://models.invalid/list')\n", environment="mcp1").failed()
+    assert (status["code"], status["module"]) == ("host_unreachable", "models.invalid"), status
 
 
 @pytest.mark.parametrize(

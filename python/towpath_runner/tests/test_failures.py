@@ -68,13 +68,14 @@ def test_BLD_2_code_for_mcp_1_with_mcp_2(start: Start) -> None:
     status = expect(start, "from mcp.server.fastmcp import FastMCP", environment="mcp2")
     assert (status["code"], status["file"], status["line"]) == ("mcp_version_mismatch", "server.py", 1)
     assert "mcp<2" in status["message"] and "MCPServer" in status["message"]
+    assert status["candidates"] == ["mcp<2"]
 
 
 def test_BLD_2_decorators_of_mcp_1_with_mcp_2(start: Start) -> None:
     code = "from mcp.server import Server\nserver = Server('x')\n@server.list_tools()\nasync def tools(): ..."
     status = expect(start, code, environment="mcp2")
     assert (status["code"], status["line"]) == ("mcp_version_mismatch", 3)
-    assert "has no `list_tools`" in status["message"] and "mcp<2" in status["message"]
+    assert "has no `list_tools`" in status["message"] and status["candidates"] == ["mcp<2"]
 
 
 def test_BLD_2_name_of_mcp_1_with_mcp_2(start: Start) -> None:
@@ -86,6 +87,7 @@ def test_BLD_2_code_for_mcp_2_with_mcp_1(start: Start) -> None:
     for source in ("from mcp.server import MCPServer", "from mcp.server.mcpserver import MCPServer"):
         status = expect(start, source, environment="mcp1")
         assert status["code"] == "mcp_version_mismatch" and "mcp>=2" in status["message"]
+        assert status["candidates"] == ["mcp>=2"]
 
 
 def test_BLD_2_framework_for_mcp_1_with_mcp_2(start: Start) -> None:
@@ -146,6 +148,28 @@ def test_BLD_2_variables_missing_in_settings(start: Start) -> None:
     status = expect(start, source, environment="mcp2")
     assert (status["code"], status["line"]) == ("variable_missing", 11)
     assert status["candidates"] == ["SHOP_TOKEN", "DATABASE_URL"]
+
+
+def test_BLD_2_variables_that_a_validator_of_settings_names(start: Start) -> None:
+    """One of two is enough, so neither is a required field."""
+    source = """
+        from pydantic import model_validator
+        from pydantic_settings import BaseSettings
+
+        class Settings(BaseSettings):
+            shop_token: str = ""
+            shop_header: str = ""
+
+            @model_validator(mode="after")
+            def check(self):
+                if not (self.shop_token or self.shop_header):
+                    raise ValueError("SHOP_TOKEN or SHOP_HEADER is required")
+                return self
+
+        settings = Settings()
+    """
+    status = expect(start, source, environment="mcp2")
+    assert (status["code"], status["candidates"]) == ("variable_missing", ["SHOP_TOKEN", "SHOP_HEADER"])
 
 
 def test_BLD_2_other_validation_errors_are_not_about_variables(start: Start) -> None:

@@ -38,12 +38,21 @@ def host_unreachable(error: BaseException, entrypoint: Entrypoint) -> Failure | 
     if not any(_NAME_NOT_RESOLVED.search(text) for text in texts):
         return None
     hosts = [next(filter(None, match.groups())) for text in texts for match in _HOST.finditer(text)]
-    host = hosts[0] if hosts else None
+    host = hosts[0] if hosts else next(filter(None, map(_requested_host, _chain(error))), None)
     what = next((match for text in texts if (match := _DOWNLOAD.search(text))), None)
     purpose = f" to download a {what.group(1).lower()}" if what and what.group(1).lower() in ("model", "dataset") else ""
     where = f"`{host}`" if host else "a host"
     message = f"While it starts, the server connects to {where}{purpose}, which can't be reached from here: {_first_line(error)}"
     return Failure("host_unreachable", message, module=host)
+
+
+def _requested_host(error: BaseException) -> str | None:
+    """That of the request which an exception of httpx carries; its text doesn't say it."""
+    try:
+        host = error.request.url.host  # type: ignore[attr-defined]
+    except (AttributeError, RuntimeError):
+        return None
+    return host if isinstance(host, str) else None
 
 
 def native_library_missing(error: BaseException, entrypoint: Entrypoint) -> Failure | None:

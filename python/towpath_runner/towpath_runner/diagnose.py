@@ -149,11 +149,15 @@ def ended(entrypoint: Entrypoint, name: str) -> NothingStarted:
 
 def _looked_up(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     """For servers that check their variables by themselves, and say what is missing in an error or in print."""
-    exits = isinstance(error, SystemExit)
-    if exits and error.code in (0, None, 2):  # type: ignore[attr-defined]
+    status = error.code if isinstance(error, SystemExit) else 1
+    if status in (0, None):
         return None
-    text = f"{error}\n{printed()}" if exits else str(error)
-    names = variables_named(text, missed_variables())
+    said = status if isinstance(status, str) else ""
+    text = f"{said}\n{printed()}" if isinstance(error, SystemExit) else str(error)
+    missed = missed_variables()
+    # What parsers of arguments exit with; but some servers do so for a variable, which they name.
+    is_usage = status == 2 and ("usage:" in text.lower() or not any(name in text for name in missed))
+    names = [] if is_usage else variables_named(text, missed)
     return _variable_missing(names, text) if names else None
 
 

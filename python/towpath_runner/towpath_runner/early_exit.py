@@ -23,9 +23,11 @@ OPTION = "--exited"
 
 
 class EarlyExit:
-    """Replaces `os._exit` inside its `with` block, or until `stop`. `on_exit` gets the exit status in place of it."""
+    """Replaces `os._exit` inside its `with` block, or until `stop`. `on_exit` gets the exit status before it ends the
+    process, and returns the one to end with.
+    """
 
-    def __init__(self, on_exit: Callable[[int], None]) -> None:
+    def __init__(self, on_exit: Callable[[int], int]) -> None:
         self._on_exit = on_exit
         self._first = threading.Lock()
         self._process = os.getpid()
@@ -49,21 +51,24 @@ class EarlyExit:
         # Forked children end so too.
         if self._is_on and os.getpid() == self._process and self._first.acquire(blocking=False):
             try:
-                self._on_exit(status)
+                status = self._on_exit(status)
             finally:
-                self._original(1)
+                self._original(status)
         self._original(status)
         raise AssertionError("os._exit doesn't return")
 
 
-def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure:
-    """What the exit says. `is_served`: a call that starts a server was captured, which didn't get ready."""
+def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure | None:
+    """What the exit says; None if its status and what was printed say it better. `is_served`: a call that starts a server
+    was captured, which didn't get ready.
+    """
     if status == 0 and not is_served:
         return ended(entrypoint, entrypoint.shown)
     try:
         raise SystemExit(status)
     except SystemExit as error:
-        return diagnose(error, entrypoint, "lifespan_failed")
+        failure = diagnose(error, entrypoint, "lifespan_failed")
+        return None if failure.code == "lifespan_failed" else failure
 
 
 class Restart:

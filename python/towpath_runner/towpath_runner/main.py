@@ -124,11 +124,14 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
         early_exit.stop()
         outcome.ready(ready)
 
-    def exits(status: int) -> None:
+    def exits(status: int) -> int:
         failure = failure_of(status, entrypoint, capture.taken)
+        if failure is None:
+            return status
         if isinstance(failure, NothingStarted):
             start.restart.bridged(failure)
         outcome.failed(failure)
+        return 1
 
     serve = _serving(entrypoint, target, ready)
     early_exit = EarlyExit(exits)

@@ -11,7 +11,7 @@ from towpath_runner.trace import frames_of, is_own
 
 
 def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """`mcp_version_mismatch`, or None if the import failed for another reason.
+    """`mcp_version_mismatch`, or None if the import failed for another reason. Its candidate is what to require.
 
     In mcp 2, importing `mcp.server.fastmcp` raises ModuleNotFoundError with its own name; other names don't exist.
     """
@@ -32,18 +32,21 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
     if module.partition(".")[0] != "mcp" and not outdated:
         return None
     if importer is not None:
-        message = _of_package(importer, installed, modern, f"{module}.{name}".rstrip("."))
+        wanted = "mcp<2" if modern else "mcp>=2"
+        message = _of_package(importer, installed, wanted, f"{module}.{name}".rstrip("."))
     elif modern and (module.startswith("mcp.server.fastmcp") or name == "FastMCP"):
+        wanted = "mcp<2"
         message = (
             f"The code is written for mcp 1, but mcp {installed} is installed, where `FastMCP` is called `MCPServer`. "
             "Pin `mcp<2` in the dependencies, or change the import to `from mcp.server import MCPServer` (or use the "
             "`fastmcp` package)."
         )
     elif not modern and (module.startswith("mcp.server.mcpserver") or name == "MCPServer"):
-        message = f"The code is written for mcp 2, but mcp {installed} is installed. Require `mcp>=2` instead."
+        wanted = "mcp>=2"
+        message = f"The code is written for mcp 2, but mcp {installed} is installed. Require `{wanted}` instead."
     else:
         return None
-    return Failure("mcp_version_mismatch", message, module=module)
+    return Failure("mcp_version_mismatch", message, module=module, candidates=[wanted])
 
 
 def _of_attribute(error: AttributeError, installed: str) -> Failure | None:
@@ -57,11 +60,11 @@ def _of_attribute(error: AttributeError, installed: str) -> Failure | None:
         f"`{kind.__name__}` of the installed mcp {installed} has no `{error.name}`: the code is written for {other}. "
         f"Require `{wanted}`."
     )
-    return Failure("mcp_version_mismatch", message, module=kind.__module__)
+    return Failure("mcp_version_mismatch", message, module=kind.__module__, candidates=[wanted])
 
 
-def _of_package(package: str, installed: str, modern: bool, missing: str) -> str:
-    wanted, other = ("mcp<2", "newer") if modern else ("mcp>=2", "older")
+def _of_package(package: str, installed: str, wanted: str, missing: str) -> str:
+    other = "newer" if wanted == "mcp<2" else "older"
     own = f" {release}" if (release := _installed(package)) else ""
     return (
         f"`{package}`{own} does not work with the installed mcp {installed}: it needs `{missing}`. "

@@ -40,7 +40,8 @@ class Failure(Exception):
     file: str | None = None
     line: int | None = None
     module: str | None = None
-    #: Objects that could be served (`object_missing`), or variables that are not set (`variable_missing`).
+    #: Objects that could be served (`object_missing`), variables that are not set (`variable_missing`), or a requirement
+    #: with which the code may work (`mcp_version_mismatch`).
     candidates: list[str] = field(default_factory=list)
     traceback: str | None = None
 

@@ -70,13 +70,18 @@ def _from_environ(error: BaseException, frames: list[FrameType]) -> list[str]:
 
 
 def _from_settings(error: BaseException, frames: list[FrameType]) -> list[str]:
-    """From pydantic-settings: fields without a value, by the names of their variables."""
+    """From pydantic-settings: fields without a value, by the names of their variables, and those that it asks for."""
     settings = next((found for frame in reversed(frames) if (found := _settings_class(frame)) is not None), None)
     errors = getattr(error, "errors", None)
     if settings is None or not callable(errors):
         return []
-    missing = [item["loc"] for item in errors() if item.get("type") == "missing" and item.get("loc")]
-    return list(dict.fromkeys(_variable_of(settings, loc) for loc in missing))
+    items = errors()
+    missing = [item["loc"] for item in items if item.get("type") == "missing" and item.get("loc")]
+    # A validator of the class that wants one of several, and names them.
+    refused = [str(item.get("msg")) for item in items if item.get("type") == "value_error"]
+    named = [name for text in refused if _SAYS_MISSING.search(text) for name in _VARIABLE_NAME.findall(text)]
+    unset = [name for name in named if name not in os.environ]
+    return list(dict.fromkeys([*(_variable_of(settings, loc) for loc in missing), *unset]))
 
 
 def _settings_class(frame: FrameType) -> Any:

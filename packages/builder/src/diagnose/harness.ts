@@ -83,7 +83,7 @@ function remedyOf(status: Failed, server: InspectedServer): string {
     case "unsupported_object":
       return objectRemedy(status, server);
     case "mcp_version_mismatch":
-      return `Pin \`mcp<2\` in ${dependencyFile(server)}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
+      return mismatchRemedy(status.candidates[0] ?? "mcp<2", server);
     case "keyword_removed":
     case "dependency_mismatch":
     case "native_library_missing":
@@ -107,6 +107,12 @@ function remedyOf(status: Failed, server: InspectedServer): string {
 const issuerRefused = "Issuer URL must be HTTPS";
 const issuerRemedy =
   "The `mcp` package accepts an OAuth server at `http://` on exactly `localhost` only. Serve this instance over https, or on your own machine by path (`TOWPATH_SERVER_URL=http://localhost:8080/{name}`): see docs/sign-in.md.";
+
+function mismatchRemedy(requirement: string, server: InspectedServer): string {
+  const pin = `Pin \`${requirement}\` in ${dependencyFile(server)}`;
+  if (requirement !== "mcp<2") return `${pin}.`;
+  return `${pin}, or move the code to \`MCPServer\` of mcp 2 (or to the \`fastmcp\` package).`;
+}
 
 const dependencyFile = ({ dependencies }: InspectedServer) => {
   if (dependencies === null) return "the file that lists the dependencies";
