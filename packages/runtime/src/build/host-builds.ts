@@ -16,6 +16,8 @@ import { retryFailedSandbox } from "../process/retry-failed-sandbox.ts";
 import { processStartTime } from "../process/tree.ts";
 import { pythonOf, type ResolvedPython } from "../python/resolve-python.ts";
 import { locateUv, type UvProgram } from "../python/uv-program.ts";
+import { clonesFiles } from "./clones-files.ts";
+import { shareWithCache } from "./share-with-cache.ts";
 import { stepSandboxSpec } from "./step-spec.ts";
 import { type DiskWatch, watchDisk } from "./watch-disk.ts";
 
@@ -26,6 +28,7 @@ export class HostBuilds {
   readonly #engine: Engine;
   readonly #config: HostDriverConfig;
   #uv: Promise<UvProgram> | null = null;
+  #clones: Promise<boolean> | null = null;
 
   constructor(engine: Engine, config: HostDriverConfig) {
     this.#engine = engine;
@@ -49,7 +52,11 @@ export class HostBuilds {
       directory: (volume) => volumes[volume],
       image: async (pythonVersion) => await this.#image(pythonVersion),
       run: (step, options) => this.#run(step, options, { spec, volumes, disk }),
-      publish: async (volume, options) => (await this.#config.layers.add(volumes[volume], options)).digest,
+      publish: async (volume, options) => {
+        // Before it is packed: the archive then fits into the space that this frees. Without it, the layer is the same.
+        if (volume === "dependencies") await shareWithCache(volumes.dependencies, cache).catch(() => 0);
+        return (await this.#config.layers.add(volumes[volume], options)).digest;
+      },
       async close() {
         disk.stop();
         await removeDirectory(scratch);
@@ -73,8 +80,9 @@ export class HostBuilds {
   async #run(step: BuildStep, options: RunOptions, build: OpenBuild): Promise<Exit> {
     const { disk, spec, volumes } = build;
     const { environment } = this.#settings();
-    const [python, uv] = await Promise.all([this.#python(step.pythonVersion), this.#locateUv()]);
-    const sandbox = stepSandboxSpec(step, spec, { python, uv: uv.path, volumes, environment });
+    this.#clones ??= clonesFiles(volumes.work, volumes.cache);
+    const [python, uv, clones] = await Promise.all([this.#python(step.pythonVersion), this.#locateUv(), this.#clones]);
+    const sandbox = stepSandboxSpec(step, spec, { python, uv: uv.path, volumes, environment, clones });
     // Only steps that may run code of packages: measuring a large cache is slow.
     const isWatched = step.volumes.some(({ volume }) => volume === "dependencies" || volume === "cache");
     if (!isWatched) return await this.#runSandbox(sandbox, options);

@@ -16,6 +16,7 @@ const files: StepFiles = {
     string
   >,
   environment: { UV_DEFAULT_INDEX: "https://index.example/simple", SSL_CERT_FILE: "/etc/own-ca.pem" },
+  clones: false,
 };
 const limits = { memoryBytes: 1, processes: 1, cpus: 1, tmpBytes: 1, fileBytes: 2 };
 const build = { buildId: "b", organizationId: "org-1", limits, diskBytes: 1, freeBytes: 1 };
@@ -54,6 +55,7 @@ test("RUN-1 a build step sees its own volumes, one user per organization, the op
     UV_LINK_MODE: "copy",
     UV_PYTHON_DOWNLOADS: "never",
   });
+  expect(stepSandboxSpec(step, build, { ...files, clones: true }).env.UV_LINK_MODE).toBe("clone");
 });
 
 test("RUN-1 builds get only index, proxy and certificate settings of the operator's environment", () => {

@@ -35,6 +35,8 @@ export type StepFiles = {
   readonly volumes: Readonly<Record<BuildVolume, string>>;
   /** See `pickBuildEnvironment`. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether the file system can copy files so that both share their bytes until one is written. */
+  readonly clones: boolean;
 };
 
 /**
@@ -61,8 +63,8 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
       UV_CACHE_DIR: buildImage.cache,
       UV_PYTHON_DOWNLOADS: "never",
       UV_NO_PROGRESS: "1",
-      // With hard links into the cache, a later build could change a finished layer.
-      UV_LINK_MODE: "copy",
+      // With hard links into the cache, a later build could change a finished layer; see `shareWithCache`.
+      UV_LINK_MODE: files.clones ? "clone" : "copy",
       ...python.env,
     },
     workingDirectory: step.volumes.some(({ path }) => path === buildImage.code) ? buildImage.code : "/tmp",

@@ -1,6 +1,7 @@
 import { lstat, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExitReason } from "../port.ts";
+import { isOfLayer } from "./share-with-cache.ts";
 
 /** Short enough that a build can't fill the reserve between two checks. */
 const freeEveryMs = 50;
@@ -81,7 +82,7 @@ export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimi
 }
 
 /**
- * Bytes on disk of the files below a directory; what vanishes meanwhile doesn't count.
+ * Bytes on disk of the files below a directory; what vanishes meanwhile doesn't count, nor what layers share with a cache.
  * @param sinceMs files whose inode changed last before it don't count; unlike other times, programs can't set that one
  */
 async function directoryBytes(root: string, sinceMs: number, signal: AbortSignal): Promise<number> {
@@ -97,7 +98,7 @@ async function directoryBytes(root: string, sinceMs: number, signal: AbortSignal
     const sizes = await Promise.all(
       files.map((file) =>
         lstat(file).then(
-          ({ blocks, ctimeMs }) => (ctimeMs < sinceMs ? 0 : blocks * 512),
+          (found) => (found.ctimeMs < sinceMs || isOfLayer(found) ? 0 : found.blocks * 512),
           () => 0,
         ),
       ),
