@@ -13,7 +13,7 @@ import { promisify } from "node:util";
 import { plainServer } from "../../packages/builder/src/testing/plain-server.ts";
 import { openWorkshop } from "../../packages/builder/src/testing/try-build.ts";
 
-const set = ["pyarrow", "scipy", "pandas", "polars", "duckdb", "scikit-learn", "onnxruntime", "jaxlib", "vtk"];
+const set = ["pyarrow", "scipy", "pandas", "polars", "duckdb", "scikit-learn", "onnxruntime"];
 const [parent = tmpdir()] = process.argv.slice(2);
 const dataDirectory = await mkdtemp(join(parent, "towpath-bench-disk-"));
 const run = promisify(execFile);

@@ -12,6 +12,7 @@ import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./conf
 import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
 import { changedVersions, earlierTime, olderDependencies, tryingEarlier } from "./earlier-versions.ts";
 import { BuildFailure, notIsolated, tooLong } from "./failure.ts";
+import { inspectInPlace } from "./inspect/in-place.ts";
 import {
   type InspectedServer,
   type Inspection,
@@ -20,6 +21,7 @@ import {
   logManifest,
 } from "./inspect/inspect.ts";
 import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
+import type { Installed } from "./install/install.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
 
 export type Builder = {
@@ -57,7 +59,7 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 }
 
 /** Layers, and what an inspection must know of the server in them. */
-type Built = Programs & { readonly layers: Layers };
+type Built = Programs & Pick<Installed, "layers" | "reusesDependencies">;
 
 /** What is known of a server whose layers are taken over. */
 const takenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
@@ -123,7 +125,7 @@ class Build {
       return null;
     }
     this.#logTakenOver(layers);
-    return { layers, server: takenOver(this.#request), others: [] };
+    return { layers, reusesDependencies: true, server: takenOver(this.#request), others: [] };
   }
 
   async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
@@ -204,16 +206,19 @@ class Build {
     });
   }
 
-  async #inspect({ layers, ...programs }: Built): Promise<BuildResult> {
+  async #inspect({ layers, reusesDependencies, ...programs }: Built): Promise<BuildResult> {
     const { log } = this.#request;
     const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
-    const { server, inspection } = await this.#timed("inspect", () =>
-      tryPrograms(programs, (server) => inspectServer({ ...common, server }), log),
-    );
+    const { server, inspection } = await this.#timed("inspect", async () => {
+      const { server } = programs;
+      const inspection = reusesDependencies ? await inspectInPlace({ ...common, server }) : null;
+      if (inspection !== null) return { server, inspection };
+      return await tryPrograms(programs, (server) => inspectServer({ ...common, server }), log);
+    });
     return this.#succeed({ layers, server }, inspection);
   }
 
-  #succeed({ layers, server }: Omit<Built, "others">, inspection: Inspection): BuildResult {
+  #succeed({ layers, server }: Pick<Built, "layers" | "server">, inspection: Inspection): BuildResult {
     const { manifest, recording, warnings, ownSignIn } = inspection;
     for (const warning of warnings) this.#warn("inspect", warning);
     // Only logged: what is shown elsewhere follows the auth mode as it is then.

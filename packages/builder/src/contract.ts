@@ -10,8 +10,22 @@ import type {
 } from "@towpath/core/build/contract";
 import type { AuthMode } from "@towpath/core/project/schema";
 import type { Recording } from "@towpath/mcp/client";
+import type { BridgeKind, Endpoint, Incomplete } from "@towpath/runtime";
 
 export type BuildLogSink = (phase: BuildPhase, kind: BuildLogKind, text: string) => void;
+
+/** A server that was started where it will run. */
+export type StartedServer = {
+  readonly endpoint: Endpoint;
+  readonly startMs: number;
+  /** The first lines that it printed. */
+  readonly output: readonly string[];
+  /** See `StartResult`. */
+  readonly bridge?: BridgeKind;
+  readonly incomplete?: Incomplete;
+  /** Stops it: the build starts it by itself to find out more. */
+  readonly withdraw: () => Promise<void>;
+};
 
 export type BuildRequest = {
   readonly buildId: string;
@@ -29,6 +43,16 @@ export type BuildRequest = {
   readonly authMode: AuthMode;
   /** Environment of the server during inspection: secrets and TOWPATH_CLOUD_* (RUN-4). */
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Starts the server where it will run, so that a change of code alone starts it once: there an interpreter waits that
+   * has imported its packages. Resolves to null when it doesn't start there. Null: not for this build.
+   */
+  readonly startInPlace:
+    | ((
+        built: { readonly layers: Layers; readonly program: Program },
+        signal: AbortSignal,
+      ) => Promise<StartedServer | null>)
+    | null;
   /**
    * Opens the gzipped tarball of the commit, with one top-level directory as in GitHub's archives. Users see the
    * message of an error that it throws.

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
-import type { BuildPhase, BuildWarning, Layers } from "@towpath/core/build/contract";
+import type { BuildPhase, BuildWarning } from "@towpath/core/build/contract";
 import type { RuntimeDriver } from "@towpath/runtime";
 import type { BuilderConfig, BuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest } from "./contract.ts";
@@ -9,7 +9,7 @@ import { extractSource } from "./fetch/extract.ts";
 import { type SourceTree, subtree } from "./fetch/source-tree.ts";
 import { commandOf, type Programs } from "./inspect/try-programs.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
-import { installLayers } from "./install/install.ts";
+import { type Installed, installLayers } from "./install/install.ts";
 import { findPython } from "./plan/find-python.ts";
 import type { Plan } from "./plan/plan.ts";
 import { planSource } from "./plan/plan-source.ts";
@@ -30,14 +30,12 @@ export type MakeInput = {
 };
 
 /** Layers, what may start the server in them, and what they were made of. */
-export type MadeLayers = Programs & {
-  readonly layers: Layers;
-  readonly plan: Plan;
-  /** `SourceTree.madeAt` */
-  readonly madeAt: Date | null;
-  /** The exact versions as in a requirements file, or a digest of the lock. */
-  readonly exact: string;
-};
+export type MadeLayers = Programs &
+  Installed & {
+    readonly plan: Plan;
+    /** `SourceTree.madeAt` */
+    readonly madeAt: Date | null;
+  };
 
 type Planned = { readonly plan: Plan; readonly pythonVersion: string; readonly source: SourceTree };
 
@@ -51,7 +49,7 @@ export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
     const fetched = await timed("fetch", () => fetchSource(input, workspace.directory("source")));
     const { plan, pythonVersion, source } = await timed("plan", () => planWithin(input, fetched));
     const memory = new ResolutionMemory(input.config.dataDirectory, limits.resolutionMs);
-    const { layers, exact } = await timed("install", () =>
+    const installed = await timed("install", () =>
       installLayers({
         ...{ buildId, organizationId, plan, source, workspace, pythonVersion, limits, memory, log, asOf },
         layers: input.layers,
@@ -59,7 +57,7 @@ export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
       }),
     );
     const others = plan.others.map((other) => ({ ...plan, ...other }));
-    return { layers, server: plan, others, plan, madeAt: source.madeAt, exact };
+    return { ...installed, server: plan, others, plan, madeAt: source.madeAt };
   } finally {
     await workspace.close();
   }

@@ -24,6 +24,19 @@ const leasedInstanceSchema = z.object({
     })
     .partial()
     .optional(),
+  /**
+   * What its start has shown, for the build that made it; absent for a server that ran already. Earlier runners don't
+   * say.
+   */
+  shown: z
+    .object({
+      /** What it printed until it was ready: the first lines. */
+      output: z.array(z.string()),
+      /** See `StartResult` of packages/runtime. */
+      bridge: z.enum(["object", "program"]).optional(),
+      incomplete: z.object({ reason: z.string(), tools: z.array(z.string()).readonly() }).optional(),
+    })
+    .optional(),
 });
 export type LeasedInstance = z.infer<typeof leasedInstanceSchema>;
 

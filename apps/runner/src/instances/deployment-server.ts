@@ -19,7 +19,7 @@ export type DeploymentServerParts = LaunchParts & {
 };
 
 /** What a call had to do, and what that took. */
-type Obtained = Pick<LeasedInstance, "state" | "spent">;
+type Obtained = Pick<LeasedInstance, "state" | "spent" | "shown">;
 
 /** Requests wait for a back-off up to this long; beyond that, the caller is told when to retry. */
 const maxHeldBackOffMs = 1000;
@@ -176,7 +176,8 @@ export class DeploymentServer {
     const spent = await this.#start();
     // Before the mutex is released: a stop that waits for it must find the lease.
     this.#extendLease(performance.now());
-    return { state: "started", spent };
+    const shown = this.#instance?.takeShown();
+    return { state: "started", ...(spent && { spent }), ...(shown && { shown }) };
   }
 
   async #start(): Promise<Obtained["spent"]> {

@@ -129,7 +129,7 @@ test("RUN-3 the first lease starts the server, concurrent ones share the start, 
   const leases = await Promise.all([1, 2, 3, 4, 5].map(() => pool.lease(deployed.deploymentId)));
   expect(opened()).toBe(1);
   expect(new Set(leases.map((lease) => lease.instanceId)).size).toBe(1);
-  expect(leases[0]).toMatchObject({ state: "started", leaseMs: 300 });
+  expect(leases[0]).toMatchObject({ state: "started", leaseMs: 300, shown: { output: expect.any(Array) } });
   expect(await tinyServer.get(leases[0]?.endpoint)).toMatch(/^hello/);
   expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready" });
   await expect.poll(() => rows(deployed)).toMatchObject([{ state: "ready", readyAt: expect.any(Date), restarts: 0 }]);

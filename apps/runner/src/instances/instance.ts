@@ -1,5 +1,6 @@
 import { newId } from "@towpath/core/ids";
-import type { Exit, InstanceHandle, OutputSink, ServerSpec } from "@towpath/runtime";
+import type { LeasedInstance } from "@towpath/runner-api";
+import type { Exit, InstanceHandle, OutputSink, ServerSpec, StartResult } from "@towpath/runtime";
 import type { ServerLog } from "../logs/server-log.ts";
 import type { InstanceState } from "./instance.state.ts";
 import type { InstanceRecord } from "./instance-record.ts";
@@ -22,6 +23,12 @@ export type OpenedDeployment = Omit<InstanceContext, "memoryBytes"> & {
   readonly memo?: string;
 };
 
+type Started = Extract<StartResult, { ok: true }>;
+
+/** Of the lines and characters that a server prints while it starts, what a build's log takes over. */
+const maxShownLines = 200;
+const maxShownLine = 500;
+
 /** One run of a deployment's server. Records its state and logs its events. */
 export class Instance {
   readonly id: string;
@@ -34,6 +41,7 @@ export class Instance {
   /** The same by the monotonic clock. */
   #readySince = 0;
   #recordedMemory = 0;
+  #shown: NonNullable<LeasedInstance["shown"]> = { output: [] };
 
   constructor(id: string, startedAt: Date, context: InstanceContext, record: InstanceRecord) {
     this.id = id;
@@ -85,12 +93,25 @@ export class Instance {
 
   /** Where its output goes. */
   output(): OutputSink {
-    return this.#context.log.output(this.id);
+    const log = this.#context.log.output(this.id);
+    const { output } = this.#shown;
+    return (stream, line, ...more) => {
+      if (this.#state === "starting" && output.length < maxShownLines) output.push(line.slice(0, maxShownLine));
+      log(stream, line, ...more);
+    };
   }
 
-  ready(handle: InstanceHandle, startMs: number, wasPrewarmed: boolean): void {
+  /** What its start has shown; once, since later callers don't need it. */
+  takeShown(): LeasedInstance["shown"] {
+    const shown = this.#shown;
+    this.#shown = { output: [] };
+    return shown;
+  }
+
+  ready({ handle, startMs, prewarm, bridge, incomplete }: Started): void {
+    this.#shown = { ...this.#shown, ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
     this.#becomeReady(handle, new Date());
-    const how = wasPrewarmed ? ", with the frameworks imported ahead of time" : "";
+    const how = prewarm === "used" ? ", with the frameworks imported ahead of time" : "";
     this.#say("info", `Started in ${Math.round(startMs)} ms${how}.`);
   }
 

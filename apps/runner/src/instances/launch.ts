@@ -47,7 +47,7 @@ export async function launch(
       instance.output(),
     );
     if (result.ok) {
-      instance.ready(result.handle, result.startMs, result.prewarm === "used");
+      instance.ready(result);
       return null;
     }
     const reason = describeStartFailure(result, timing.startTimeoutMs, instance.memoryLimit);

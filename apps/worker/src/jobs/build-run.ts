@@ -10,6 +10,7 @@ import type { Logger } from "pino";
 import { waitingForRoom } from "../retention/disk.ts";
 import { inspectPromoted } from "../rollout/inspect-promoted.ts";
 import { rollOut } from "../rollout/roll-out.ts";
+import { startInPlace } from "../rollout/start-in-place.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import { internalFailure, isolationMissing, redactDiagnosis, redactWarning, sourceNotConnected } from "./diagnoses.ts";
@@ -132,6 +133,11 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
       },
       secrets,
     ),
+    // A version that doesn't start must not reach what production's server keeps.
+    startInPlace:
+      project.keepsData || taken.layers !== null
+        ? null
+        : (built, within) => startInPlace({ ctx, taken, runner: services.runner }, built, within),
     openTarball: source,
     log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,

@@ -10,7 +10,7 @@ import {
   shaOf,
   testContext,
 } from "@towpath/core/testing";
-import { build, route } from "@towpath/db/schema";
+import { build, deployment as deploymentTable, project as projectTable, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
@@ -102,6 +102,71 @@ test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and p
   await builds.ended(await builds.start(project, "b"));
   expect(requests[1]?.layers).toBeNull();
   expect((await builds.show(preview)).deployment).toMatchObject({ isLive: true, isProd: false });
+});
+
+test("BLD-10 BLD-6 a build's server starts once: where it was inspected is where it goes live, with what its start has shown", async () => {
+  const { db } = bench.database;
+  const project = await seedProject(db, team);
+  const { layers, program } = goodBuild;
+  const { lookUp } = bench.runner;
+  const incomplete = { reason: "It registers more in main().", tools: ["more"] };
+  bench.runner.lookUp = async (deploymentId) => {
+    const server = await lookUp(deploymentId);
+    return server && { ...server, shown: { output: ["Hello."], bridge: "object", incomplete } };
+  };
+  const started: unknown[] = [];
+  bench.build = async (request) => {
+    started.push(await request.startInPlace?.({ layers, program }, request.signal));
+    return goodBuild;
+  };
+  await bench.work();
+  const buildId = await builds.start(project, "a");
+  await builds.ended(buildId);
+  const { deployment } = await builds.show(buildId);
+  expect(deployment).toMatchObject({ isLive: true });
+  expect(bench.runner.ensured).toEqual([deployment?.id, deployment?.id]);
+  expect(started).toMatchObject([{ endpoint: { kind: "unix" }, output: ["Hello."], bridge: "object", incomplete }]);
+  // What production keeps is touched by a version only after it was inspected.
+  await db.update(projectTable).set({ keepsData: true }).where(eq(projectTable.id, project.id));
+  await builds.ended(await builds.start(project, "b"));
+  expect(started[1]).toBeUndefined();
+});
+
+test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deployment, and its build goes on without it", async () => {
+  const { db } = bench.database;
+  const project = await seedProject(db, team);
+  const { layers, program } = goodBuild;
+  const { lookUp } = bench.runner;
+  const failure = { code: "start_failed", message: "It ended with status 3." } as const;
+  const found: unknown[] = [];
+  const tryInPlace = async (request: BuildRequest) => {
+    found.push((await request.startInPlace?.({ layers, program }, request.signal)) ?? null);
+    found.push(await db.$count(deploymentTable));
+  };
+  bench.runner.lookUp = async (deploymentId) => {
+    const server = await lookUp(deploymentId);
+    return server && { ...server, failure };
+  };
+  const diagnosis = { code: "module_missing", phase: "inspect", title: "A module is missing", detail: "d" } as const;
+  bench.build = async (request) => {
+    await tryInPlace(request);
+    const rest = { remedy: "r", file: null, line: null, excerpt: null };
+    return { ok: false, timings: {}, diagnosis: { ...diagnosis, ...rest } };
+  };
+  await bench.work();
+  const failed = await builds.start(project, "a");
+  await builds.ended(failed);
+  expect(await builds.show(failed)).toMatchObject({ status: "failed", deployment: null });
+  // Inspected by the build itself after all, it goes live as another deployment.
+  bench.build = async (request) => {
+    await tryInPlace(request);
+    bench.runner.lookUp = lookUp;
+    return goodBuild;
+  };
+  const passed = await builds.start(project, "b");
+  await builds.ended(passed);
+  expect(await builds.show(passed)).toMatchObject({ status: "succeeded", deployment: { isLive: true } });
+  expect(found).toEqual([null, 0, null, 0]);
 });
 
 test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected as a build is, which says why", async () => {

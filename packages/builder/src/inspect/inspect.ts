@@ -64,12 +64,7 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
   const started = await start(input, output);
   if (!started.ok) throw startFailure(started, input, output);
   const { handle, startMs } = started;
-  request.log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms.`);
-  request.log(
-    "inspect",
-    "step",
-    "Files that the server writes are gone when it stops; the project's settings can keep /data.",
-  );
+  logStart(request.log, startMs, "");
   // If the server exits, don't wait for the handshake to time out.
   const ended = new AbortController();
   let exit: Exit | null = null;
@@ -246,6 +241,11 @@ function startFailure(
   return new BuildFailure(
     diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: server.program.entrypoint }, limits),
   );
+}
+
+export function logStart(log: BuildLogSink, startMs: number, where: string): void {
+  log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms${where}.`);
+  log("inspect", "step", "Files that the server writes are gone when it stops; the project's settings can keep /data.");
 }
 
 export function logManifest(log: BuildLogSink, manifest: Manifest): void {

@@ -27,13 +27,18 @@ export type InstallInput = {
   readonly asOf: Date | null;
 };
 
+export type Installed = {
+  readonly layers: Layers;
+  /** The exact versions as in a requirements file, or a digest of the lock. */
+  readonly exact: string;
+  /** Whether the dependency layer is one of an earlier build. */
+  readonly reusesDependencies: boolean;
+};
+
 export type MadeLayer = { readonly digest: string; readonly reused: boolean };
 
-/**
- * Makes both layers concurrently. If one fails, aborts the other and waits for it before throwing. `exact`: the exact
- * versions as in a requirements file, or a digest of the lock.
- */
-export async function installLayers(input: InstallInput): Promise<{ readonly layers: Layers; readonly exact: string }> {
+/** Makes both layers concurrently. If one fails, aborts the other and waits for it before throwing. */
+export async function installLayers(input: InstallInput): Promise<Installed> {
   const failed = new AbortController();
   const both = { ...input, signal: AbortSignal.any([input.signal, failed.signal]) };
   const guarded = async <Made>(make: (input: InstallInput) => Promise<Made>) => {
@@ -48,8 +53,9 @@ export async function installLayers(input: InstallInput): Promise<{ readonly lay
   const [dependencies, code] = results;
   if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
   input.log("install", "result", resultOf(dependencies.value, code.value));
-  const { digest, exact } = dependencies.value;
-  return { layers: { pythonVersion: input.pythonVersion, dependencies: digest, code: code.value.digest }, exact };
+  const { digest, exact, reused: reusesDependencies } = dependencies.value;
+  const layers = { pythonVersion: input.pythonVersion, dependencies: digest, code: code.value.digest };
+  return { layers, exact, reusesDependencies };
 }
 
 function resultOf(dependencies: MadeLayer & { readonly packages: number }, code: MadeLayer): string {

@@ -118,6 +118,7 @@ export function requestOf(more: Partial<BuildRequest>) {
     isPackage: false,
     authMode: "passthrough",
     environment: {},
+    startInPlace: null,
     openTarball: () => Promise.reject(new Error("this build needs no commit")),
     log: (phase, kind, text) => void log.push({ phase, kind, text }),
     signal: new AbortController().signal,

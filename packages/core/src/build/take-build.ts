@@ -41,6 +41,7 @@ export type TakenBuild = {
     readonly id: string;
     readonly name: string;
     readonly authMode: AuthMode;
+    readonly keepsData: boolean;
     readonly installationId: number | null;
     readonly repositoryId: number | null;
     readonly repositoryFullName: string | null;

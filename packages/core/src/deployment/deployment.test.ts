@@ -27,6 +27,7 @@ import {
   getLastSuccessfulBuildByBranch,
   getMostRecentDeployment,
   listBranchesWithDeployments,
+  withdrawDeployment,
 } from "./index.ts";
 
 let database: TestDatabase;
@@ -50,6 +51,23 @@ async function take(buildId: string) {
   return { buildId, attempt: taken?.attempt ?? -1 };
 }
 const routes = (projectId: string) => database.db.select().from(route).where(eq(route.projectId, projectId));
+
+test("BLD-10 a deployment whose build goes on without it is gone, unless another worker has the build or it is live", async () => {
+  const project = await seedProject(database.db, team);
+  const fence = await take(await start(project, "withdrawn"));
+  const deployments = () => database.db.select().from(deployment).where(eq(deployment.projectId, project.id));
+  await createDeployment({ ctx: worker(), input: sampleOutcome(fence) });
+  await withdrawDeployment({ ctx: worker(), input: { ...fence, attempt: fence.attempt + 1 } });
+  expect(await deployments()).toHaveLength(1);
+  await withdrawDeployment({ ctx: worker(), input: fence });
+  expect(await deployments()).toEqual([]);
+  const [left] = await database.db.select().from(build).where(eq(build.id, fence.buildId));
+  expect(left).toMatchObject({ status: "building", layers: null, program: null });
+  expect(await finishBuild(database.db, fence)).toMatchObject({ outcome: "live" });
+  await withdrawDeployment({ ctx: worker(), input: fence });
+  expect(await deployments()).toHaveLength(1);
+  expect(await refusalCode(withdrawDeployment({ ctx: as(team.owner), input: fence }))).toBe("forbidden");
+});
 
 test("BLD-11 a slower older build never overtakes a newer one", async () => {
   const project = await seedProject(database.db, team);

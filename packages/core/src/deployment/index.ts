@@ -19,3 +19,4 @@ export type { InstanceState } from "./instance-state.ts";
 export { type DeployedCommit, findDeployedCommit, findDeployments, listRecentDeployments } from "./list-deployments.ts";
 export { makeDeploymentLive } from "./make-live.ts";
 export { promoteDeployment } from "./promote-deployment.ts";
+export { withdrawDeployment } from "./withdraw-deployment.ts";

@@ -59,7 +59,11 @@ function leaseTests(runner: () => RunnerClient, subject: () => ContractSubject):
     const [lease] = leases as [LeasedInstance];
     expect(lease).toMatchObject({ state: "started", leaseMs: expect.any(Number), waitedMs: expect.any(Number) });
     expect(await statusOf(lease.endpoint)).toBeLessThan(500);
-    expect(await runner().ensure(deploymentId)).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
+    // The call that starts it also gets what that has shown.
+    expect(lease.shown).toMatchObject({ output: expect.any(Array) });
+    const again = await runner().ensure(deploymentId);
+    expect(again).toMatchObject({ instanceId: lease.instanceId, state: "ready" });
+    expect(again.shown).toBeUndefined();
   });
 
   test("RUN-3 GW-12 isRunning and state start nothing; after a stop, the next start is another instance", async () => {

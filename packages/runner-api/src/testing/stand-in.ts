@@ -17,6 +17,8 @@ type StandInServer = {
   readonly isAsleep?: boolean;
   /** Does not answer at /mcp. */
   readonly isSilent?: boolean;
+  /** What its start shows; nothing unless a test says so. */
+  readonly shown?: LeasedInstance["shown"];
 };
 
 /**
@@ -50,12 +52,13 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
     const isStarting = !isRunning(deploymentId, server.instanceId);
     if (server.startMs) await sleep(server.startMs);
     if (server.failure) throw new RunnerError(server.failure.code, server.failure.message, server.failure);
-    const { instanceId, endpoint, isSilent = false } = server;
+    const { instanceId, endpoint, isSilent = false, shown = { output: [] } } = server;
     const state = isStarting ? "started" : "ready";
     running.set(deploymentId, instanceId);
     const waitedMs = performance.now() - askedAt;
     const spent = isStarting ? { placeMs: 0, startMs: waitedMs } : {};
-    return { leased: { instanceId, endpoint, leaseMs: standIn.leaseMs, state, waitedMs, spent }, isSilent };
+    const leased = { instanceId, endpoint, leaseMs: standIn.leaseMs, state, waitedMs, spent } as const;
+    return { leased: isStarting ? { ...leased, shown } : leased, isSilent };
   };
   const api = createRunnerApi(
     unlessHanging(() => standIn.hangs, {

@@ -3,7 +3,7 @@ import { constants, type Stats } from "node:fs";
 import { chown, type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Smaller files are many and hold little: of 1 GB of packages, a twentieth. */
+/** Smaller files are many and hold little: of 2 GB of packages, a fourteenth. */
 const minBytes = 128 * 1024;
 const chunkBytes = 1024 * 1024;
 /** Where uv keeps unpacked wheels: `archive-v0/<id>/<path in site-packages>`. */

@@ -1,0 +1,49 @@
+import type { StartedServer } from "@towpath/builder";
+import type { TakenBuild } from "@towpath/core/build";
+import type { Layers, Program } from "@towpath/core/build/contract";
+import type { Context } from "@towpath/core/context";
+import { createDeployment, withdrawDeployment } from "@towpath/core/deployment";
+import { type RunnerClient, RunnerError } from "@towpath/runner-api";
+
+export type InPlace = {
+  readonly ctx: Context;
+  readonly taken: TakenBuild;
+  readonly runner: Pick<RunnerClient, "ensure" | "stop">;
+};
+
+/**
+ * Starts a build's server where it will run, before it is inspected: the rollout finds it ready. Null when it doesn't
+ * start there, or what its start has shown isn't known; then no deployment of it remains.
+ * @throws the reason of `signal` when it is aborted; no deployment remains then either
+ */
+export async function startInPlace(
+  { ctx, taken, runner }: InPlace,
+  { layers, program }: { readonly layers: Layers; readonly program: Program },
+  signal: AbortSignal,
+): Promise<StartedServer | null> {
+  const { buildId, attempt } = taken;
+  const nothingKnown = { manifest: null, recording: null, warnings: [], ownSignIn: false, timings: {} };
+  const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });
+  // Another worker has the build; the next write finds that out, too.
+  if (made === null) return null;
+  const withdraw = async () => {
+    await withdrawDeployment({ ctx, input: { buildId, attempt } });
+    // Its start may still be under way. Without its deployment the runner stops it sooner or later anyway.
+    void runner.stop(made.deploymentId).catch(() => {});
+  };
+  try {
+    const { endpoint, waitedMs, shown } = await runner.ensure(made.deploymentId, { signal });
+    if (shown !== undefined) {
+      const { output, bridge, incomplete } = shown;
+      const found = { ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
+      return { endpoint, startMs: waitedMs, output, ...found, withdraw };
+    }
+  } catch (error) {
+    await withdraw();
+    signal.throwIfAborted();
+    if (error instanceof RunnerError) return null;
+    throw error;
+  }
+  await withdraw();
+  return null;
+}

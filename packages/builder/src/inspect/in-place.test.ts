@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+
+import { buildImage, type RuntimeDriver } from "@towpath/runtime";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type BuildRequest, type BuildResult, createBuilder, defaultBuildLimits } from "../index.ts";
+import { plainServer } from "../testing/plain-server.ts";
+import { repository } from "../testing/tarball.ts";
+import { openWorkshop, requestOf, type Workshop } from "../testing/try-build.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+// Real sandbox, uv and index. The runner's part is played by the workshop's driver.
+let workshop: Workshop;
+beforeAll(async () => {
+  workshop = await openWorkshop();
+});
+afterAll(() => workshop.close());
+
+type StartInPlace = NonNullable<BuildRequest["startInPlace"]>;
+
+const files = (code: string) => ({ "server.py": code, "requirements.txt": "idna\n" });
+const changed = (word: string) => `${plainServer}\n# ${word}\n`;
+
+/** Builds with a driver that notes the commands of the steps and the servers that the build starts by itself. */
+async function build(code: string, startInPlace: StartInPlace | null) {
+  const commands: string[] = [];
+  let starts = 0;
+  const { driver } = workshop;
+  const noting: RuntimeDriver = {
+    ...driver,
+    start: (spec, onOutput) => {
+      starts += 1;
+      return driver.start(spec, onOutput);
+    },
+    async openBuild(spec) {
+      const workspace = await driver.openBuild(spec);
+      const run: typeof workspace.run = (step, options) => {
+        commands.push(step.argv[0]);
+        return workspace.run(step, options);
+      };
+      return { ...workspace, run };
+    },
+  };
+  const parts = { driver: noting, layers: workshop.layers, isStored: async () => true };
+  const { request, text } = requestOf({ openTarball: () => repository(files(code)), startInPlace });
+  const result = await createBuilder(workshop.config, parts).build(request);
+  return { result, commands, starts, text: text() };
+}
+
+const manifestOf = (result: BuildResult) => (result.ok ? result.manifest : null);
+
+/** Starts the server as the runner would; notes what was asked for and withdrawn. */
+function place(environment: Record<string, string> = {}) {
+  const calls: string[] = [];
+  const start: StartInPlace = async ({ layers, program }) => {
+    calls.push("start");
+    const lines: string[] = [];
+    const spec = {
+      ...{ layers, pythonVersion: layers.pythonVersion, ...program, environment },
+      ...{ limits: defaultBuildLimits.server, network: "none" as const },
+    };
+    const instance = { instanceId: randomUUID(), server: spec, startTimeoutMs: 60_000 };
+    const started = await workshop.driver.start(instance, (_stream, line) => void lines.push(line));
+    if (!started.ok) return null;
+    const { handle, startMs } = started;
+    const withdraw = async () => {
+      calls.push("withdraw");
+      await handle.stop(0);
+    };
+    return { endpoint: handle.endpoint, startMs, output: lines, bridge: "object", withdraw };
+  };
+  return { calls, start };
+}
+
+test("BLD-3 BLD-6 a change of code alone runs no uv, resolves nothing and starts its server once, where it will run", async () => {
+  const { calls, start } = place();
+  const first = await build(changed("one"), start);
+  expect(first.commands).toContain(buildImage.uv);
+  expect([first.starts, calls]).toEqual([1, []]);
+  const second = await build(`print("hello from two")\n${changed("two")}`, start);
+  expect(second.text).toContain("install result Dependencies reused, code is new");
+  expect(second.commands).toHaveLength(1);
+  expect(second.commands).not.toContain(buildImage.uv);
+  expect([second.starts, calls]).toEqual([0, ["start"]]);
+  expect(manifestOf(second.result)).toEqual(manifestOf(first.result));
+  expect(second.result).toMatchObject({ ok: true, warnings: [{ code: "bridged" }], recording: expect.anything() });
+  expect(second.text).toContain("inspect output hello from two");
+  expect(second.text).toMatch(/inspect step Server: answers after \d+ ms, where it will run\.\n/);
+  expect(second.text).toContain("inspect result 1 tool");
+});
+
+test("BLD-2 BLD-6 what can't be seen where a server will run, the build finds out by itself", async () => {
+  await build(changed("before"), null);
+  // It doesn't start.
+  const broken = place();
+  const failing = await build("import nothing_of_this_name\n", broken.start);
+  expect(failing.result).toMatchObject({ ok: false, diagnosis: { code: "module_missing", phase: "inspect" } });
+  expect([failing.starts, broken.calls]).toEqual([1, ["start"]]);
+  // It does its own sign-in, or answers a list with an error.
+  for (const answer of ["status = 401 if", "status = 500 if"]) {
+    const { calls, start } = place();
+    const code = plainServer.replace("status = 200 if", answer);
+    expect(code).not.toBe(plainServer);
+    const { starts } = await build(code, start);
+    expect([starts, calls], answer).toEqual([1, ["start", "withdraw"]]);
+  }
+});

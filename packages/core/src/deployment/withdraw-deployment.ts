@@ -1,0 +1,31 @@
+import { build, deployment, route } from "@towpath/db/schema";
+import { and, eq, notExists } from "drizzle-orm";
+import { authorizePlatform } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+
+/**
+ * Removes the deployment of a build that goes on, as if it had not been created: its server did not show where it runs
+ * what the build must know. Nothing for another attempt than the current one, and for a deployment with a route.
+ */
+export async function withdrawDeployment(call: {
+  ctx: Context;
+  input: { readonly buildId: string; readonly attempt: number };
+}): Promise<void> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const { buildId, attempt } = input;
+  await ctx.db.transaction(async (tx) => {
+    const [current] = await tx
+      .select({ id: build.id })
+      .from(build)
+      .where(and(eq(build.id, buildId), eq(build.status, "building"), eq(build.attempt, attempt)))
+      .for("no key update");
+    if (!current) return;
+    const routed = tx.select().from(route).where(eq(route.deploymentId, deployment.id));
+    const removed = await tx
+      .delete(deployment)
+      .where(and(eq(deployment.buildId, buildId), notExists(routed)))
+      .returning({ id: deployment.id });
+    if (removed.length > 0) await tx.update(build).set({ layers: null, program: null }).where(eq(build.id, buildId));
+  });
+}
