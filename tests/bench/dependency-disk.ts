@@ -1,7 +1,8 @@
 // What a dependency set of about a gigabyte takes on disk: uv's cache, the unpacked layers and the stored archives, each
 // by itself and together, files that several names lead to counted once; and the most while it was being built. Then
 // for another project with the same set, and for one with most of it.
-// Argument: a directory on the file system to measure (default: the one of temporary files). The last column is how much
+// Arguments: a directory on the file system to measure (default: the one of temporary files), packages (default: a
+// gigabyte of them). The last column is how much
 // of the whole file system was taken since the beginning, which counts shared bytes once on every file system, but also
 // what others write to it meanwhile.
 import { execFile } from "node:child_process";
@@ -13,8 +14,9 @@ import { promisify } from "node:util";
 import { plainServer } from "../../packages/builder/src/testing/plain-server.ts";
 import { openWorkshop } from "../../packages/builder/src/testing/try-build.ts";
 
-const set = ["pyarrow", "scipy", "pandas", "polars", "duckdb", "scikit-learn", "onnxruntime"];
-const [parent = tmpdir()] = process.argv.slice(2);
+const gigabyte = ["pyarrow", "scipy", "pandas", "polars", "duckdb", "scikit-learn", "onnxruntime"];
+const [parent = tmpdir(), ...asked] = process.argv.slice(2);
+const set = asked.length > 0 ? asked : gigabyte;
 const dataDirectory = await mkdtemp(join(parent, "towpath-bench-disk-"));
 const run = promisify(execFile);
 
@@ -60,7 +62,7 @@ async function build(what: string, requirements: readonly string[], word: string
 
 try {
   print(["MB after", "seconds", "uv's cache", "layers", "archives", "together", "at most", "file system"]);
-  await build("a set of about 1 GB", set, "one");
+  await build("a set", set, "one");
   await build("another project, the same", set, "two");
   await build("a third, most of it and more", [...set.slice(1), "sympy"], "three");
 } finally {
