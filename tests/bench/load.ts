@@ -4,7 +4,7 @@ import { loadavg } from "node:os";
 const accounts = "/sys/fs/cgroup/cpuacct";
 const ticksPerSecond = 100;
 
-export type Load = {
+type Load = {
   /** Processor seconds of this process and all that it has started; NaN where the host has no such control group. */
   readonly ownSeconds: number;
   /** Of the whole machine. */
