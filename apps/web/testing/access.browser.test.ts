@@ -123,15 +123,6 @@ test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a se
   await page.getByRole("link", { name: "New server" }).waitFor();
 });
 
-test("PRJ-4 an owner's Call tool button is enabled", async () => {
-  await signIn(owner);
-  await page.goto(address("inspector"));
-  const call = page.getByRole("button", { name: "Call tool" });
-  await call.waitFor();
-  await expect.poll(() => call.isEnabled()).toBe(true);
-  await expect.poll(() => page.getByText("Your role can't call this server").count()).toBe(0);
-});
-
 test("PRJ-3 a log page that is refused for too many streams says so and continues when one is closed", {
   timeout: 60_000,
 }, async () => {

@@ -6,6 +6,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -76,17 +77,21 @@ test("PRJ-20 LOG-4 a link opens a request with all that explains it: times, star
   await expectAccessibleInBothThemes(page);
 });
 
-test("LOG-4 from a request to its place in the server's log, and from a line back to its request", async () => {
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.goto(at(`logs?request=${requestId}`));
-  await page.getByRole("link", { name: "Show in the server log" }).click();
-  const log = page.getByRole("region", { name: "Server log" });
-  await log.getByText("asked the weather service").waitFor();
-  await log.getByText("other line 299", { exact: true }).waitFor();
-  await log.getByRole("link", { name: "Show the request of this line" }).first().click();
-  await page.getByRole("dialog").getByText("asked the weather service").waitFor();
-  await expect.poll(() => page.url()).toContain(`request=${requestId}`);
-});
+// tests/e2e/own-code.test.ts goes the same ways, with lines that a server has printed.
+test.runIf(isThorough)(
+  "LOG-4 from a request to its place in the server's log, and from a line back to its request",
+  async () => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(at(`logs?request=${requestId}`));
+    await page.getByRole("link", { name: "Show in the server log" }).click();
+    const log = page.getByRole("region", { name: "Server log" });
+    await log.getByText("asked the weather service").waitFor();
+    await log.getByText("other line 299", { exact: true }).waitFor();
+    await log.getByRole("link", { name: "Show the request of this line" }).first().click();
+    await page.getByRole("dialog").getByText("asked the weather service").waitFor();
+    await expect.poll(() => page.url()).toContain(`request=${requestId}`);
+  },
+);
 
 test("PRJ-20 a link to a request that is not there says so, also for one of another project", async () => {
   const stranger = await browser.signedInPage(site.url, await seededMember(site.url, site.db));

@@ -169,7 +169,7 @@ test("ONB-4 the stored GitHub token is deleted after the quickstart", async () =
   expect(rowCount).toBe(0);
 });
 
-test("ORG-2 the servers screen shows the server, and filters by text and type", async () => {
+test("ORG-2 the servers screen shows the server, and finds none of another name", async () => {
   await page.goto(`${site.url}/${orgSlug}/servers`);
   await see("brave-teal-otter");
   await see("Queued");
@@ -177,10 +177,6 @@ test("ORG-2 the servers screen shows the server, and filters by text and type", 
   await page.getByRole("searchbox").fill("no such server");
   await see("No matching servers");
   await expect.poll(() => new URL(page.url()).searchParams.get("text")).toBe("no such server");
-  await page.goto(`${site.url}/${orgSlug}/servers?type=private`);
-  await see("No matching servers");
-  await page.goto(`${site.url}/${orgSlug}/servers?type=open&text=TEAL`);
-  await see("brave-teal-otter");
 });
 
 test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered and checked", async () => {
@@ -289,23 +285,6 @@ test("ONB-5 invalid fields count as missing, and without a repository the user m
   await expect.poll(() => page.getByRole("radio", { name: /Members only/ }).getAttribute("aria-checked")).toBe("true");
   await page.goto(deploy);
   await page.waitForURL(`**/${orgSlug}/welcome/choose-repo`);
-});
-
-test("KEY-3 a key is shown once, listed without its value, and revoked", async () => {
-  await page.goto(`${site.url}/${orgSlug}/settings/api-keys`);
-  await press("Create key");
-  await page.getByLabel("Name").fill("Laptop");
-  await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-  const key = await page.getByTestId("new-api-key").textContent();
-  expect(key).toMatch(/^tp_\w{49}$/);
-  await page.reload();
-  await see("Laptop");
-  await expect.poll(() => page.content()).not.toContain(key);
-  await expectAccessible(page);
-  await press("Actions for Laptop");
-  await page.getByRole("menuitem", { name: "Revoke" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
-  await see("Revoked");
 });
 
 test("ORG-8 the account page shows every field, and UI-2 the stored theme is set before the first paint", async () => {

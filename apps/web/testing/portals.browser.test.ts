@@ -5,10 +5,10 @@ import { and, asc, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const browser = openBrowser();
 let page: Page;
 let owner: Member;
@@ -81,6 +81,8 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
     .select({ prefix: portalServer.prefix, tools: portalServer.tools, instructions: portal.instructions })
     .from(portalServer)
     .innerJoin(portal, eq(portal.id, portalServer.portalId))
+    .innerJoin(project, eq(project.id, portal.projectId))
+    .where(eq(project.organizationId, team.id))
     .orderBy(asc(portalServer.position));
   const instructions = "Ask the wiki first.";
   expect(stored).toEqual([
