@@ -23,8 +23,8 @@ afterAll(() => {
   if (bare?.pid) process.kill(-bare.pid, "SIGTERM");
 });
 
-// How many scenarios of each revision FastMCP 4.0.10 passes by itself: subscriptions are its gap in the older one.
-const passing = { "2026-07-28": 37, "2025-11-25": 28 };
+// How many scenarios of each revision FastMCP 4.1.2 passes by itself: subscriptions are its gap in the older one.
+const passing = { "2026-07-28": 39, "2025-11-25": 29 };
 
 const verdicts = new Map<string, ReturnType<typeof runSuite>>();
 

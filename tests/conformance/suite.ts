@@ -47,8 +47,8 @@ export async function runSuite(url: string, revision: (typeof revisions)[number]
 /** Starts the server without Towpath, guarded against foreign hosts as a bare server must be. */
 export async function serveDirectly(port: number): Promise<ChildProcess> {
   const script = join(repositoryRoot, "tests", "conformance", "serve_directly.py");
-  const child = spawn("uv", ["run", "--no-project", "--with", "fastmcp==4.0.10", "python", script, String(port)], {
-    env: { ...process.env, FASTMCP_HTTP_HOST_ORIGIN_PROTECTION: "true", PYTHONDONTWRITEBYTECODE: "1" },
+  const child = spawn("uv", ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script, String(port)], {
+    env: { ...process.env, FASTMCP_HTTP_HOST_ORIGIN_PROTECTION: "true" },
     stdio: "ignore",
     detached: true,
   });

@@ -1,11 +1,16 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { isThorough } from "../thorough.ts";
 
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** Asserts that axe finds no WCAG 2.2 A or AA violation, and that nothing is wider than a small phone. */
+/**
+ * Asserts that axe finds no WCAG 2.2 A or AA violation, and that nothing is wider than a small phone. Only
+ * `./towpath test thorough` does: the tests of pages look at the same pages in every run.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
+  if (!isThorough) return;
   // Wait for transitions to end: intermediate colors don't count.
   await page.evaluate("new Promise(requestAnimationFrame)");
   await page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))");

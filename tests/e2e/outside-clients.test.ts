@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import { beforeAll, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 
 const run = promisify(execFile);
 const name = "outside-clients";
@@ -101,7 +102,7 @@ test("GW-2 FastMCP's own client", async () => {
   expect(JSON.parse(stdout)).toEqual({ tools: ["echo"], text: "from Python" });
 });
 
-test.each([
+test.runIf(isThorough).each([
   ["legacy", /^2025-/],
   ["modern", /^2026-07-28$/],
 ])("GW-2 the inspector's command line, %s era", async (era, version) => {

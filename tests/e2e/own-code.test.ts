@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
 import { connectForge, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
@@ -23,23 +24,11 @@ let key: string;
 const git = (...args: string[]) =>
   run("git", ["-C", directory, "-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args]);
 
-const source = (word: string) => `from fastmcp import FastMCP
-from fastmcp.server.dependencies import get_http_headers
-
-mcp = FastMCP("Own")
-
-
-@mcp.tool
-def word() -> str:
-    print("word was asked")
-    return "${word}"
-
-
-@mcp.tool
-def caller() -> str:
-    headers = get_http_headers(include_all=True)
-    return f"{headers.get('towpath-actor-role')}, {len(headers.get('towpath-assertion', '').split('.'))} parts"
-`;
+const source = (word: string) =>
+  plainServer({
+    word: `(print("word was asked"), "${word}")[1]`,
+    caller: "headers.get(\"towpath-actor-role\") + f\", {len(headers.get('towpath-assertion', '').split('.'))} parts\"",
+  });
 
 async function commit(word: string) {
   await writeFile(join(directory, "server.py"), source(word));
@@ -77,7 +66,7 @@ describe("own code from a push to previews", () => {
     await page.getByRole("button", { name: "Create repository" }).click();
     const address = /git remote add towpath (\S+)/.exec(await page.locator("main").innerText())?.[1];
     await git("init", "--quiet", "--initial-branch", "main");
-    await writeFile(join(directory, "requirements.txt"), "fastmcp==4.1.2\n");
+    await writeFile(join(directory, "requirements.txt"), plainRequirements);
     await commit("one");
     await git("remote", "add", "towpath", address ?? "");
     await git("push", "--quiet", "-u", "towpath", "HEAD:main");

@@ -5,7 +5,7 @@ export const plainRequirements = "uvicorn\n";
  * Source of an MCP server without a framework, the ASGI app `mcp`: for tests of what surrounds a server. FastMCP takes
  * seconds of a processor to install and one for each start; other files show that it runs.
  *
- * @param tools expressions in Python by the names of the tools, which take no arguments
+ * @param tools expressions in Python by the names of the tools, which take no arguments; `headers` are those of the call
  * @param before statements that run first
  */
 export const plainServer = (tools: Readonly<Record<string, string>>, before = "") => `${before}
@@ -13,19 +13,19 @@ import json
 
 tools = {
 ${Object.entries(tools)
-  .map(([name, expression]) => `    "${name}": lambda: ${expression},`)
+  .map(([name, expression]) => `    "${name}": lambda headers: ${expression},`)
   .join("\n")}
 }
 
 
-def answer(method, params):
+def answer(method, params, headers):
     if method == "initialize":
         info = {"name": "Plain", "version": "1"}
         return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
         return {"tools": [{"name": name, "description": "Answers.", "inputSchema": {"type": "object"}} for name in tools]}
     if method == "tools/call":
-        text = tools[params["name"]]()
+        text = tools[params["name"]](headers)
         return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": text}}
 
 
@@ -45,7 +45,8 @@ async def mcp(scope, receive, send):
         message = json.loads(body)
         status = 200 if "id" in message else 202
         if status == 200:
-            result = answer(message["method"], message.get("params"))
+            sent = {name.decode(): value.decode() for name, value in scope["headers"]}
+            result = answer(message["method"], message.get("params"), sent)
             error = {"code": -32601, "message": "Method not found"}
             outcome = {"error": error} if result is None else {"result": result}
             reply = json.dumps({"jsonrpc": "2.0", "id": message["id"], **outcome}).encode()

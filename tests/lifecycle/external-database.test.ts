@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,15 +6,10 @@ import { text } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { openDatabase } from "@towpath/db";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { processOf } from "../instance/processes.ts";
-import {
-  instancePorts,
-  repositoryRoot,
-  startTowpath,
-  type TowpathInstance,
-  towpath,
-} from "../instance/towpath-process.ts";
+import { instancePorts, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 
 // An instance on a PostgreSQL that somebody else runs. One story, told in order.
 
@@ -55,12 +50,15 @@ test("OPS-2 with DATABASE_URL the instance starts no PostgreSQL of its own, and 
   expect(processOf(dataDirectory, "postgres")).toBeNull();
   expect(await readdir(dataDirectory)).not.toContain("postgres");
 
-  const sample = join(repositoryRoot, "python", "samples", "echo");
-  const deployed = await towpath("deploy", sample, "--name", "echo-elsewhere", "--public", "--data-dir", dataDirectory);
+  const source = await mkdtemp(join(tmpdir(), "towpath-ext-server-"));
+  onTestFinished(() => rm(source, { recursive: true }));
+  await writeFile(join(source, "requirements.txt"), plainRequirements);
+  await writeFile(join(source, "server.py"), plainServer({ echo: '"hello"' }));
+  const deployed = await towpath("deploy", source, "--name", "echo-elsewhere", "--public", "--data-dir", dataDirectory);
   expect(deployed.stdout + deployed.stderr).toContain(`Live: ${instance.serversUrl}/echo-elsewhere/mcp`);
   const client = new Client({ name: "elsewhere", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${instance.serversUrl}/echo-elsewhere/mcp`)));
-  expect(await client.callTool({ name: "echo", arguments: { text: "hello" } })).toMatchObject({
+  expect(await client.callTool({ name: "echo", arguments: {} })).toMatchObject({
     content: [{ type: "text", text: "hello" }],
   });
   await client.close();
