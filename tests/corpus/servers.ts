@@ -109,7 +109,7 @@ export const servers: readonly CorpusServer[] = [
   { package: "tilt-mcp==0.1.3", fails: ["mcp<2"] },
   { package: "time-mcp-server==0.1.0", fails: ["server.py", "not valid Python"] },
   { package: "web-forager==4.0.0", arguments: ["serve"] },
-  { package: "whois-mcp-server==0.1.5", fails: ["mcp<2"] },
+  { package: "whois-mcp-server==0.1.5" },
   { package: "wordnet-mcp-server==0.1.10", fails: ["mcp<2"] },
   { package: "workspace-mcp==2.2.1" },
 ];
