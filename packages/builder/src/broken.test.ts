@@ -138,7 +138,8 @@ test("BLD-2 a missing variable: the diagnosis says which and where to set it", a
 
 test("BLD-2 code for mcp 1 with mcp 2 installed", async () => {
   const old = 'from mcp.server.fastmcp import FastMCP\nmcp = FastMCP("Old")\n';
-  const found = await failure({ "server.py": old, ...requirements });
+  // Together with a FastMCP that needs mcp 2: otherwise it is built with mcp 1.
+  const found = await failure({ "server.py": old, "requirements.txt": "fastmcp>=4\n" });
   expect(found).toMatchObject({ code: "mcp_version_mismatch", phase: "inspect" });
   expect(found.remedy).toContain("`mcp<2`");
   expect(found.remedy).toContain("`requirements.txt`");

@@ -10,7 +10,6 @@ import { McpClientError } from "@towpath/mcp/client";
 import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
-import { changedVersions, earlierTime, olderDependencies, tryingEarlier } from "./earlier-versions.ts";
 import { BuildFailure, notIsolated, tooLong } from "./failure.ts";
 import { inspectInPlace } from "./inspect/in-place.ts";
 import {
@@ -23,6 +22,14 @@ import {
 import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
 import type { Installed } from "./install/install.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
+import {
+  type Attempt,
+  changedVersions,
+  isFurther,
+  laterAttempts,
+  otherVersions,
+  tryingAgain,
+} from "./second-attempt.ts";
 
 export type Builder = {
   /**
@@ -160,45 +167,45 @@ class Build {
     log("install", "result", "Reused from the preview");
   }
 
-  /** If what the dependencies released since breaks the server, those of its time are tried. */
+  /** If what the dependencies released since breaks the server, others are tried. */
   async #makeAndInspect(): Promise<BuildResult> {
-    const { log, isPackage } = this.#request;
     const made = await this.#makeLayers(null);
     try {
       return await this.#inspect(made);
     } catch (error) {
-      const { plan, madeAt } = made;
-      const asOf = earlierTime(error, { plan, madeAt, now: new Date() });
-      if (asOf === null || madeAt === null || !(error instanceof BuildFailure)) throw error;
-      this.#isRepeating = true;
-      log("inspect", "step", [error.diagnosis.title, error.diagnosis.detail, tryingEarlier(madeAt)].join("\n"));
-      const earlier = await this.#makeEarlier(asOf);
-      if (earlier === null || earlier.layers.dependencies === made.layers.dependencies) throw error;
-      const changed = changedVersions(earlier.exact, made.exact, `${error.diagnosis.title} ${error.diagnosis.detail}`);
-      const result = await this.#inspect(earlier).catch((again: unknown) => {
-        if (!(again instanceof BuildFailure)) throw again;
-        log("inspect", "step", `With those versions it doesn't start either: ${again.diagnosis.title}.`);
-        throw error;
-      });
-      this.#warn("inspect", olderDependencies(error, { madeAt, changed, plan, isPackage }));
-      return result.ok ? { ...result, warnings: this.#warnings } : result;
-    }
-  }
-
-  /** Null where the index can't tell what it had at that time, or those versions can't be installed. */
-  async #makeEarlier(asOf: Date): Promise<MadeLayers | null> {
-    try {
-      return await this.#makeLayers(asOf);
-    } catch (error) {
       if (!(error instanceof BuildFailure)) throw error;
-      this.#request.log("inspect", "step", `Those can't be installed: ${error.diagnosis.title}.`);
-      return null;
+      const { title, detail } = error.diagnosis;
+      for (const attempt of laterAttempts(error, { ...made, now: new Date() })) {
+        this.#isRepeating = true;
+        this.#request.log("inspect", "step", [title, detail, tryingAgain(attempt)].join("\n"));
+        const result = await this.#tryWith(attempt, made, error);
+        if (result !== null) return result;
+      }
+      throw error;
     }
   }
 
-  #makeLayers(asOf: Date | null): Promise<MadeLayers> {
+  /** Null if the server doesn't start so either, or the versions can't be had. @throws BuildFailure that tells more */
+  async #tryWith(attempt: Attempt, first: MadeLayers, error: BuildFailure): Promise<BuildResult | null> {
+    const { log, isPackage } = this.#request;
+    const failed = (why: string) => (again: unknown) => {
+      if (!(again instanceof BuildFailure) || isFurther(again)) throw again;
+      log("inspect", "step", `${why}: ${again.diagnosis.title}.`);
+      return null;
+    };
+    const made = await this.#makeLayers(attempt).catch(failed("Those versions can't be installed"));
+    if (made === null || made.layers.dependencies === first.layers.dependencies) return null;
+    const result = await this.#inspect(made).catch(failed("With those versions it doesn't start either"));
+    if (result === null) return null;
+    const { title, detail } = error.diagnosis;
+    const changed = changedVersions(made.exact, first.exact, `${title} ${detail}`);
+    this.#warn("inspect", otherVersions(error, attempt, { changed, plan: first.plan, isPackage }));
+    return result.ok ? { ...result, warnings: this.#warnings } : result;
+  }
+
+  #makeLayers(attempt: Attempt | null): Promise<MadeLayers> {
     return makeLayers({
-      ...{ request: this.#request, config: this.#config, limits: this.#limits, signal: this.#signal, asOf },
+      ...{ request: this.#request, config: this.#config, limits: this.#limits, signal: this.#signal, attempt },
       ...{ driver: this.#driver, layers: this.#layers },
       log: this.#logOnce,
       warn: (phase, warning) => this.#warn(phase, warning),

@@ -4,11 +4,14 @@ import type { SandboxError } from "@towpath/runtime";
 /** Ends a build with a diagnosis for its users. Never leaves this package: `build` turns it into a result. */
 export class BuildFailure extends Error {
   readonly diagnosis: Diagnosis;
+  /** A requirement with which the same code may work, such as `mcp<2`; null when none is known. */
+  readonly requirement: string | null;
 
-  constructor(diagnosis: Diagnosis, cause?: unknown) {
+  constructor(diagnosis: Diagnosis, cause?: unknown, requirement: string | null = null) {
     super(diagnosis.title, { cause });
     this.name = "BuildFailure";
     this.diagnosis = diagnosis;
+    this.requirement = requirement;
   }
 }
 

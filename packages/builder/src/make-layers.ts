@@ -11,8 +11,9 @@ import { commandOf, type Programs } from "./inspect/try-programs.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { type Installed, installLayers } from "./install/install.ts";
 import { findPython } from "./plan/find-python.ts";
-import type { Plan } from "./plan/plan.ts";
+import { type Plan, requiring } from "./plan/plan.ts";
 import { planSource } from "./plan/plan-source.ts";
+import type { Attempt } from "./second-attempt.ts";
 
 export type MakeInput = {
   readonly request: BuildRequest;
@@ -21,8 +22,8 @@ export type MakeInput = {
   readonly driver: RuntimeDriver;
   readonly layers: Pick<LayerCache, "find">;
   readonly signal: AbortSignal;
-  /** Packages that the index got later don't count; null: all of today. */
-  readonly asOf: Date | null;
+  /** Null: the dependencies as they are required, of today. */
+  readonly attempt: Attempt | null;
   /** For the phases before the installation, which logs to the request. */
   readonly log: BuildLogSink;
   readonly warn: (phase: BuildPhase, warning: BuildWarning) => void;
@@ -41,13 +42,15 @@ type Planned = { readonly plan: Plan; readonly pythonVersion: string; readonly s
 
 /** Fetches the source, plans and installs. Leaves nothing but the layers. @throws BuildFailure */
 export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
-  const { request, limits, driver, timed, asOf } = input;
+  const { request, limits, driver, timed, attempt } = input;
+  const asOf = attempt?.kind === "as-of" ? attempt.asOf : null;
   const { buildId, organizationId, log } = request;
   const { install, diskBytes, freeBytes } = limits;
   const workspace = await driver.openBuild({ buildId, organizationId, limits: install, diskBytes, freeBytes });
   try {
     const fetched = await timed("fetch", () => fetchSource(input, workspace.directory("source")));
-    const { plan, pythonVersion, source } = await timed("plan", () => planWithin(input, fetched));
+    const { plan: stated, pythonVersion, source } = await timed("plan", () => planWithin(input, fetched));
+    const plan = attempt?.kind === "requirement" ? requiring(stated, attempt.requirement) : stated;
     const memory = new ResolutionMemory(input.config.dataDirectory, limits.resolutionMs);
     const installed = await timed("install", () =>
       installLayers({

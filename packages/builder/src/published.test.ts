@@ -76,8 +76,8 @@ const further: readonly Published[] = [
   },
   {
     package: "mcp-server-say-hello==0.1.3",
-    shape: "code for mcp 1 that requires no version",
-    expected: { code: "mcp_version_mismatch", says: "mcp<2" },
+    shape: "low-level server for mcp 1 that requires no version",
+    expected: { tools: ["say_hello"] },
   },
   {
     package: "arithmo-mcp-server==0.1.0",
@@ -86,7 +86,7 @@ const further: readonly Published[] = [
   },
   {
     package: "whois-mcp-server==0.1.5",
-    shape: "two console scripts, and another major version of the SDK: built with that of its time",
+    shape: "two console scripts, and another major version of the SDK, with which it is built",
     expected: { tools: ["mcp_whois_query"] },
   },
 ];

@@ -89,9 +89,9 @@ export const stages: readonly Stage[] = [
   {
     name: "unit",
     title: "Packages and processes",
-    // Beside the other lanes one worker fewer: as much at the same time as without them.
+    // Some wait more than they work, and the other lanes end earlier.
     run: (output, isAlone) =>
-      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 2)]),
+      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 3)]),
     lane: "packages",
   },
   {

@@ -4,7 +4,7 @@ import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import type { HarnessStatus } from "@towpath/runtime";
 import { diagnosis } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
-import { outsideCauses } from "./outside-causes.ts";
+import { olderFramework, outsideCauses } from "./outside-causes.ts";
 
 type Failed = Extract<HarnessStatus, { state: "failed" }>;
 
@@ -44,6 +44,12 @@ export function diagnoseHarness(status: Failed, server: InspectedServer): Diagno
     },
     { file: status.file, line: status.line, excerpt: status.traceback, ...fixOf(status, server) },
   );
+}
+
+/** A requirement with which the code may work; null when none is known. */
+export function requirementFor({ code, candidates, module }: Failed): string | null {
+  if (code === "mcp_version_mismatch") return candidates[0] ?? null;
+  return code === "keyword_removed" ? olderFramework(module) : null;
 }
 
 /** What can be done about it without changing the code. */

@@ -42,9 +42,13 @@ export const outsideCauses = {
   },
 } satisfies Partial<Record<Failed["code"], { readonly title: Text; readonly remedy: Text }>>;
 
+/** The last releases that took what later ones refuse. */
+export const olderFramework = (module: string | null): string => (module === "fastmcp" ? "fastmcp<3" : "mcp<2");
+
 function keywordRemedy({ module, candidates }: Failed): string {
   const keyword = `\`${candidates[0] ?? "the argument"}\``;
-  const pin = module === "fastmcp" ? "`fastmcp<3`" : "the release of `mcp` that it was written for, such as `mcp<2`";
+  const older = `\`${olderFramework(module)}\``;
+  const pin = module === "fastmcp" ? older : `the release of \`mcp\` that it was written for, such as ${older}`;
   return `Remove ${keyword} from the call: here, address, path and log level are the platform's. Or require ${pin}.`;
 }
 

@@ -21,7 +21,7 @@ import {
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink, BuildRequest } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
-import { diagnoseHarness } from "../diagnose/harness.ts";
+import { diagnoseHarness, requirementFor } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -233,7 +233,8 @@ function startFailure(
   output: Transcript,
 ): BuildFailure {
   const { server, limits } = input;
-  if (result.status !== null) return new BuildFailure(diagnoseHarness(result.status, server));
+  const { status } = result;
+  if (status !== null) return new BuildFailure(diagnoseHarness(status, server), undefined, requirementFor(status));
   const lastLines = output.lastLines();
   if (result.cause === "timeout") {
     return new BuildFailure(diagnoseStartTimeout(server.entryFile, limits.startMs, lastLines));

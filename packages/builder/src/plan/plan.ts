@@ -86,6 +86,18 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   };
 }
 
+/** The same plan with one more requirement. Pure. */
+export function requiring(plan: Plan, requirement: string): Plan {
+  const { dependencies, inputDigest: digest } = plan;
+  return {
+    ...plan,
+    dependencies: { ...dependencies, requirements: [...dependencies.requirements, requirement] },
+    inputDigest: createHash("sha256")
+      .update(JSON.stringify([digest, requirement]))
+      .digest("hex"),
+  };
+}
+
 /**
  * `requires-python` of the file that lists the dependencies, else that of the project. uv writes it into every lock and
  * rejects any other Python: a lock that was made for fewer versions than the project allows limits them too.

@@ -11,6 +11,7 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
   "steps of a build whose start is in the log": [
     ...["build/failBuild", "build/holdBuilds", "build/keepBuild", "build/releaseBuild", "build/requeueLostBuilds"],
     ...["build/takeBuild", "build/takeNextBuild", "deployment/createDeployment"],
+    ...["deployment/withdrawDeployment"],
   ],
   "reports of hosts and clean-up": [
     ...["host-isolation/recordHostIsolation", "host-storage/recordHostStorage", "retention/sweepRows"],

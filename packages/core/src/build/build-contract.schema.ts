@@ -133,6 +133,7 @@ export type Diagnosis = z.infer<typeof diagnosisSchema>;
 const buildWarningCodes = [
   "python_replaced",
   "older_dependencies",
+  "requirement_added",
   "bridged",
   "nothing_offered",
   "incomplete",

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { changedVersions, earlierTime } from "./earlier-versions.ts";
+import { isThorough } from "../../../tests/thorough.ts";
 import { BuildFailure, diagnosis } from "./failure.ts";
+import { changedVersions, laterAttempts } from "./second-attempt.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { planOf } from "./testing/plan-of.ts";
 import { repository } from "./testing/tarball.ts";
@@ -43,15 +44,54 @@ test("BLD-3 the failure with today's versions is told where those of its day don
   expect(neither.text).toContain("With those versions it doesn't start either");
   const unpublished = await workshop.tryBuild({}, commit(gone, "2001-01-01T12:00:00Z"));
   expect(unpublished.result).toMatchObject({ ok: false, diagnosis: { phase: "inspect" } });
-  expect(unpublished.text).toContain("Those can't be installed");
+  expect(unpublished.text).toContain("Those versions can't be installed");
   const today = await workshop.tryBuild({}, commit(gone));
   expect(today.result).toMatchObject({ ok: false });
   expect(today.text).not.toContain("trying those of");
 });
 
-test("BLD-3 earlier versions are tried only for an old source without a lock, and for failures that they may mend", () => {
-  const failure = (code: "import_failed" | "variable_missing") =>
-    new BuildFailure(diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "" }));
+const forMcp1 = `
+import os
+from mcp.server.fastmcp import FastMCP
+mcp = FastMCP("Old")
+
+@mcp.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+`;
+
+test("BLD-3 BLD-16 code for mcp 1 that requires no version is built with it, however new, and its author is told", async () => {
+  const { result, log, text } = await workshop.tryBuild({ "server.py": forMcp1, "requirements.txt": "mcp\n" });
+  if (!result.ok) throw new Error(text);
+  expect(result.manifest?.tools.map(({ tool_name }) => tool_name)).toEqual(["add"]);
+  const [{ code, title, detail, remedy } = { code: "", title: "", detail: "", remedy: "" }, ...others] =
+    result.warnings;
+  expect([code, title, others]).toEqual([
+    ...["requirement_added", "The server needs mcp<2, which its requirements don't say", []],
+  ]);
+  expect(detail).toMatch(/with `mcp<2` it does: mcp 1\.[\d.]+ \(today \d/);
+  expect(remedy).toContain("Require `mcp<2` in `requirements.txt` and push");
+  expect(log.filter(({ phase, kind }) => phase === "plan" && kind === "result")).toHaveLength(1);
+
+  // What it lacks besides is what its author hears.
+  const lacking = `${forMcp1}\nkey = os.environ["SHOP_KEY"]\n`;
+  const second = await workshop.tryBuild({ "server.py": lacking, "requirements.txt": "mcp\n" });
+  expect(second.result).toMatchObject({
+    ok: false,
+    diagnosis: { code: "variable_missing", fix: { kind: "variables", names: ["SHOP_KEY"] } },
+  });
+});
+
+test.runIf(isThorough)("BLD-16 code that passes what FastMCP 3 refuses is built with an older one", async () => {
+  const code = `from fastmcp import FastMCP\nmcp = FastMCP("Old", port=9000)\n@mcp.tool\ndef add(a: int) -> int:\n    return a\n`;
+  const { result, text } = await workshop.tryBuild({ "server.py": code, "requirements.txt": "fastmcp\n" });
+  if (!result.ok) throw new Error(text);
+  expect(result.warnings.map(({ title }) => title).join()).toContain("fastmcp<3");
+});
+
+test("BLD-3 other versions are tried only without a lock, those of its day for an old source, and for failures that they may mend", () => {
+  const failure = (code: "import_failed" | "variable_missing", requirement: string | null = null) =>
+    new BuildFailure(diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "" }), undefined, requirement);
   const now = new Date("2026-11-23T00:00:00Z");
   const madeAt = new Date("2025-05-01T10:00:00Z");
   const plan = planOf({ "requirements.txt": "fastmcp\n" });
@@ -59,12 +99,16 @@ test("BLD-3 earlier versions are tried only for an old source without a lock, an
     "pyproject.toml": '[project]\nname = "a"\nversion = "1"\ndependencies = ["fastmcp"]\n',
     "uv.lock": 'version = 1\n[[package]]\nname = "fastmcp"\n',
   });
-  expect(earlierTime(failure("import_failed"), { plan, madeAt, now })).toEqual(new Date("2025-05-02T10:00:00Z"));
-  expect(earlierTime(failure("variable_missing"), { plan, madeAt, now })).toBeNull();
-  expect(earlierTime(new Error("of the platform"), { plan, madeAt, now })).toBeNull();
-  expect(earlierTime(failure("import_failed"), { plan: locked, madeAt, now })).toBeNull();
-  expect(earlierTime(failure("import_failed"), { plan, madeAt: null, now })).toBeNull();
-  expect(earlierTime(failure("import_failed"), { plan, madeAt: new Date("2026-11-22T00:00:00Z"), now })).toBeNull();
+  const old = { kind: "as-of", asOf: new Date("2025-05-02T10:00:00Z"), madeAt };
+  const named = { kind: "requirement", requirement: "mcp<2" };
+  expect(laterAttempts(failure("import_failed"), { plan, madeAt, now })).toEqual([old]);
+  expect(laterAttempts(failure("import_failed", "mcp<2"), { plan, madeAt, now })).toEqual([named, old]);
+  expect(laterAttempts(failure("import_failed", "mcp<2"), { plan, madeAt: null, now })).toEqual([named]);
+  expect(laterAttempts(failure("variable_missing"), { plan, madeAt, now })).toEqual([]);
+  expect(laterAttempts(new Error("of the platform"), { plan, madeAt, now })).toEqual([]);
+  expect(laterAttempts(failure("import_failed", "mcp<2"), { plan: locked, madeAt, now })).toEqual([]);
+  const yesterday = new Date("2026-11-22T00:00:00Z");
+  expect(laterAttempts(failure("import_failed"), { plan, madeAt: yesterday, now })).toEqual([]);
 });
 
 test("BLD-3 of the versions that differ those come first that the failure names, then those whose interface may differ", () => {

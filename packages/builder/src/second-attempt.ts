@@ -1,0 +1,113 @@
+import type { BuildWarning, DiagnosisCode } from "@towpath/core/build/contract";
+import { BuildFailure } from "./failure.ts";
+import type { Plan } from "./plan/plan.ts";
+
+// A server whose dependencies aren't pinned may have been broken by what they released since it was written. Then it is
+// tried with the release that the failure names, and with what the index had when its source was made
+// (docs/decisions/049-dependencies-of-their-time.md).
+
+/** How the dependencies differ from today's. */
+export type Attempt =
+  /** One more requirement, such as `mcp<2`. */
+  | { readonly kind: "requirement"; readonly requirement: string }
+  /** Packages that the index got later don't count. */
+  | { readonly kind: "as-of"; readonly asOf: Date; readonly madeAt: Date };
+
+/** What a dependency causes that lacks today what it had. */
+const brokenSince: ReadonlySet<DiagnosisCode> = new Set([
+  ...(["module_missing", "import_failed", "factory_failed", "lifespan_failed"] as const),
+  ...(["mcp_version_mismatch", "keyword_removed", "dependency_mismatch", "exited_early", "protocol_error"] as const),
+]);
+
+/** Whether other versions of dependencies may mend it. */
+const mayBeMended = (error: unknown): error is BuildFailure =>
+  error instanceof BuildFailure && brokenSince.has(error.diagnosis.code);
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What to try, in order, with a server that doesn't start. Empty where nothing of this is a way out. Pure. */
+export function laterAttempts(
+  error: unknown,
+  { plan, madeAt, now }: { readonly plan: Plan; readonly madeAt: Date | null; readonly now: Date },
+): readonly Attempt[] {
+  if (!mayBeMended(error) || plan.dependencies.kind === "uv-lock") return [];
+  const { requirement } = error;
+  // A day after the source was made, when all files of a release are there.
+  const asOf = madeAt === null ? null : new Date(madeAt.getTime() + dayMs);
+  const isOld = asOf !== null && now.getTime() - asOf.getTime() > dayMs;
+  return [
+    ...(requirement === null ? [] : [{ kind: "requirement", requirement } as const]),
+    ...(isOld && madeAt !== null ? [{ kind: "as-of", asOf, madeAt } as const] : []),
+  ];
+}
+
+/** What a second failure tells the author: more than the first, if the server has come further. */
+export const isFurther = (again: BuildFailure): boolean => again.diagnosis.phase === "inspect" && !mayBeMended(again);
+
+type Version = { readonly name: string; readonly version: string };
+
+/** Whether a text names a package, or a module in it. Part of a longer name is another one. */
+const names = (text: string, name: string) => new Set(text.toLowerCase().match(/[a-z0-9_-]+/g)).has(name);
+
+const versions = (exact: string): Version[] =>
+  [...exact.matchAll(/^([A-Za-z0-9][\w.-]*)==([^\s;]+)/gm)].map(([, name = "", version = ""]) => ({ name, version }));
+
+const majorOf = (version: string) => /^\d+(?:\.\d+)?/.exec(version)?.[0].replace(/^([1-9]\d*)\..*/, "$1");
+
+const maxNamed = 5;
+
+/**
+ * Packages that two resolutions have in different versions, as `name 1.2 (today 2.0)`: first those that the failure
+ * names, then those whose interface may differ by their number. Pure.
+ */
+export function changedVersions(then: string, today: string, failure: string): readonly string[] {
+  const newest = new Map(versions(today).map(({ name, version }) => [name, version]));
+  const changed = versions(then).flatMap(({ name, version }) => {
+    const other = newest.get(name);
+    if (other === undefined || other === version) return [];
+    const weight = (names(failure, name) ? 2 : 0) + (majorOf(other) === majorOf(version) ? 0 : 1);
+    return [{ text: `${name} ${version} (today ${other})`, weight }];
+  });
+  return changed.toSorted((a, b) => b.weight - a.weight).map(({ text }) => text);
+}
+
+const dayOf = (time: Date) => time.toISOString().slice(0, 10);
+
+/** Why the same server is started once more. */
+export const tryingAgain = (attempt: Attempt): string =>
+  attempt.kind === "requirement"
+    ? `Trying again with ${attempt.requirement}, if the requirements allow it.`
+    : `It may have been broken by newer versions of what it depends on: trying those of ${dayOf(attempt.madeAt)}.`;
+
+/** `isPackage`: nobody here can pin them. `changed`: versions that differ from today's. */
+type Found = { readonly changed: readonly string[]; readonly plan: Plan; readonly isPackage: boolean };
+
+/** Of a server that runs with versions that are not today's. */
+export function otherVersions(error: BuildFailure, attempt: Attempt, found: Found): BuildWarning {
+  const { changed, plan, isPackage } = found;
+  const today = `With today's versions it doesn't start (${error.diagnosis.title}), with`;
+  const named = changed.slice(0, maxNamed).join(", ");
+  const more = changed.length > maxNamed ? `, and ${changed.length - maxNamed} more` : "";
+  const which = changed.length === 0 ? "" : `: ${named}${more}`;
+  const file = `\`${plan.dependencies.file ?? "requirements.txt"}\``;
+  if (attempt.kind === "requirement") {
+    return {
+      code: "requirement_added",
+      title: `The server needs ${attempt.requirement}, which its requirements don't say`,
+      detail: `${today} \`${attempt.requirement}\` it does${which}.`,
+      remedy: isPackage
+        ? `Choose a newer version of the package when there is one, or tell its author to require \`${attempt.requirement}\`.`
+        : `Require \`${attempt.requirement}\` in ${file} and push: until then each build tries today's versions first, which takes longer.`,
+    };
+  }
+  const day = dayOf(attempt.madeAt);
+  const when = isPackage ? "this version was published" : "the commit was made";
+  return {
+    code: "older_dependencies",
+    title: `The server runs with dependencies of ${day}`,
+    detail: `${today} those of ${day}, when ${when}, it does${which}. Flaws that were mended since are in them.`,
+    remedy: isPackage
+      ? "Choose a newer version of the package when there is one, or tell its author which dependencies to pin."
+      : `Make the server work with today's versions, or pin those that it needs in ${file} (or commit a uv.lock), and push.`,
+  };
+}
