@@ -41,15 +41,16 @@ export function AddVariables({
     // Of several, or without a text, those that exist keep theirs.
     const described = description && variables.filled.length === 1 ? { description } : {};
     const choices = { environments: [...environments], sensitive, ...described };
-    await run(async () => {
+    const isSaved = await run(async () => {
       const secrets = variables.filled.map((each) => ({ ...each, ...choices }));
       await saveVariables({ data: { ...projectKey, secrets } });
       variables.clear();
       setDescription("");
       setEnvironments(secretEnvironments);
       setSensitive(true);
-      await onAdded();
     });
+    // The form takes the next ones meanwhile.
+    if (isSaved) await onAdded();
   };
   return (
     <form
