@@ -32,10 +32,12 @@ export async function inspectInPlace(input: Omit<InspectInput, "driver">): Promi
 }
 
 async function startInTime({ request, server, layers, signal }: Omit<InspectInput, "driver">) {
+  if (request.startInPlace === null) return null;
+  request.log("inspect", "step", "Server: starting where it will run, as its dependencies are known.");
   const late = AbortSignal.timeout(startWithinMs);
   try {
     const built = { layers, program: server.program };
-    return (await request.startInPlace?.(built, AbortSignal.any([signal, late]))) ?? null;
+    return await request.startInPlace(built, AbortSignal.any([signal, late]));
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) return null;
