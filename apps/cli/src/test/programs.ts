@@ -52,7 +52,7 @@ const endedWith = (status: number, args: readonly string[]): Failure => ({
   message: `Ended with status ${status}. What it printed is above.`,
 });
 
-export async function together(...parts: Promise<Totals>[]): Promise<Totals> {
+export async function together(...parts: (Totals | Promise<Totals>)[]): Promise<Totals> {
   const all = await Promise.all(parts);
   return {
     passed: all.reduce((sum, { passed }) => sum + passed, 0),

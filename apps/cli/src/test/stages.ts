@@ -36,7 +36,7 @@ async function thoroughly(output: Output): Promise<Totals> {
   const packages = await vitest(output, "vitest.config.ts", files, env);
   const harness = await pytest(output, harnessTests, env);
   const instances = await vitest(output, "tests/vitest.config.ts", [], env);
-  return together(...[packages, harness, instances].map((totals) => Promise.resolve(totals)));
+  return together(packages, harness, instances);
 }
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);

@@ -80,11 +80,18 @@ export async function newestBuildOf(db: Queryable, branchId: string) {
   return row;
 }
 
+/** The attempt of a worker at a build. */
+type Fence = { readonly buildId: string; readonly attempt: number };
+
+/** Condition for what a worker writes while it builds: its attempt is still the current one (BLD-1). */
+export const isCurrentAttempt = ({ buildId, attempt }: Fence) =>
+  and(eq(build.id, buildId), eq(build.status, "building"), eq(build.attempt, attempt));
+
 /**
  * Condition for a worker's update: the status may become `to`, and the worker's attempt is still the current one
  * (BLD-1).
  */
-export const ofAttempt = (fence: { readonly buildId: string; readonly attempt: number }, to: BuildStatus) =>
+export const ofAttempt = (fence: Fence, to: BuildStatus) =>
   and(eq(build.id, fence.buildId), inArray(build.status, [...expectedBefore(to)]), eq(build.attempt, fence.attempt));
 
 /** The phase of the last line of a build's log. */

@@ -1,6 +1,6 @@
 /** For other entities of core. Checks no access, so it isn't exported from the package. */
 
-export { noteInBuildLog, ofAttempt, selectBuilds } from "./build.store.ts";
+export { isCurrentAttempt, noteInBuildLog, ofAttempt, selectBuilds } from "./build.store.ts";
 export type { BuildView } from "./build.view.ts";
 export { buildView, findBuildView } from "./build.view.ts";
 export { type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";

@@ -1,9 +1,9 @@
 import { build } from "@towpath/db/schema";
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { enqueueReport } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
-import { ofAttempt } from "./build.store.ts";
+import { isCurrentAttempt, ofAttempt } from "./build.store.ts";
 import type { BuildTimings, Diagnosis } from "./build-contract.schema.ts";
 import { storableDiagnosis } from "./stored-build.ts";
 
@@ -20,7 +20,7 @@ export async function keepBuild(call: {
   const kept = await ctx.db
     .update(build)
     .set({ updatedAt: sql`now()` })
-    .where(and(eq(build.id, input.buildId), eq(build.status, "building"), eq(build.attempt, input.attempt)))
+    .where(isCurrentAttempt(input))
     .returning({ id: build.id });
   return kept.length === 1;
 }

@@ -1,11 +1,11 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, project, recordedAnswers } from "@towpath/db/schema";
 import type { RecordedAnswers } from "@towpath/mcp/manifest";
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { environmentOf } from "../branch/index.ts";
 import type { BuildManifest, BuildTimings, BuildWarning, Layers, Program } from "../build/build-contract.schema.ts";
-import { storableWarning } from "../build/internal.ts";
+import { isCurrentAttempt, storableWarning } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
@@ -47,14 +47,11 @@ export async function createDeployment(call: { ctx: Context; input: BuildOutcome
     const [current] = await tx
       .select({ id: build.id, projectId: build.projectId, branchId: build.branchId })
       .from(build)
-      .where(isCurrent(input))
+      .where(isCurrentAttempt(input))
       .for("no key update");
     return current ? deploymentOf(tx, ctx, current) : null;
   });
 }
-
-const isCurrent = ({ buildId, attempt }: BuildOutcome) =>
-  and(eq(build.id, buildId), eq(build.status, "building"), eq(build.attempt, attempt));
 
 function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
   return ctx.db.transaction(async (tx) => {
@@ -69,7 +66,7 @@ function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
         timings: input.timings,
         updatedAt: sql`now()`,
       })
-      .where(isCurrent(input))
+      .where(isCurrentAttempt(input))
       .returning({ id: build.id });
     if (stored.length === 0) return false;
     await storeRecording(tx, input);

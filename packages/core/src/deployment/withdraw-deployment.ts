@@ -1,6 +1,7 @@
 import { build, deployment, route } from "@towpath/db/schema";
 import { and, eq, notExists } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
+import { isCurrentAttempt } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 
 /**
@@ -13,13 +14,9 @@ export async function withdrawDeployment(call: {
 }): Promise<void> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  const { buildId, attempt } = input;
+  const { buildId } = input;
   await ctx.db.transaction(async (tx) => {
-    const [current] = await tx
-      .select({ id: build.id })
-      .from(build)
-      .where(and(eq(build.id, buildId), eq(build.status, "building"), eq(build.attempt, attempt)))
-      .for("no key update");
+    const [current] = await tx.select({ id: build.id }).from(build).where(isCurrentAttempt(input)).for("no key update");
     if (!current) return;
     const routed = tx.select().from(route).where(eq(route.deploymentId, deployment.id));
     const removed = await tx
