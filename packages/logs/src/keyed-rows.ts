@@ -22,8 +22,8 @@ export type KeyedRows = {
 };
 
 /**
- * Whether a page of some users' or clients' calls is best read by an index of finished days: a minute that has such a row
- * has many more of others. Null: it isn't, or the first day of the period has no index yet.
+ * Whether a page of some users' or clients' calls, or of a rare target's, is best read by an index of finished days: a
+ * minute that has such a row has many more of others. Null: it isn't, or the first day of the period has no index yet.
  */
 export async function keyedRows(pool: Pool, query: LogQuery, period: Window): Promise<KeyedRows | null> {
   const { principals = [], clientName, session } = query;

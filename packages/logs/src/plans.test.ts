@@ -132,6 +132,8 @@ test("LOG-5 users, and callers of rare tools, are found by an index of finished 
   const few: Partial<LogQueryInput>[] = [
     { principals: ["user:7"], search: "tool_7" },
     { principals: ["user:7"], toolName: "rare" },
+    { principals: ["user:7"], withoutProtocol: true },
+    { toolName: "rare" },
     { principals: ["user:7", "user:14"], offset: 50 },
     { principals: ["user:7"], endDate: new Date(Date.now() - 5 * 86_400_000), limit: 20, offset: 5 },
     { clientName: "cursor", toolName: "rare" },

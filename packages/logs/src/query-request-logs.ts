@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { asksForCallers, callerWindows } from "./caller-windows.ts";
+import { asksForCallers, asksForSeries, callerWindows } from "./caller-windows.ts";
 import { intersectionOf, type Period } from "./found-windows.ts";
 import { type KeyedRows, keyCondition, keyedRows } from "./keyed-rows.ts";
 import { locateRows, type Window } from "./locate-rows.ts";
@@ -43,7 +43,7 @@ export async function queryRequestLogs(pool: Pool, input: LogQueryInput): Promis
   const query = logQuerySchema.parse(input);
   const now = Date.now();
   const period = { ...periodOf(query, now), now };
-  const keyed = asksForCallers(query) ? await keyedRows(pool, query, period) : null;
+  const keyed = await keyedRows(pool, query, period);
   const rows = (keyed && (await pageOfKeyed(pool, query, period, keyed))) ?? (await pageByWindows(pool, query, period));
   return {
     data: rows.slice(0, query.limit).map(toEntry),
@@ -87,7 +87,7 @@ async function pageOfKeyed(pool: Pool, query: LogQuery, period: Period, keyed: K
   const isOld = period.to !== null && period.to < keyed.until;
   const whole = { ...query, offset: 0, limit: query.offset + query.limit };
   const newest = { ...period, from: Math.max(period.from, keyed.until) };
-  const newer = isOld ? [] : await pageByWindows(pool, whole, newest, wanted);
+  const newer = isOld ? [] : await pageByWindows(pool, whole, newest, searched && { wanted, found: searched });
   const rows = newer.slice(query.offset);
   if (rows.length >= need) return rows;
   const end = isOld && period.to !== null ? period.to + 1 : keyed.until;
@@ -139,11 +139,16 @@ async function readKeyed(
   return rows;
 }
 
-/**
- * Reads the periods that contain the rows, as far as roll-ups, callers and messages tell. `searched`: for so many matches
- * of a search they are looked for at first, in a short period whose callers match few.
- */
-async function pageByWindows(pool: Pool, query: LogQuery, period: Period, searched?: number): Promise<Row[]> {
+/** Where the newest `wanted` matches of a query's search are, in a period that the one to read is a part of. */
+type Searched = { readonly wanted: number; readonly found: Awaited<ReturnType<typeof searchWindows>> };
+
+/** Reads the periods that contain the rows, as far as roll-ups, callers and messages tell. */
+async function pageByWindows(
+  pool: Pool,
+  query: LogQuery,
+  period: Period,
+  searched: Searched | null = null,
+): Promise<Row[]> {
   const found = query.search || asksForCallers(query) ? await pageOfFound(pool, query, period, searched) : null;
   return found ?? (await page(pool, query, period));
 }
@@ -164,12 +169,20 @@ async function page(pool: Pool, query: LogQuery, period: Period): Promise<Row[]>
 }
 
 /** A page of a search or of some callers' calls; null when `page` finds it faster. */
-async function pageOfFound(pool: Pool, query: LogQuery, period: Period, searched?: number): Promise<Row[] | null> {
+async function pageOfFound(
+  pool: Pool,
+  query: LogQuery,
+  period: Period,
+  searched: Searched | null,
+): Promise<Row[] | null> {
   const need = query.limit + 1;
-  const first = query.search && searched ? searched : query.offset + need;
+  // Callers' calls are counted whatever was called. Twice as many hold a page of what isn't rare among them.
+  const isNarrowed = asksForCallers(query) && (query.withoutProtocol || asksForSeries(query));
+  const first = searched?.wanted ?? (query.offset + need) * (isNarrowed ? 2 : 1);
   for (let wanted = first; ; wanted *= 8) {
+    const known = wanted === first ? (searched?.found ?? null) : null;
     const [texts, called] = await Promise.all([
-      query.search ? searchWindows(pool, query, period, wanted) : null,
+      query.search && known === null ? searchWindows(pool, query, period, wanted) : known,
       asksForCallers(query) ? callerWindows(pool, query, period, wanted) : null,
     ]);
     // Few calls are faster read than searched for.
@@ -178,7 +191,8 @@ async function pageOfFound(pool: Pool, query: LogQuery, period: Period, searched
     if (parts.length === 0) return null;
     const since = Math.max(...parts.map((part) => part.since ?? Number.NEGATIVE_INFINITY));
     const windows = parts.map((part) => part.windows).reduce(intersectionOf);
-    const complete = intersectionOf(windows, [{ from: since, to: null }]);
+    const end = period.to === null ? null : period.to + 1;
+    const complete = intersectionOf(windows, [{ from: Math.max(since, period.from), to: end }]);
     const rows = await readRows(pool, query, complete, query.offset, need, areFew ? undefined : texts?.columns);
     if (rows.length >= need || parts.every((part) => part.since === null)) return rows;
   }
