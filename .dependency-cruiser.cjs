@@ -6,6 +6,8 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: "error",
 const tests = "\\.test\\.tsx?$";
 
 /** Schemas of core: data without verbs, for browsers and packages below core. */
+/** The variables that a source tree names, without a build. */
+const declaredVariables = "^packages/builder/src/plan/declared-variables\\.ts$";
 const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 /** How keys look and are hashed, which core shares with the gateway. */
 const credentials = "^packages/auth/src/credentials/";
@@ -47,7 +49,7 @@ const allowedPackages = {
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
   "apps/forge": ["github", "role"],
-  "apps/cli": ["auth", "db", "mcp", "secrets", coreSchemas, "role", "runner-api"],
+  "apps/cli": ["auth", "db", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
 };
 
 const patternOf = (allowed) => (allowed.startsWith("^") ? allowed : `^packages/${allowed}/`);

@@ -4,6 +4,7 @@ import { type Api, connectApi } from "../instance/api.ts";
 import { callers } from "../settings/auth-mode.ts";
 import { CommandError, dim, print, step } from "../terminal/terminal.ts";
 import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
+import { noteVariables } from "./note-variables.ts";
 import { type DeployOptions, parseDeployOptions } from "./options.ts";
 import { pushDirectory } from "./push-directory.ts";
 
@@ -64,6 +65,7 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
     pushDirectory(directory, { ...remote, overwrite: options.overwrite }),
   );
   if (!project) {
+    await noteVariables(pushed.files, options);
     const { build } = await saveProject(api, target, { name, ...buildSettings(options), authMode, variables });
     if (build?.commitSha === pushed.commitSha) return { build, created: true };
   }

@@ -55,7 +55,7 @@ test("OPS-4 someone else's push is not overwritten silently", async () => {
     await writeFile(`${mine}/server.py`, "x = 1\n");
     await writeFile(`${mine}/old.py`, "");
     const first = await pushDirectory(mine, remote);
-    expect(await pushDirectory(mine, remote)).toEqual({ commitSha: first.commitSha, changed: false });
+    expect(await pushDirectory(mine, remote)).toEqual({ ...first, changed: false });
     await rm(`${mine}/old.py`);
     expect((await pushDirectory(mine, remote)).changed).toBe(true);
 

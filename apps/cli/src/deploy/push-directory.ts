@@ -50,7 +50,8 @@ export type Remote = {
   readonly overwrite: boolean;
 };
 
-export type Pushed = { readonly commitSha: string; readonly changed: boolean };
+/** `files`: what was pushed, from the directory. */
+export type Pushed = { readonly commitSha: string; readonly changed: boolean; readonly files: readonly string[] };
 
 /**
  * Commits the directory as it stands on top of what the repository's branch holds, and pushes it. The directory itself is
@@ -102,7 +103,8 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       );
       await git("push", "--quiet", url, `HEAD:refs/heads/${remote.branch}`);
     }
-    return { commitSha: await git("rev-parse", "HEAD"), changed };
+    const files = (await git("ls-files", "-z")).split("\0").filter((path) => path !== "");
+    return { commitSha: await git("rev-parse", "HEAD"), changed, files };
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);

@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
-import { isolationNotice } from "./preflight.ts";
+import { parseUpOptions } from "./options.ts";
+import { isolationNotice, requireUsablePorts } from "./preflight.ts";
 
 test("RUN-1 `up` says what this machine refuses and each exception that is set", async () => {
   const directory = await shortDirectory();
@@ -27,4 +28,17 @@ test("RUN-1 `up` says what this machine refuses and each exception that is set",
     await rm(directory, { recursive: true, force: true });
   }
   expect(await isolationNotice(socketPath)).toEqual([expect.stringContaining("did not report")]);
+});
+
+test.each([
+  ["--port", "6000"],
+  ["--gateway-port", "10080"],
+  ["--forge-port", "6697"],
+])("OPS-1 a port that browsers refuse is not accepted: %s %s", async (option, port) => {
+  const others = { "--port": "23917", "--gateway-port": "23918", "--forge-port": "23919", [option]: port };
+  const options = parseUpOptions(Object.entries(others).flat(), {});
+  await expect(requireUsablePorts(options, true)).rejects.toThrow(
+    `Browsers refuse to connect to port ${port}. Choose another: ./towpath up ${option} `,
+  );
+  await requireUsablePorts(parseUpOptions(Object.entries({ ...others, [option]: "23920" }).flat(), {}), true);
 });

@@ -34,19 +34,25 @@ async function isFree(host: string, port: number): Promise<boolean> {
   return free;
 }
 
+/** Browsers, and Node's fetch by the same rule, don't connect to some ports (Fetch Standard, 2.9: bad ports). */
+async function isReachable(port: number): Promise<boolean> {
+  const failed = await fetch(`http://127.0.0.1:${port}`, { method: "HEAD" }).catch((error: unknown) => error);
+  return !(failed instanceof TypeError && failed.cause instanceof Error && failed.cause.message === "bad port");
+}
+
 /** @throws CommandError that names the port and the option that changes it. */
-export async function requireFreePorts(options: UpOptions, withForge: boolean): Promise<void> {
+export async function requireUsablePorts(options: UpOptions, withForge: boolean): Promise<void> {
   const wanted: [string, string, number][] = [
     ["--port", options.host, options.port],
     ["--gateway-port", options.gatewayHost, options.gatewayPort],
   ];
   if (withForge) wanted.push(["--forge-port", "127.0.0.1", options.forgePort]);
   for (const [option, host, port] of wanted) {
-    if (!(await isFree(host, port))) {
-      throw new CommandError(
-        `Port ${port} is in use. Stop what uses it, or choose another: ./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`,
-      );
-    }
+    const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
+    if (!(await isFree(host, port)))
+      throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another: ${another}`);
+    if (!(await isReachable(port)))
+      throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);
   }
 }
 

@@ -5,7 +5,7 @@ import { stopLimits } from "@towpath/role";
 import { findRunning, type Identity, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
 import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
-import { isolationNotice, requireFreePorts, requirePrograms } from "./preflight.ts";
+import { isolationNotice, requirePrograms, requireUsablePorts } from "./preflight.ts";
 import { rolesOf, usesRealGitHub } from "./roles.ts";
 import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
@@ -80,7 +80,7 @@ export async function up(args: string[]): Promise<number> {
     throw new CommandError(`Towpath already runs on ${options.dataDirectory} (process ${running.pid}): ${running.url}`);
   }
   requirePrograms();
-  await requireFreePorts(options, !usesRealGitHub(process.env));
+  await requireUsablePorts(options, !usesRealGitHub(process.env));
   const resolves = await resolvesLocalhostNames();
   const identity = await openDataDirectory(options.dataDirectory, resolves ? "host" : "path");
   const serverUrl = serverUrlOf(options, identity.serversBy);

@@ -1,6 +1,6 @@
+import { type DeclaredVariable, declaredVariables, filesWithVariables } from "@towpath/builder/declared-variables";
 import { findOffers, projectDirectories, skippedDirectories } from "@towpath/builder/entrypoints";
 import { projectNameSchema } from "@towpath/core/project/schema";
-import { type DeclaredVariable, declaredVariables, filesWithVariables } from "./declared-variables.ts";
 
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
 

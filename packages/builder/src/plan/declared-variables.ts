@@ -1,7 +1,7 @@
 import { posix } from "node:path";
-import { skippedDirectories } from "@towpath/builder/entrypoints";
 import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
+import { skippedDirectories } from "../entrypoints/index.ts";
 
 /** A variable that a repository names, and the file that does. */
 export type DeclaredVariable = { readonly name: string; readonly file: string };
