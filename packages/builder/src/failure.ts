@@ -6,12 +6,19 @@ export class BuildFailure extends Error {
   readonly diagnosis: Diagnosis;
   /** A requirement with which the same code may work, such as `mcp<2`; null when none is known. */
   readonly requirement: string | null;
+  /** The program ended itself and says why. It may be the right one, so no other is tried. */
+  readonly saysWhy: boolean;
 
-  constructor(diagnosis: Diagnosis, cause?: unknown, requirement: string | null = null) {
+  constructor(
+    diagnosis: Diagnosis,
+    cause?: unknown,
+    { requirement = null, saysWhy = false }: { readonly requirement?: string | null; readonly saysWhy?: boolean } = {},
+  ) {
     super(diagnosis.title, { cause });
     this.name = "BuildFailure";
     this.diagnosis = diagnosis;
     this.requirement = requirement;
+    this.saysWhy = saysWhy;
   }
 }
 

@@ -91,7 +91,9 @@ test.runIf(isThorough)("BLD-16 code that passes what FastMCP 3 refuses is built 
 
 test("BLD-3 other versions are tried only without a lock, those of its day for an old source, and for failures that they may mend", () => {
   const failure = (code: "import_failed" | "variable_missing", requirement: string | null = null) =>
-    new BuildFailure(diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "" }), undefined, requirement);
+    new BuildFailure(diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "" }), undefined, {
+      requirement,
+    });
   const now = new Date("2026-11-23T00:00:00Z");
   const madeAt = new Date("2025-05-01T10:00:00Z");
   const plan = planOf({ "requirements.txt": "fastmcp\n" });

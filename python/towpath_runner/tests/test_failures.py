@@ -223,11 +223,6 @@ def test_BLD_2_factory_failed(start: Start) -> None:
         assert "no luck" in status["message"]
 
 
-def test_BLD_2_factory_that_ends_the_process(start: Start) -> None:
-    status = expect(start, "import sys\ndef create():\n    sys.exit('no config')\n", "server.py:create")
-    assert status["code"] == "factory_failed" and "no config" in status["message"]
-
-
 def test_BLD_2_factory_with_arguments(start: Start) -> None:
     status = expect(start, "\ndef create(region, size=1):\n    pass\n", "server.py:create")
     assert (status["code"], status["line"]) == ("factory_failed", 2)
@@ -296,9 +291,26 @@ def test_BLD_2_starts_what_cannot_be_served(start: Start) -> None:
     assert (status["file"], status["line"]) == ("server.py", 3), status
 
 
-def test_BLD_2_exit_while_loading(start: Start) -> None:
-    status = expect(start, "import sys\nsys.exit(3)\n")
-    assert status["code"] == "import_failed" and "exit status 3" in status["message"]
+#: Where a server ends its process: the file, in which END does it, and the line.
+ENDS = {
+    "import": ("server.py", "import sys\nprint('hello')\nEND\n", 3),
+    "factory": ("server.py:create", "import sys\ndef create():\n    print('hello')\n    END\n", 4),
+    "main": ("server:main", "import sys\ndef main():\n    print('hello')\n    END\n", 4),
+    "lifespan": ("server.py", lifespan("fastmcp", "FastMCP", "mcp", "import sys; print('hello'); END"), 7),
+}
+
+
+@pytest.mark.parametrize("where", ENDS)
+def test_BLD_2_a_server_that_ends_the_process_says_how_and_where(start: Start, where: str) -> None:
+    entrypoint, source, line = ENDS[where]
+    for end, said in (
+        ("sys.exit(3)", "with exit status 3. It printed: hello"),
+        ("raise SystemExit('No config.')", "and says: No config. It printed: hello"),
+        ("sys.exit()", "with exit status 0. It printed: hello"),
+    ):
+        status = expect(start, source.replace("END", end), entrypoint)
+        assert (status["code"], status["file"], status["line"]) == ("exited_early", "server.py", line), status
+        assert status["message"] == f"`server.py` line {line} ends the process before there is a server, {said}"
 
 
 def test_BLD_2_text_that_is_not_unicode_does_not_break_the_status(start: Start) -> None:

@@ -169,8 +169,8 @@ def _variable_missing(names: list[str], text: str) -> Failure:
     return Failure("variable_missing", message, candidates=names)
 
 
-#: Lines of a traceback that tell less than its last one.
-_FRAME = re.compile(r"Traceback \(most recent|^\s*File \"|^\s*[\^~]+\s*$|^ {4}\S")
+#: Lines that tell less than those around them: of a traceback all but its last one, and uvicorn's that the lifespan failed.
+_FRAME = re.compile(r"Traceback \(most recent|^\s*File \"|^\s*[\^~]+\s*$|^ {4}\S|Application startup failed\. Exiting")
 
 
 def _said(text: str) -> str:
@@ -182,9 +182,13 @@ def _said(text: str) -> str:
 def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     if not isinstance(error, SystemExit):
         return None
-    status = f" Its message: {error.code}" if isinstance(error.code, str) else f" (exit status {error.code or 0})"
-    quoted = f" It printed: {_said(printed())}" if printed().strip() else " It printed nothing."
-    message = f"`{entrypoint.shown}` exited before there was a server.{status}{quoted}"
+    file, line = place_of(error, entrypoint.root)
+    where = f"`{file}` line {line}" if file else f"`{entrypoint.shown}`"
+    # Python prints any other value, and exits with status 1.
+    is_status = error.code is None or isinstance(error.code, int)
+    how = f"with exit status {error.code or 0}" if is_status else f"and says: {_said(str(error.code)) or 'nothing'}"
+    quoted = f"It printed: {_said(printed())}" if _said(printed()) else "It printed nothing." if is_status else ""
+    message = f"{where} ends the process before there is a server, {how.removesuffix('.')}. {quoted}".strip()
     # What argparse, click and typer exit with when arguments are wrong.
     is_usage = error.code == 2 or (error.code in (0, None) and "usage:" in printed().lower())
-    return Failure("arguments_missing" if is_usage else "import_failed", message)
+    return Failure("arguments_missing" if is_usage else "exited_early", message)

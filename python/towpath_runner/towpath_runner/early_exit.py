@@ -68,7 +68,7 @@ def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure 
         raise SystemExit(status)
     except SystemExit as error:
         failure = diagnose(error, entrypoint, "lifespan_failed")
-        return None if failure.code == "lifespan_failed" else failure
+        return None if failure.code == "exited_early" else failure
 
 
 class Restart:

@@ -62,12 +62,11 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
   }
 }
 
-type ServerExit = { readonly exit: Exit | null; readonly lastLines: readonly string[]; readonly entrypoint: string };
+type ServerExit = { readonly exit: Exit | null; readonly lastLines: readonly string[]; readonly file: string };
 
 /** For a server that exited without a status from the harness. */
-export function diagnoseServerExit({ exit, lastLines, entrypoint }: ServerExit, limits: BuildLimits): Diagnosis {
+export function diagnoseServerExit({ exit, lastLines, file }: ServerExit, limits: BuildLimits): Diagnosis {
   const excerpt = lastLines.length === 0 ? null : lastLines.join("\n");
-  const file = entrypoint.split(":")[0] ?? null;
   if (exit?.reason === "out-of-memory") {
     return diagnosis(
       {
@@ -100,7 +99,7 @@ export function diagnoseServerExit({ exit, lastLines, entrypoint }: ServerExit, 
       phase: "inspect",
       title: "The server exited instead of serving",
       detail: `Its process exited ${how} before it answered MCP. ${excerpt === null ? "It printed nothing." : "Its last lines are below."}`,
-      remedy: `Remove from ${file ?? "the file"} whatever ends the process (sys.exit, os._exit, a crash in native code): it must define the server and keep running.`,
+      remedy: `Remove from ${file} whatever ends the process (sys.exit, os._exit, a crash in native code): it must define the server and keep running.`,
     },
     { file, excerpt },
   );

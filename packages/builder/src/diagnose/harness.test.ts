@@ -59,6 +59,16 @@ test.each<[string, Status, { title: string; remedy: string }]>([
     failed("arguments_missing", "It printed: the following arguments are required: --db-path"),
     { title: "The program needs other arguments", remedy: "Settings → Build" },
   ],
+  [
+    "an exit in the code",
+    failed("exited_early", "`server.py` line 3 ends the process before there is a server"),
+    { title: "The program ends itself", remedy: "What it says is the reason" },
+  ],
+  [
+    "an end without a server",
+    failed("exited_early", "`demo` ended before it started a server.", { traceback: null }),
+    { title: "The program ended without starting a server", remedy: "Set the entrypoint" },
+  ],
 ])("BLD-2 the remedy is true: %s", (_what, status, expected) => {
   const found = diagnoseHarness(status, server);
   expect(found).toMatchObject({ code: status.code, phase: "inspect", detail: status.message });

@@ -27,7 +27,8 @@ const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
   native_library_missing: outsideCauses.native_library_missing.title,
   host_unreachable: outsideCauses.host_unreachable.title,
   read_only: outsideCauses.read_only.title,
-  exited_early: () => "The program ended without starting a server",
+  exited_early: (status) =>
+    endsItself(status) ? "The program ends itself" : "The program ended without starting a server",
   arguments_missing: outsideCauses.arguments_missing.title,
 };
 
@@ -45,6 +46,9 @@ export function diagnoseHarness(status: Failed, server: InspectedServer): Diagno
     { file: status.file, line: status.line, excerpt: status.traceback, ...fixOf(status, server) },
   );
 }
+
+/** By an exit in its code, rather than by coming to its end: then it may be the right program, and say what it lacks. */
+export const endsItself = ({ code, traceback }: Failed): boolean => code === "exited_early" && traceback !== null;
 
 /** A requirement with which the code may work; null when none is known. */
 export function requirementFor({ code, candidates, module }: Failed): string | null {
@@ -98,6 +102,9 @@ function remedyOf(status: Failed, server: InspectedServer): string {
     case "arguments_missing":
       return outsideCauses[status.code].remedy(status);
     case "exited_early":
+      if (endsItself(status)) {
+        return `What it says is the reason. Give it what it asks for: variables under Settings → Environment variables, or arguments under Settings → Build. Or change the code${where}: a server must keep running.`;
+      }
       return "Set the entrypoint under Settings → Build to what starts the server. If it starts one only with arguments, such as a subcommand, set those too, and build again.";
     case "import_failed":
       return `Make ${server.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Move code that only runs the file directly under \`if __name__ == "__main__":\`.`;

@@ -21,7 +21,7 @@ import {
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink, BuildRequest } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
-import { diagnoseHarness, requirementFor } from "../diagnose/harness.ts";
+import { diagnoseHarness, endsItself, requirementFor } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -83,7 +83,7 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
     // The connection may close a moment before the exit is known.
     await Promise.race([handle.exited, new Promise((resolve) => setTimeout(resolve, 500))]);
     if (exit !== null) {
-      const end = { exit, lastLines: output.lastLines(), entrypoint: server.program.entrypoint };
+      const end = { exit, lastLines: output.lastLines(), file: server.entryFile };
       throw new BuildFailure(diagnoseServerExit(end, limits), error);
     }
     throw new BuildFailure(
@@ -234,14 +234,15 @@ function startFailure(
 ): BuildFailure {
   const { server, limits } = input;
   const { status } = result;
-  if (status !== null) return new BuildFailure(diagnoseHarness(status, server), undefined, requirementFor(status));
+  if (status !== null) {
+    const more = { requirement: requirementFor(status), saysWhy: endsItself(status) };
+    return new BuildFailure(diagnoseHarness(status, server), undefined, more);
+  }
   const lastLines = output.lastLines();
   if (result.cause === "timeout") {
     return new BuildFailure(diagnoseStartTimeout(server.entryFile, limits.startMs, lastLines));
   }
-  return new BuildFailure(
-    diagnoseServerExit({ exit: result.exit, lastLines, entrypoint: server.program.entrypoint }, limits),
-  );
+  return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, file: server.entryFile }, limits));
 }
 
 export function logStart(log: BuildLogSink, startMs: number, where: string): void {

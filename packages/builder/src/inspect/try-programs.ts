@@ -10,7 +10,7 @@ const withoutServer: ReadonlySet<string> = new Set([
 
 /** Whether the program is the wrong one, rather than broken. */
 const startsNoServer = (error: unknown): error is BuildFailure =>
-  error instanceof BuildFailure && withoutServer.has(error.diagnosis.code);
+  error instanceof BuildFailure && withoutServer.has(error.diagnosis.code) && !error.saysWhy;
 
 /** As in a terminal. */
 export const commandOf = (program: Program): string =>
