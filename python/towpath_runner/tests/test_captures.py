@@ -107,6 +107,24 @@ if __name__ == "__main__":
     asyncio.run(main())
 """
 
+#: A framework under another name, as packages have it that bring it along.
+VENDORED = """
+import fastmcp
+
+class FastMCP:
+    def __init__(self, name):
+        self.original = fastmcp.FastMCP(name)
+        self.tool, self.http_app = self.original.tool, self.original.http_app
+
+    async def run_async(self):
+        raise AssertionError("it was run")
+"""
+
+START = """
+def start():
+    asyncio.run(main())
+"""
+
 SCRIPTS = "[console_scripts]\ndemo-server = pkg.cli:main\n"
 OTHERS = "demo-admin = pkg.cli:migrate\ndemo-server-check = pkg.cli:check\n"
 PACKAGE = {"pkg/__init__.py": "", "pkg/resource.py": RESOURCE}
@@ -130,6 +148,14 @@ CASES = {
         "pkg",
         "mcp1",
         "mcp-lowlevel",
+    ),
+    "framework_that_the_package_brings_along": (
+        PACKAGE
+        | {"pkg/_vendor/fastmcp/server/server.py": VENDORED}
+        | {"pkg/cli.py": ASYNC.replace("from fastmcp", "import asyncio\nfrom ._vendor.fastmcp.server.server") + START},
+        "pkg.cli:start",
+        "fastmcp4",
+        "fastmcp",
     ),
     "function_of_a_module": (PACKAGE | {"pkg/cli.py": LOWLEVEL_2 + STDIO}, "pkg.cli:start", "mcp2", "mcp-lowlevel"),
     "async_function_of_a_file": ({"server.py": ASYNC}, "server.py:main", "fastmcp2", "fastmcp"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from towpath_runner.environment import SESSION_IDLE_SECONDS
-from towpath_runner.kinds import ASGI, FASTMCP, SDK_FASTMCP, SDK_LOWLEVEL, SDK_SERVER
+from towpath_runner.kinds import ASGI, FASTMCP, SDK_FASTMCP, SDK_LOWLEVEL, SDK_SERVER, framework_prefix
 
 #: An ASGI app is served as it is and must have this path itself.
 MCP_PATH = "/mcp"
@@ -49,12 +50,11 @@ def _sdk_fastmcp(server: Any) -> Any:
 
 
 def _sdk_server(server: Any, kept: Mapping[str, Any]) -> Any:
-    from mcp.server.transport_security import TransportSecuritySettings
-
+    security = _module_of(server, "mcp.server.transport_security")
     return _call(
         server.streamable_http_app,
         streamable_http_path=MCP_PATH,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
         session_idle_timeout=SESSION_IDLE_SECONDS,
         **kept,
     )
@@ -67,13 +67,13 @@ def _sdk_lowlevel(server: Any) -> Any:
 def _wrap_lowlevel(server: Any) -> Any:
     """mcp 1 has no app for its low-level server; this one is like the app of its FastMCP."""
     try:
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        manager_of = _module_of(server, "mcp.server.streamable_http_manager").StreamableHTTPSessionManager
     except ImportError:
         return _bridge(server)
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    manager = _call(StreamableHTTPSessionManager, app=server, session_idle_timeout=SESSION_IDLE_SECONDS)
+    manager = _call(manager_of, app=server, session_idle_timeout=SESSION_IDLE_SECONDS)
 
     class Endpoint:
         """A class, because Route treats functions as request handlers and anything else as an app."""
@@ -87,6 +87,11 @@ def _wrap_lowlevel(server: Any) -> Any:
             yield
 
     return Starlette(routes=[Route(MCP_PATH, endpoint=Endpoint())], lifespan=lifespan)
+
+
+def _module_of(server: Any, name: str) -> Any:
+    """A module of the server's framework, which its package may have brought along."""
+    return importlib.import_module(framework_prefix(server) + name)
 
 
 def _call(function: Callable[..., Any], **wanted: Any) -> Any:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from towpath_runner.capture import Capture, NoStream, no_streams
+from towpath_runner.kinds import split_vendored
 from towpath_runner.request_id import carry_into_sessions
 
 _RUN_METHODS = (
@@ -40,7 +41,7 @@ class StartedWhileLoading(BaseException):
 
 
 class ImportGuard:
-    """A meta path finder that patches the modules in its table after they have run."""
+    """A meta path finder that patches the modules in its table after they have run, also where packages bring them along."""
 
     def __init__(self) -> None:
         self._loading = False
@@ -68,7 +69,7 @@ class ImportGuard:
         self._loading = False
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> Any:
-        patch = self._patches.get(fullname)
+        patch = self._patches.get(split_vendored(fullname)[1])
         if patch is None:
             return None
         for finder in sys.meta_path:

@@ -83,7 +83,6 @@ def _attribute(value: object, name: str) -> Any:
 
 def _skip_component_sign_in() -> None:
     """FastMCP 3 and newer list tools with an `auth` of their own only to authorized callers, except over stdio."""
-    context = sys.modules.get("fastmcp.server.context")
-    set_transport = getattr(context, "set_transport", None)
-    if callable(set_transport):
-        set_transport("stdio")
+    for name, module in list(sys.modules.items()):
+        if name.endswith("fastmcp.server.context") and callable(set_transport := getattr(module, "set_transport", None)):
+            set_transport("stdio")

@@ -27,16 +27,38 @@ _SERVERS = (
     ("Server", "mcp.server", SDK_LOWLEVEL),
 )
 
+#: What packages that bring a framework along have above it, such as `demo._vendor.fastmcp.server`.
+_VENDORED = re.compile(r"^(?:\w+\.)+_?vendor(?:ed)?\.")
+
 _FACTORY_NAME = re.compile(r"(create|make|build|get|new)_?.*(server|app|mcp)|(server|app|mcp)_?factory", re.IGNORECASE)
+
+
+def split_vendored(module: str) -> tuple[str, str]:
+    """What is above a module that a package brings along, with a dot at its end, or nothing; and its usual name."""
+    found = _VENDORED.match(module)
+    above = found.group() if found else ""
+    return above, module.removeprefix(above)
 
 
 def kind_of(value: object) -> str | None:
     """The kind to serve `value` as; None if it can't be served."""
+    known = _framework_of(value)
+    return known[0] if known is not None else ASGI if is_asgi(value) else None
+
+
+def framework_prefix(server: object) -> str:
+    """What is above the modules of a server's framework: see `split_vendored`."""
+    known = _framework_of(server)
+    return "" if known is None else known[1]
+
+
+def _framework_of(value: object) -> tuple[str, str] | None:
     for base in type(value).__mro__:
+        above, usual = split_vendored(base.__module__)
         for name, module, kind in _SERVERS:
-            if base.__name__ == name and base.__module__.startswith(module):
-                return kind
-    return ASGI if is_asgi(value) else None
+            if base.__name__ == name and usual.startswith(module):
+                return kind, above
+    return None
 
 
 def is_factory(value: object) -> bool:

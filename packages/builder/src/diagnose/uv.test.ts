@@ -68,7 +68,14 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
   [
     "a directory that does not exist",
     "error: Distribution not found at: file:///app/src/local",
-    { code: "requirements_not_found" },
+    { code: "requirements_not_found", says: "`requirements.txt` points to `local`, which the commit doesn't have" },
+  ],
+  [
+    "a dependency that needs another Python than the project says",
+    `error: No solution found when resolving dependencies
+  cause: Because the current Python version (3.11.7) does not satisfy Python>=3.13,<3.15 and ha-mcp==8.7.0 depends on Python>=3.13,<3.15, we can conclude that ha-mcp==8.7.0 cannot be used.
+         And because only ha-mcp<=8.7.0 is available and run-ha-mcp depends on ha-mcp==8.7.0, we can conclude that your requirements are unsatisfiable.`,
+    { code: "python_unavailable", says: "ha-mcp==8.7.0 requires Python >=3.13,<3.15" },
   ],
   [
     "an index that refuses connections",
@@ -160,4 +167,36 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
   expect(`${found.title} ${found.detail}`).toContain(expected.says ?? "");
   for (const part of [found.title, found.detail, found.remedy]) expect(part).not.toBe("");
   if (output !== "") expect(found.excerpt).toContain(output.trim().split("\n")[0]?.trim());
+});
+
+test.each([
+  [
+    "that the commit lacks",
+    "error: Distribution not found at: file:///app/src/libs/shared%20code",
+    "`[tool.uv.sources]` of `pyproject.toml` points to `libs/shared code`, which the commit doesn't have",
+    "Commit it (it may be ignored by Git, or a submodule), correct the path in `[tool.uv.sources]`, or remove the entry",
+  ],
+  [
+    "beside the repository",
+    "error: Distribution not found at: file:///app/shared",
+    "points to `../shared`, of which a build has nothing",
+    "Move it into the repository",
+  ],
+  ["of a machine", "error: Distribution not found at: file:///srv/shared", "points to `/srv/shared`", "Move it into"],
+  [
+    "without a project",
+    "error: Failed to build `shared @ file:///app/src/libs`\n  cause: `/app/src/libs` does not appear to be a Python project, as neither `pyproject.toml` nor `setup.py` are present in the directory",
+    "points to `libs`, which has neither",
+    "correct the path in `[tool.uv.sources]`",
+  ],
+  [
+    "of a workspace without it",
+    "error: Failed to parse entry: `shared`\n  cause: `shared` references a workspace in `tool.uv.sources` (e.g., `shared = { workspace = true }`), but is not a workspace member",
+    "`shared = { workspace = true }`",
+    "root directory under Settings",
+  ],
+])("BLD-2 the path of a dependency is named, and the table that has it: one %s", (_what, output, says, remedy) => {
+  const found = diagnoseUv(output, { file: "pyproject.toml", pythonVersion: "3.11.7" });
+  expect(found.detail).toContain(says);
+  expect(found.remedy).toContain(remedy);
 });

@@ -1,16 +1,7 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { diagnosis } from "../failure.ts";
-
-export type UvContext = {
-  /** The file that lists the dependencies, relative to the root directory; null when there is none. */
-  readonly file: string | null;
-  readonly pythonVersion: string;
-};
-
-type Rule = { readonly pattern: RegExp; readonly say: (match: RegExpExecArray, context: UvContext) => Parts };
-type Parts = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & { readonly file?: string | null };
-
-const place = ({ file }: UvContext) => (file === null ? "the dependencies" : `\`${file}\``);
+import { pathRules } from "./uv-paths.ts";
+import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
 
 /** The first match counts, so the most specific ones come first. Messages are those of uv 0.5 to 0.13. */
 const rules: readonly Rule[] = [
@@ -67,8 +58,8 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /requires? Python\s?([<>=!~][^\s,]{0,50}(?:,[<>=!~][^\s,]{0,50}){0,9})|requested Python version \([^)\n]{0,100}\) does not satisfy Python([<>=!~]\S{0,50})/,
-    say: (match, context) => pythonMismatch(match[1] ?? match[2] ?? null, context),
+      /requires? Python\s?([<>=!~][^\s,]{0,50}(?:,[<>=!~][^\s,]{0,50}){0,9})|(?:requested|current) Python version \([^)\n]{0,100}\) does not satisfy Python([<>=!~][^\s,]{0,50}(?:,[<>=!~][^\s,]{0,50}){0,9})(?: and (\S{1,200}) depends on Python)?/,
+    say: (match, context) => pythonMismatch(match[1] ?? match[2] ?? null, context, match[3]),
   },
   {
     pattern: /No solution found when resolving|requirements are unsatisfiable/,
@@ -79,6 +70,7 @@ const rules: readonly Rule[] = [
       remedy: `Loosen or drop one of the conflicting versions in ${place(context)} (\`uv lock\` or \`uv pip compile\` shows the same error on your machine).`,
     }),
   },
+  ...pathRules,
   {
     pattern:
       /(?:Failed to build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) .{0,500}build)/,
@@ -96,8 +88,7 @@ const rules: readonly Rule[] = [
     say: (match, context) => invalidFile(match[1] ?? match[2] ?? context.file ?? "the requirements"),
   },
   {
-    pattern:
-      /Error parsing included file in `(?:[^`\n]{0,500}\/)?([^`/\n]{1,255})`|File not found|Distribution not found at|does not exist/,
+    pattern: /Error parsing included file in `(?:[^`\n]{0,500}\/)?([^`/\n]{1,255})`|File not found|does not exist/,
     say: (match, context) => ({
       code: "requirements_not_found",
       title: "A file the dependencies refer to doesn't exist",
@@ -157,10 +148,10 @@ const lockedForOther = (range: string, { pythonVersion }: UvContext): Parts => (
   file: "uv.lock",
 });
 
-const pythonMismatch = (range: string | null, { pythonVersion }: UvContext): Parts => ({
+const pythonMismatch = (range: string | null, { pythonVersion }: UvContext, by = "A package"): Parts => ({
   code: "python_unavailable",
   title: `The dependencies don't support Python ${pythonVersion}`,
-  detail: range === null ? "A package doesn't support this Python." : `A package requires Python ${range}.`,
+  detail: range === null ? `${by} doesn't support this Python.` : `${by} requires Python ${range}.`,
   remedy:
     "Set `.python-version`, or `requires-python` in pyproject.toml, to a version that they support and that this platform has.",
 });

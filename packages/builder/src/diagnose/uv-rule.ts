@@ -1,0 +1,14 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
+
+export type UvContext = {
+  /** The file that lists the dependencies, relative to the root directory; null when there is none. */
+  readonly file: string | null;
+  readonly pythonVersion: string;
+};
+
+/** What uv printed, and what it says of the project. */
+export type Rule = { readonly pattern: RegExp; readonly say: (match: RegExpExecArray, context: UvContext) => Parts };
+export type Parts = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & { readonly file?: string | null };
+
+/** Where the dependencies are listed, for a sentence. */
+export const place = ({ file }: UvContext) => (file === null ? "the dependencies" : `\`${file}\``);
