@@ -44,6 +44,7 @@ test("RUN-1 a build step sees its own volumes, one user per organization, the op
     { host: "/usr", inside: "/opt/python", writable: false },
     { host: "/usr/bin/uv", inside: "/opt/uv/uv", writable: false },
     { host: expect.stringMatching(/\/layer\.py$/), inside: "/opt/towpath-build/layer.py", writable: false },
+    { host: expect.stringMatching(/\/uv\.toml$/), inside: "/etc/uv/uv.toml", writable: false },
     { host: "/etc/own-ca.pem", inside: "/etc/ssl/towpath-operator.pem", writable: false },
     { host: "/s/source/servers/one", inside: "/app/src", writable: false },
     { host: "/s/deps", inside: "/app/.venv", writable: true },

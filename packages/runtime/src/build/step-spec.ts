@@ -26,6 +26,8 @@ export const buildImage = {
 
 const certificates = "/etc/ssl/towpath-operator.pem";
 const layerScript = fileURLToPath(new URL("./layer.py", import.meta.url));
+/** In a sandbox, all that uv reads beside the project's own settings. */
+const uvSettings = fileURLToPath(new URL("./uv.toml", import.meta.url));
 
 /** The files of a build step on this host. Absolute paths. */
 export type StepFiles = {
@@ -72,6 +74,7 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
       pythonMount(python),
       readOnly(files.uv, buildImage.uv),
       readOnly(layerScript, buildImage.layerScript),
+      readOnly(uvSettings, "/etc/uv/uv.toml"),
       ...(ca === undefined ? [] : [readOnly(ca, certificates)]),
       ...step.volumes.map(({ volume, subPath, path, access }) => ({
         host: files.volumes[volume] + (subPath === undefined ? "" : `/${subPath}`),
