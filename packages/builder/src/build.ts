@@ -20,7 +20,6 @@ import {
   logManifest,
 } from "./inspect/inspect.ts";
 import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
-import type { Installed } from "./install/install.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
 import {
   type Attempt,
@@ -66,7 +65,7 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 }
 
 /** Layers, and what an inspection must know of the server in them. */
-type Built = Programs & Pick<Installed, "layers" | "reusesDependencies">;
+type Built = Programs & { readonly layers: Layers };
 
 /** What is known of a server whose layers are taken over. */
 const takenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
@@ -132,7 +131,7 @@ class Build {
       return null;
     }
     this.#logTakenOver(layers);
-    return { layers, reusesDependencies: true, server: takenOver(this.#request), others: [] };
+    return { layers, server: takenOver(this.#request), others: [] };
   }
 
   async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
@@ -213,12 +212,12 @@ class Build {
     });
   }
 
-  async #inspect({ layers, reusesDependencies, ...programs }: Built): Promise<BuildResult> {
+  async #inspect({ layers, ...programs }: Built): Promise<BuildResult> {
     const { log } = this.#request;
     const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
     const { server, inspection } = await this.#timed("inspect", async () => {
       const { server } = programs;
-      const inspection = reusesDependencies ? await inspectInPlace({ ...common, server }) : null;
+      const inspection = await inspectInPlace({ ...common, server });
       if (inspection !== null) return { server, inspection };
       return await tryPrograms(programs, (server) => inspectServer({ ...common, server }), log);
     });

@@ -44,8 +44,8 @@ export type BuildRequest = {
   /** Environment of the server during inspection: secrets and TOWPATH_CLOUD_* (RUN-4). */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Starts the server where it will run, so that a change of code alone starts it once: there an interpreter waits that
-   * has imported its packages. Resolves to null when it doesn't start there. Null: not for this build.
+   * Starts the server where it will run, so that a build starts it once; after a change of code alone an interpreter
+   * waits there that has imported its packages. Resolves to null when it doesn't start there. Null: not for this build.
    */
   readonly startInPlace:
     | ((

@@ -2,13 +2,13 @@ import { McpClientError } from "@towpath/mcp/client";
 import { type InspectInput, type Inspection, inspectRunning, logManifest, logStart } from "./inspect.ts";
 import { startWarnings } from "./warnings.ts";
 
-/** Longer than any start from imported packages takes. A slower server is inspected as usual, with the usual limits. */
-const startWithinMs = 10_000;
+/** Longer than most packages take to import. A slower server is inspected as usual, with the usual limits. */
+const startWithinMs = 20_000;
 const listWithinMs = 5_000;
 
 /**
- * Inspects a server where it will run, whose packages have been inspected before. Null when that tells too little: it
- * doesn't start, answer or list there, or does its own sign-in. Then `inspectServer` finds out why.
+ * Inspects a server where it will run. Null when that tells too little: it doesn't start, answer or list there, or does
+ * its own sign-in. Then `inspectServer` finds out why.
  */
 export async function inspectInPlace(input: Omit<InspectInput, "driver">): Promise<Inspection | null> {
   const { request, limits } = input;
@@ -33,7 +33,7 @@ export async function inspectInPlace(input: Omit<InspectInput, "driver">): Promi
 
 async function startInTime({ request, server, layers, signal }: Omit<InspectInput, "driver">) {
   if (request.startInPlace === null) return null;
-  request.log("inspect", "step", "Server: starting where it will run, as its dependencies are known.");
+  request.log("inspect", "step", "Server: starting where it will run.");
   const late = AbortSignal.timeout(startWithinMs);
   try {
     const built = { layers, program: server.program };

@@ -31,8 +31,6 @@ export type Installed = {
   readonly layers: Layers;
   /** The exact versions as in a requirements file, or a digest of the lock. */
   readonly exact: string;
-  /** Whether the dependency layer is one of an earlier build. */
-  readonly reusesDependencies: boolean;
 };
 
 export type MadeLayer = { readonly digest: string; readonly reused: boolean };
@@ -53,9 +51,9 @@ export async function installLayers(input: InstallInput): Promise<Installed> {
   const [dependencies, code] = results;
   if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
   input.log("install", "result", resultOf(dependencies.value, code.value));
-  const { digest, exact, reused: reusesDependencies } = dependencies.value;
+  const { digest, exact } = dependencies.value;
   const layers = { pythonVersion: input.pythonVersion, dependencies: digest, code: code.value.digest };
-  return { layers, exact, reusesDependencies };
+  return { layers, exact };
 }
 
 function resultOf(dependencies: MadeLayer & { readonly packages: number }, code: MadeLayer): string {
