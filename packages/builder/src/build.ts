@@ -24,6 +24,7 @@ import { type MadeLayers, makeLayers } from "./make-layers.ts";
 import {
   type Attempt,
   changedVersions,
+  isBeyond,
   isFurther,
   laterAttempts,
   otherVersions,
@@ -174,28 +175,30 @@ class Build {
     } catch (error) {
       if (!(error instanceof BuildFailure)) throw error;
       const { title, detail } = error.diagnosis;
+      let furthest = error;
       for (const attempt of laterAttempts(error, { ...made, now: new Date() })) {
         this.#isRepeating = true;
         this.#request.log("inspect", "step", [title, detail, tryingAgain(attempt)].join("\n"));
         const result = await this.#tryWith(attempt, made, error);
-        if (result !== null) return result;
+        if (result !== null && !(result instanceof BuildFailure)) return result;
+        if (result !== null && isBeyond(attempt, result)) furthest = result;
       }
-      throw error;
+      throw furthest;
     }
   }
 
-  /** Null if the server doesn't start so either, or the versions can't be had. @throws BuildFailure that tells more */
-  async #tryWith(attempt: Attempt, first: MadeLayers, error: BuildFailure): Promise<BuildResult | null> {
+  /** The failure if the server doesn't start so either; null if such versions can't be had. @throws BuildFailure that tells more */
+  async #tryWith(attempt: Attempt, first: MadeLayers, error: BuildFailure): Promise<BuildResult | BuildFailure | null> {
     const { log, isPackage } = this.#request;
     const failed = (why: string) => (again: unknown) => {
       if (!(again instanceof BuildFailure) || isFurther(again)) throw again;
       log("inspect", "step", `${why}: ${again.diagnosis.title}.`);
-      return null;
+      return again;
     };
     const made = await this.#makeLayers(attempt).catch(failed("Those versions can't be installed"));
-    if (made === null || made.layers.dependencies === first.layers.dependencies) return null;
+    if (made instanceof BuildFailure || made.layers.dependencies === first.layers.dependencies) return null;
     const result = await this.#inspect(made).catch(failed("With those versions it doesn't start either"));
-    if (result === null) return null;
+    if (result instanceof BuildFailure) return result;
     const { title, detail } = error.diagnosis;
     const changed = changedVersions(made.exact, first.exact, `${title} ${detail}`);
     this.#warn("inspect", otherVersions(error, attempt, { changed, plan: first.plan, isPackage }));

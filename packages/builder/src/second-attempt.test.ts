@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { BuildFailure, diagnosis } from "./failure.ts";
-import { changedVersions, laterAttempts } from "./second-attempt.ts";
+import { changedVersions, isBeyond, laterAttempts } from "./second-attempt.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { planOf } from "./testing/plan-of.ts";
 import { repository } from "./testing/tarball.ts";
@@ -111,6 +111,19 @@ test("BLD-3 other versions are tried only without a lock, those of its day for a
   expect(laterAttempts(failure("import_failed", "mcp<2"), { plan: locked, madeAt, now })).toEqual([]);
   const yesterday = new Date("2026-11-22T00:00:00Z");
   expect(laterAttempts(failure("import_failed"), { plan, madeAt: yesterday, now })).toEqual([]);
+});
+
+test("BLD-3 what is wrong besides is told where the release that the failure names helps that far", () => {
+  const again = (code: "lifespan_failed" | "import_failed", requirement: string | null = null) =>
+    new BuildFailure(diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "" }), undefined, {
+      requirement,
+    });
+  const named = { kind: "requirement", requirement: "mcp<2" } as const;
+  const old = { kind: "as-of", asOf: new Date(), madeAt: new Date() } as const;
+  expect(isBeyond(named, again("lifespan_failed"))).toBe(true);
+  expect(isBeyond(named, again("import_failed"))).toBe(false);
+  expect(isBeyond(named, again("lifespan_failed", "fastmcp<3"))).toBe(false);
+  expect(isBeyond(old, again("lifespan_failed"))).toBe(false);
 });
 
 test("BLD-3 of the versions that differ those come first that the failure names, then those whose interface may differ", () => {

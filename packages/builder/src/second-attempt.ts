@@ -44,6 +44,13 @@ export function laterAttempts(
 /** What a second failure tells the author: more than the first, if the server has come further. */
 export const isFurther = (again: BuildFailure): boolean => again.diagnosis.phase === "inspect" && !mayBeMended(again);
 
+/** Of a server whose modules could be loaded. */
+const afterLoading: ReadonlySet<DiagnosisCode> = new Set(["factory_failed", "lifespan_failed", "exited_early"]);
+
+/** Whether the release that the first failure names is what it needs, and something else is wrong besides. */
+export const isBeyond = (attempt: Attempt, again: BuildFailure): boolean =>
+  attempt.kind === "requirement" && again.requirement === null && afterLoading.has(again.diagnosis.code);
+
 type Version = { readonly name: string; readonly version: string };
 
 /** Whether a text names a package, or a module in it. Part of a longer name is another one. */

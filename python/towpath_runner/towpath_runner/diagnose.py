@@ -46,6 +46,7 @@ def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Fa
         dependency_mismatch,
         native_library_missing,
         _module,
+        _caught,
         _variable,
         read_only,
         _looked_up,
@@ -124,6 +125,21 @@ def _module(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
         return Failure("dependency_mismatch", message, module=error.name, candidates=[owner.partition(" ")[0]])
     message = f"No module named `{error.name}`: {where} imports it, but it is not installed and not in the repository."
     return Failure("module_missing", message, module=error.name)
+
+
+def _caught(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    """For code that catches what a dependency's release causes, and then exits or raises an error of its own."""
+    reason = error.__cause__ or (error.__context__ if isinstance(error, SystemExit) else None)
+    seen = {id(error)}
+    while reason is not None and id(reason) not in seen:
+        for rule in (sdk_version_mismatch, keyword_removed, dependency_mismatch):
+            failure = rule(reason, entrypoint)
+            if failure is not None:
+                file, line = place_of(reason, entrypoint.root)
+                return replace(failure, file=file, line=line)
+        seen.add(id(reason))
+        reason = reason.__cause__ or reason.__context__
+    return None
 
 
 def _variable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:

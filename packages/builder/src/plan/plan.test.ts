@@ -151,6 +151,12 @@ test("BLD-3 the dependency layer depends on the code only when something is buil
     usesTree: false,
     project: { mode: "path", name: "my-server", version: "1.2", importRoots: ["", "src", "python"] },
   });
+  const script = `${pure}[project.scripts]\nshop = "shop_server.main:run"\n`;
+  const elsewhere = planOf({ "pyproject.toml": script, "shop-server/main.py": "" }, { entrypoint: "shop" });
+  expect(elsewhere).toMatchObject({ usesTree: true, project: { mode: "build" } });
+  expect(elsewhere.notes.map(({ text }) => text).join()).toContain("its modules are elsewhere in the repository");
+  const there = planOf({ "pyproject.toml": script, "src/shop_server/main.py": "" }, { entrypoint: "shop" });
+  expect(there).toMatchObject({ usesTree: false, project: { mode: "path" } });
   expect(planOf({ "requirements.txt": "-e .\nfastmcp\n" }).usesTree).toBe(true);
   expect(planOf({ "requirements.txt": "fastmcp # see ./docs\n" }).usesTree).toBe(false);
 });

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { posix } from "node:path";
 import type { BuildLogKind, Program } from "@towpath/core/build/contract";
+import { hasCode } from "../entrypoints/named-program.ts";
 import type { BuildContext } from "./build-context.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import { chooseProgram, type OtherProgram } from "./choose-program.ts";
@@ -11,7 +13,10 @@ export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
 
 /** How the project's own package becomes importable without putting its code into the dependency layer. */
 type ProjectInstall = {
-  /** `path`: its directories are added to the import path. `build`: it must be built (native code). */
+  /**
+   * `path`: its directories are added to the import path. `build`: it must be built, because it has native code, or
+   * because its modules have other names or places in the repository.
+   */
   readonly mode: "none" | "path" | "build";
   readonly name: string | null;
   readonly version: string | null;
@@ -59,13 +64,13 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     note,
   );
   const project: ProjectInstall = {
-    mode: pyproject?.install ?? "none",
+    mode: isRearranged(facts, files, program) ? "build" : (pyproject?.install ?? "none"),
     name: pyproject?.name ?? null,
     version: pyproject?.version ?? null,
     importRoots: pyproject?.importRoots ?? [""],
     ...(Object.keys(pyproject?.scripts ?? {}).length > 0 && { scripts: pyproject?.scripts ?? {} }),
   };
-  noteProject(project, note);
+  noteProject(project, pyproject?.install === "path", note);
   const usesTree = dependencies.usesTree || project.mode === "build";
   const context = usesTree ? facts.context : null;
   if (context !== null) note({ kind: "step", text: contextNote(context) });
@@ -114,7 +119,15 @@ function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRang
   return { range: `${project},${locked}`, file: "pyproject.toml and uv.lock" };
 }
 
-function noteProject(project: ProjectInstall, note: (note: PlanNote) => void): void {
+/** Whether the package of the console script isn't where it would be imported from: its build backend puts it there. */
+function isRearranged({ paths }: SourceFacts, { pyproject }: ProjectFiles, { entrypoint }: Program): boolean {
+  if (pyproject?.install !== "path" || !Object.hasOwn(pyproject.scripts, entrypoint) || !hasCode(paths)) return false;
+  const [name = ""] = pyproject.scripts[entrypoint]?.split(/[.:]/) ?? [];
+  const places = pyproject.importRoots.map((root) => posix.join(root, name));
+  return ![...paths].some((path) => places.some((place) => path === `${place}.py` || path.startsWith(`${place}/`)));
+}
+
+function noteProject(project: ProjectInstall, isRearranged: boolean, note: (note: PlanNote) => void): void {
   if (project.mode === "path") {
     const roots = project.importRoots.map((root) => (root === "" ? "the root" : root)).join(", ");
     note({
@@ -125,7 +138,7 @@ function noteProject(project: ProjectInstall, note: (note: PlanNote) => void): v
   if (project.mode === "build") {
     note({
       kind: "step",
-      text: `Package ${project.name ?? "of this repository"}: its build backend compiles code, so it is built and installed.`,
+      text: `Package ${project.name ?? "of this repository"}: ${isRearranged ? "its modules are elsewhere in the repository than its console script says" : "its build backend compiles code"}, so it is built and installed.`,
     });
   }
 }
