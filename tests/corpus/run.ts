@@ -1,8 +1,8 @@
 // `./towpath test corpus [NAME …]`: published servers, deployed with nothing but their name. NAME==VERSION also tries one
-// that the list doesn't have. Sources and what is learned are kept in .towpath/corpus, for the servers of the last run;
-// the instance and everything that was installed are removed. A run that was interrupted goes on where it was, at the
-// same commit; servers that are named are always tried. Each is also installed and started by itself: this stage runs
-// strangers' code, which is installed outside a sandbox.
+// that the list doesn't have; as `pypi:NAME==VERSION` where the index has only wheels. Sources and what is learned are kept
+// in .towpath/corpus, for the servers of the last run; the instance and everything that was installed are removed. A run
+// that was interrupted goes on where it was, at the same commit; servers that are named are always tried. Each is also
+// installed and started by itself: this stage runs strangers' code, which is installed outside a sandbox.
 import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const verdictsFile = join(directory, `verdicts-${commit}.jsonl`);
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-async function aloneOf(server: CorpusServer, source: string): Promise<Alone> {
+async function aloneOf(server: CorpusServer, source: string | null): Promise<Alone> {
   const file = join(directory, "alone", `${server.package}.json`);
   const known = await readFile(file, "utf8").catch(() => null);
   if (known !== null) return JSON.parse(known) as Alone;
@@ -33,8 +33,8 @@ async function aloneOf(server: CorpusServer, source: string): Promise<Alone> {
 }
 
 async function verdictOf(instance: TowpathInstance, server: CorpusServer): Promise<Verdict> {
-  const source = join(directory, "sources", server.package);
-  await unpackSource(server.package, source);
+  const unpacked = join(directory, "sources", server.package);
+  const source = (await unpackSource(server.package, unpacked)) ? unpacked : null;
   const alone = await aloneOf(server, source);
   const tried = await tryServer(instance, server, source);
   await mkdir(join(directory, "said"), { recursive: true });

@@ -14,13 +14,16 @@ const newestPython = "3.14";
 /**
  * Unpacks the source distribution of `name==version`, which uv finds on the package index, into `directory`, unless it
  * is there already.
- * @throws Error when the index doesn't have it, or its bytes aren't those that the index names
+ * @returns false when the index has none, only wheels
+ * @throws Error when the index can't be asked, or the bytes aren't those that it names
  */
-export async function unpackSource(requirement: string, directory: string): Promise<void> {
-  if (existsSync(directory)) return;
+export async function unpackSource(requirement: string, directory: string): Promise<boolean> {
+  if (existsSync(directory)) return true;
   const scratch = await mkdtemp(join(tmpdir(), "towpath-corpus-"));
   try {
-    const { url, sha256 } = await findSource(requirement, scratch);
+    const source = await findSource(requirement, scratch);
+    if (source === null) return false;
+    const { url, sha256 } = source;
     const response = await fetch(url);
     const archive = Buffer.from(await response.arrayBuffer());
     if (!response.ok || createHash("sha256").update(archive).digest("hex") !== sha256) {
@@ -33,16 +36,26 @@ export async function unpackSource(requirement: string, directory: string): Prom
     await run("tar", ["--extract", "--file", file, "--directory", unpacked, "--strip-components=1"]);
     await mkdir(join(directory, ".."), { recursive: true });
     await rename(unpacked, directory);
+    return true;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-async function findSource(requirement: string, scratch: string): Promise<{ url: string; sha256: string }> {
+/** Null when the index has only wheels. */
+async function findSource(requirement: string, scratch: string): Promise<{ url: string; sha256: string } | null> {
   const [input, output] = [join(scratch, "wanted.txt"), join(scratch, "pylock.toml")];
   await writeFile(input, `${requirement}\n`);
   const options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--python-version", newestPython];
-  await run("uv", ["pip", "compile", ...options, "--format", "pylock.toml", "--output-file", output, input]);
+  const args = ["pip", "compile", ...options, "--format", "pylock.toml", "--output-file", output, input];
+  const hasSource = await run("uv", args).then(
+    () => true,
+    (error: unknown) => {
+      if (/has no source distribution/.test(String(error))) return false;
+      throw error;
+    },
+  );
+  if (!hasSource) return null;
   const found = /^(?:sdist|archive) = \{ url = "([^"]+)".*sha256 = "([0-9a-f]{64})"/m.exec(
     await readFile(output, "utf8"),
   );

@@ -19,15 +19,16 @@ const answerMs = 60_000;
 
 /**
  * Installs the source as its author's lock or dependencies say, as `uv run` does, starts its command without anything of
- * ours, and lists its tools. What it downloads stays in `scratch`.
+ * ours, and lists its tools. What it downloads stays in `scratch`. Without a source, the package is installed.
  */
-export async function listAlone(server: CorpusServer, source: string, scratch: string): Promise<Alone> {
+export async function listAlone(server: CorpusServer, source: string | null, scratch: string): Promise<Alone> {
   const directory = join(scratch, nameOf(server));
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   await mkdir(scratch, { recursive: true });
-  await cp(source, directory, { recursive: true });
+  if (source === null) await mkdir(directory);
+  else await cp(source, directory, { recursive: true });
   try {
-    const environment = await install(directory, join(scratch, ".uv-cache"));
+    const environment = await install(directory, source === null ? server.package : ".", join(scratch, ".uv-cache"));
     const command = join(environment, "bin", await commandOf(server, directory, environment));
     return { tools: await toolsOf(server, command, directory) };
   } catch (error) {
@@ -46,11 +47,11 @@ async function otherPythons(): Promise<string[]> {
   return newestFirst.map((version) => join(versions, version, "bin", "python"));
 }
 
-async function install(directory: string, cache: string): Promise<string> {
+async function install(directory: string, what: string, cache: string): Promise<string> {
   let first: unknown;
   for (const python of [null, ...(await otherPythons())]) {
     try {
-      return await installWith(directory, python, cache);
+      return await installWith(directory, what, python, cache);
     } catch (error) {
       first ??= error;
       const said = error instanceof Error && "stderr" in error ? String(error.stderr) : "";
@@ -60,7 +61,7 @@ async function install(directory: string, cache: string): Promise<string> {
   throw first;
 }
 
-async function installWith(directory: string, python: string | null, cache: string): Promise<string> {
+async function installWith(directory: string, what: string, python: string | null, cache: string): Promise<string> {
   const environment = join(directory, ".venv");
   await rm(environment, { recursive: true, force: true });
   const env = { ...process.env, VIRTUAL_ENV: environment, UV_CACHE_DIR: cache, UV_PYTHON_DOWNLOADS: "never" };
@@ -70,7 +71,7 @@ async function installWith(directory: string, python: string | null, cache: stri
     await run("uv", ["sync", "--quiet", "--frozen", "--no-dev", "--no-editable", ...chosen], options);
   } else {
     await run("uv", ["venv", "--quiet", ...chosen, environment], options);
-    await run("uv", ["pip", "install", "--quiet", "."], options);
+    await run("uv", ["pip", "install", "--quiet", what], options);
   }
   return environment;
 }

@@ -15,12 +15,17 @@ export type Tried = {
 const maxDeploys = 5;
 
 /**
- * Deploys the source with nothing but a name. Where that fails, sets what the diagnosis asks for and the corpus has
+ * Deploys the source, or the package without one, with nothing but a name. Where that fails, sets what the diagnosis asks for and the corpus has
  * values for, and deploys again.
  */
-export async function tryServer(instance: TowpathInstance, server: CorpusServer, source: string): Promise<Tried> {
+export async function tryServer(
+  instance: TowpathInstance,
+  server: CorpusServer,
+  source: string | null,
+): Promise<Tried> {
   const name = `corpus-${randomBytes(4).toString("hex")}`;
-  const deploys = [await deploy(instance, name, source)];
+  const what = source ?? `pypi:${server.package}`;
+  const deploys = [await deploy(instance, name, what)];
   const missing = new Map(Object.entries(server.environment ?? {}));
   let words = server.arguments ?? [];
   const unasked: string[] = [];
@@ -43,7 +48,7 @@ export async function tryServer(instance: TowpathInstance, server: CorpusServer,
       const option = asksForWords || !isAsked ? words : [];
       if (option.length > 0) words = [];
       const more = option.length > 0 ? [`--args=${option.join(" ")}`] : [];
-      deploys.push(await deploy(instance, name, source, "--rebuild", ...more));
+      deploys.push(await deploy(instance, name, what, ...(source === null ? [] : ["--rebuild"]), ...more));
     }
   } finally {
     await deleteServer(instance, name);
