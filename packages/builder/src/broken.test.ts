@@ -1,6 +1,7 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { pickBuildEnvironment } from "@towpath/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { packageSource } from "./fetch/package-source.ts";
 import { tarball } from "./fetch/tarball.ts";
 import type { BuildRequest } from "./index.ts";
 import { openWorkshop, type Workshop } from "./testing/try-build.ts";
@@ -47,6 +48,13 @@ test("BLD-2 an entrypoint that does not exist", async () => {
   const fix = { kind: "entrypoint", candidates: ["main.py"] };
   expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan", fix });
   expect(found.remedy).toContain("`main.py`");
+});
+
+test("BLD-2 BLD-17 an entrypoint that a package doesn't have: nobody can push one", async () => {
+  const version = { name: "idna", version: "3.10", requiresPython: null, uploadedAt: null };
+  const found = await failure({}, { isPackage: true, openTarball: () => packageSource(version) });
+  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan" });
+  expect(found.remedy).toContain("as the package's documentation says");
 });
 
 test("BLD-2 a syntax error, with file and line", async () => {

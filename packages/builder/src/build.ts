@@ -10,6 +10,7 @@ import { McpClientError } from "@towpath/mcp/client";
 import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
+import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";
 import { BuildFailure, notIsolated, tooLong } from "./failure.ts";
 import { inspectInPlace } from "./inspect/in-place.ts";
 import {
@@ -115,8 +116,9 @@ class Build {
       return await (known === null ? this.#makeAndInspect() : this.#inspect(known));
     } catch (error) {
       signal.throwIfAborted();
-      const diagnosis = this.#diagnose(error);
-      if (diagnosis === null) throw error;
+      const found = this.#diagnose(error);
+      if (found === null) throw error;
+      const diagnosis = this.#request.isPackage ? failureOfPackage(found) : found;
       const { phase, title, detail, remedy } = diagnosis;
       this.#request.log(phase, "error", [title, detail, remedy].join("\n"));
       return { ok: false, diagnosis, timings: this.#timings };
@@ -240,12 +242,15 @@ class Build {
   /** Logs a warning and adds it to the result. */
   #warn(phase: BuildPhase, warning: BuildWarning): void {
     if (this.#warnings.some(({ code }) => code === warning.code && phase === "plan")) return;
-    this.#warnings.push(warning);
-    this.#logWarning(phase, warning);
+    this.#warnings.push(this.#logWarning(phase, warning));
   }
 
-  #logWarning(phase: BuildPhase, { title, detail, remedy }: BuildWarning): void {
+  /** Returns the warning, with what its user can do. */
+  #logWarning(phase: BuildPhase, found: BuildWarning): BuildWarning {
+    const warning = this.#request.isPackage ? warningOfPackage(found) : found;
+    const { title, detail, remedy } = warning;
     this.#request.log(phase, "warning", [title, detail, remedy].join("\n"));
+    return warning;
   }
 
   async #timed<T>(phase: BuildPhase, run: () => Promise<T>): Promise<T> {

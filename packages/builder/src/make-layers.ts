@@ -11,7 +11,7 @@ import { commandOf, type Programs } from "./inspect/try-programs.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { type Installed, installLayers } from "./install/install.ts";
 import { findPython } from "./plan/find-python.ts";
-import { type Plan, requiring } from "./plan/plan.ts";
+import { ofPackage, type Plan, requiring } from "./plan/plan.ts";
 import { planSource } from "./plan/plan-source.ts";
 import type { Attempt } from "./second-attempt.ts";
 
@@ -104,11 +104,12 @@ async function planWithin(input: MakeInput, source: SourceTree): Promise<Planned
 async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> {
   const { config, driver, limits, log, signal, warn } = input;
   const { entrypoint, arguments: words, requirements, rootDirectory } = input.request;
-  const plan = await planSource(
+  const planned = await planSource(
     source,
     { entrypoint, arguments: words, requirements, rootDirectory },
     { timeoutMs: limits.planMs, signal },
   );
+  const plan = input.request.isPackage ? ofPackage(planned) : planned;
   for (const { kind, text } of plan.notes) log("plan", kind, text);
   const { version, from, warning } = await findPython(plan.python, config.defaultPython, driver);
   if (warning !== null) warn("plan", warning);

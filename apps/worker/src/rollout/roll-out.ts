@@ -73,7 +73,7 @@ const isWorthWaiting = ({ code, waitHelps }: RunnerError) => waitHelps && code !
 
 type Explanation = { readonly title: string; readonly remedy: string };
 
-const seeServerLog = "Look at the server log of this deployment, correct the cause and push again.";
+const seeServerLog = "The server log of this deployment says why: correct the cause, then build again.";
 const explanations: Readonly<Partial<Record<RunnerErrorCode, Explanation>>> = {
   start_failed: { title: "The server did not start for its deployment", remedy: seeServerLog },
   ended: { title: "The server exited right after it started", remedy: seeServerLog },

@@ -77,7 +77,7 @@ const rules: readonly Rule[] = [
     say: (_match, context) => ({
       code: "dependency_build_failed",
       title: "A dependency couldn't be built",
-      detail: `A package in ${place(context)} has no wheel for Python ${context.pythonVersion} on Linux, and building it from source failed. Its output is below.`,
+      detail: `Something that ${place(context)} requires has no wheel for Python ${context.pythonVersion} on Linux, and building it from source failed. Its output is below.`,
       remedy:
         "Choose a version that has a wheel for this Python (or a binary variant, such as psycopg[binary] instead of psycopg2), or another Python version in `.python-version`. System libraries can't be added.",
     }),

@@ -22,10 +22,13 @@ export function findProgram(
     const file = moduleFile(paths, roots, target.split(":")[0] ?? "", "__init__.py") ?? "pyproject.toml";
     return { file, what: `a console script of pyproject.toml, which calls ${target}` };
   }
-  if (object === undefined && (dependencyNames(pyproject).includes(name) || !hasCode(paths))) {
+  // A file that isn't there is not meant as a program of a dependency.
+  const runsDependency = !hasCode(paths) && !name.endsWith(".py");
+  if (object === undefined && (dependencyNames(pyproject).includes(name) || runsDependency)) {
     return { file: "pyproject.toml", what: "a console script of a dependency" };
   }
   if (!dotted.test(name)) return null;
+  if (runsDependency) return { file: "pyproject.toml", what: `the function ${object} of a dependency's module` };
   const file = moduleFile(paths, roots, name, object === undefined ? "__main__.py" : "__init__.py");
   if (file === null) return null;
   return { file, what: object === undefined ? `run as \`python -m ${name}\`` : `the function ${object} of ${file}` };

@@ -91,6 +91,19 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   };
 }
 
+/** The plan of a package, as users see it: they know its programs, but no project that requires it (packageSource). Pure. */
+export function ofPackage(plan: Plan): Plan {
+  const named = ({ program }: OtherProgram) => ({ program, entryFile: program.entrypoint.split(":")[0] ?? "" });
+  const { request, from, within } = plan.python;
+  const renamed = (file: string) => (file === "pyproject.toml" ? "the package" : file);
+  return {
+    ...plan,
+    ...named(plan),
+    others: plan.others.map(named),
+    python: { request, from: renamed(from), within: within && { ...within, file: renamed(within.file) } },
+  };
+}
+
 /** The same plan with one more requirement. Pure. */
 export function requiring(plan: Plan, requirement: string): Plan {
   const { dependencies, inputDigest: digest } = plan;
