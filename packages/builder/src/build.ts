@@ -134,7 +134,7 @@ class Build {
       return null;
     }
     this.#logTakenOver(layers);
-    return { layers, server: takenOver(this.#request), others: [] };
+    return { layers, server: takenOver(this.#request), others: [], isGuess: false };
   }
 
   async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {

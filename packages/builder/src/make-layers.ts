@@ -60,7 +60,7 @@ export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
       }),
     );
     const others = plan.others.map((other) => ({ ...plan, ...other }));
-    return { ...installed, server: plan, others, plan, madeAt: source.madeAt };
+    return { ...installed, server: plan, others, isGuess: plan.isGuess, plan, madeAt: source.madeAt };
   } finally {
     await workspace.close();
   }

@@ -127,6 +127,11 @@ def start():
 
 SCRIPTS = "[console_scripts]\ndemo-server = pkg.cli:main\n"
 OTHERS = "demo-admin = pkg.cli:migrate\ndemo-server-check = pkg.cli:check\n"
+#: A package that only requires the one of its new name.
+RENAMED = {
+    "demo-1.0.dist-info/METADATA": "Name: demo\nVersion: 1.0\n",
+    "demo_old-3.0.dist-info/METADATA": "Name: demo-old\nVersion: 3.0\nRequires-Dist: demo>=1\nRequires-Dist: x; extra == 'y'\n",
+}
 PACKAGE = {"pkg/__init__.py": "", "pkg/resource.py": RESOURCE}
 
 #: Test id: files, entrypoint, environment, kind.
@@ -137,9 +142,9 @@ CASES = {
         "fastmcp4",
         "fastmcp",
     ),
-    "package_of_which_one_script_is_the_mcp_server": (
-        PACKAGE | {"pkg/cli.py": ASYNC, "demo-1.0.dist-info/entry_points.txt": SCRIPTS + "demo-mcp = pkg.cli:main\n"},
-        "demo",
+    "renamed_package_of_which_one_script_is_the_mcp_server": (
+        PACKAGE | {"pkg/cli.py": ASYNC, "demo-1.0.dist-info/entry_points.txt": SCRIPTS + "demo-mcp = pkg.cli:main\n"} | RENAMED,
+        "demo-old",
         "fastmcp2",
         "fastmcp",
     ),
@@ -316,6 +321,7 @@ def test_BLD_16_programs_that_start_nothing(start: Start) -> None:
         ("print('no server here')", "server", "exited_early", "no server here"),
         ("x = 1", "server:main", "object_missing", "no object named `main`"),
         ("main = 1", "server:main", "unsupported_object", "`int`"),
+        ({"demo-1.0.dist-info/METADATA": "Name: demo\nVersion: 1.0\n"}, "demo", "entrypoint_not_found", "`demo` 1.0 is installed, but"),
         ("", "no-such-script", "entrypoint_not_found", "console script"),
         (several, "demo", "entrypoint_not_found", "several console scripts: `demo-server`, `demo-server-check`"),
         (trio + BLOCK, "server.py", "lifespan_failed", "asyncio"),

@@ -9,7 +9,7 @@ import os
 import re
 import runpy
 import sys
-from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
 
 from towpath_runner.entrypoint import Entrypoint
 from towpath_runner.status import Failure
@@ -36,22 +36,21 @@ def load_program(entrypoint: Entrypoint) -> tuple[str, object]:
     module = program.replace("-", "_")
     if _DOTTED.fullmatch(module) and _can_run(module):
         return program, functools.partial(runpy.run_module, module, run_name="__main__", alter_sys=True)
-    message = (
-        f"`{program}` is neither a file of the repository, nor a console script of an installed package, "
-        "nor a package with a `__main__`."
-    )
-    raise Failure("entrypoint_not_found", message, file=program)
+    raise Failure("entrypoint_not_found", _nothing_to_start(program), file=program)
 
 
-def _script_of_package(name: str) -> EntryPoint | None:
-    """The console script of the installed package of that name: its only one, or the one that says it is the server."""
+def _script_of_package(name: str, is_required: bool = False) -> EntryPoint | None:
+    """The console script of the installed package of that name: its only one, or the one that says it is the server. Of a
+    package that has none and requires only another one, as after a change of its name, that of the other one.
+    """
     try:
-        found = distribution(name).entry_points.select(group="console_scripts")
+        package = distribution(name)
     except PackageNotFoundError:
         return None
-    scripts = sorted(found, key=lambda script: script.name)
+    scripts = sorted(package.entry_points.select(group="console_scripts"), key=lambda script: script.name)
     if not scripts:
-        return None
+        required = _requirements(package)
+        return _script_of_package(required[0], True) if len(required) == 1 and not is_required else None
     for word in ("mcp", "server"):
         named = [script for script in scripts if word in script.name.lower()]
         scripts = named or scripts
@@ -60,6 +59,26 @@ def _script_of_package(name: str) -> EntryPoint | None:
     names = ", ".join(f"`{script.name}`" for script in scripts)
     message = f"The package `{name}` has several console scripts: {names}. Name the server's as the entrypoint."
     raise Failure("entrypoint_not_found", message, file=name)
+
+
+def _requirements(package: Distribution) -> list[str]:
+    """Names of the packages that it requires without extras."""
+    texts = [text for text in package.requires or [] if not re.search(r";.*\bextra\b", text)]
+    return [found.group() for text in texts if (found := re.match(r"[\w.-]+", text))]
+
+
+def _nothing_to_start(program: str) -> str:
+    try:
+        version = distribution(program).version
+    except PackageNotFoundError:
+        return (
+            f"`{program}` is neither a file of the repository, nor a console script of an installed package, "
+            "nor a package with a `__main__`."
+        )
+    return (
+        f"The package `{program}` {version} is installed, but has nothing that can be started: no console script, and no "
+        "package with a `__main__`. It may be a library, not a server."
+    )
 
 
 def _function(module: str, name: str) -> object:

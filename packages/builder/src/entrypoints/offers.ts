@@ -8,7 +8,13 @@ import { fileOffers, isServerCode, usualFiles } from "./server-files.ts";
 import { setupScripts } from "./setup-scripts.ts";
 
 /** A way to start the server of a source tree, and why it is offered: the end of a sentence about it. */
-export type Offer = { readonly program: Program; readonly file: string; readonly why: string };
+export type Offer = {
+  readonly program: Program;
+  readonly file: string;
+  readonly why: string;
+  /** Nothing in the file says that it is a server. */
+  readonly isGuess?: true;
+};
 
 /** The texts of a tree's files, as far as they are known. */
 export type Texts = { readonly get: (path: string) => string | undefined };

@@ -28,7 +28,12 @@ export function fileOffers(own: ReadonlySet<string>, texts: Texts): readonly Off
 export const usualFiles = (own: ReadonlySet<string>, { strict }: { readonly strict: boolean }): readonly Offer[] =>
   pythonFiles(own)
     .filter((file) => posix.basename(file) !== "__init__.py" && (!strict || isUsual(posix.basename(file))))
-    .map((file) => ({ program: { entrypoint: file, arguments: [] }, file, why: "the likeliest file by its name" }));
+    .map((file) => ({
+      program: { entrypoint: file, arguments: [] },
+      file,
+      why: "the likeliest file by its name",
+      isGuess: true,
+    }));
 
 /** Whether a file, or another one of its package, has to do with MCP. True where no text is known. */
 export function isServerCode(own: ReadonlySet<string>, texts: Texts, file: string): boolean {

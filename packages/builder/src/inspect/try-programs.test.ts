@@ -1,3 +1,4 @@
+import type { Diagnosis } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import type { Inspection } from "./inspect.ts";
@@ -5,7 +6,7 @@ import { tryPrograms } from "./try-programs.ts";
 
 const server = (entrypoint: string) => ({
   program: { entrypoint, arguments: [] },
-  entryFile: "pyproject.toml",
+  entryFile: entrypoint,
   dependencies: null,
 });
 const early = { code: "exited_early", phase: "inspect", detail: "", remedy: "" } as const;
@@ -19,7 +20,8 @@ async function triedAfter(failure: BuildFailure): Promise<readonly string[]> {
     if (program.entrypoint === "first") throw failure;
     return inspection;
   };
-  await tryPrograms({ server: server("first"), others: [server("second")] }, inspect, () => {}).catch(() => null);
+  const programs = { server: server("first"), others: [server("second")], isGuess: false };
+  await tryPrograms(programs, inspect, () => {}).catch(() => null);
   return tried;
 }
 
@@ -27,4 +29,27 @@ test("BLD-16 after a program that starts nothing another is tried; one that ends
   expect(await triedAfter(new BuildFailure(diagnosis({ ...early, title: "nothing" })))).toEqual(["first", "second"]);
   const saysWhy = new BuildFailure(diagnosis({ ...early, title: "no token" }), undefined, { saysWhy: true });
   expect(await triedAfter(saysWhy)).toEqual(["first"]);
+});
+
+test("BLD-2 files tried for their names only, without a server in them: there is none, rather than one that lacks an object", async () => {
+  const failing = async (isGuess: boolean, fix?: Diagnosis["fix"]) => {
+    const missing = diagnosis(
+      { ...early, code: "object_missing", title: "no object" },
+      fix === undefined ? {} : { fix },
+    );
+    const programs = { server: server("a.py"), others: [server("b.py")], isGuess };
+    const error = await tryPrograms(
+      programs,
+      () => Promise.reject(new BuildFailure(missing)),
+      () => {},
+    ).catch((error: unknown) => error);
+    return error instanceof BuildFailure ? error.diagnosis : null;
+  };
+  expect(await failing(true)).toMatchObject({
+    code: "entrypoint_not_found",
+    detail: expect.stringContaining("`a.py`, `b.py` were tried"),
+  });
+  expect((await failing(false))?.code).toBe("object_missing");
+  // It has a server under another name.
+  expect((await failing(true, { kind: "entrypoint", candidates: ["a.py:demo"] }))?.code).toBe("object_missing");
 });

@@ -1,7 +1,7 @@
-import type { Program } from "@towpath/core/build/contract";
+import type { Diagnosis, Program } from "@towpath/core/build/contract";
 import { argumentsText } from "@towpath/core/project/schema";
 import type { BuildLogSink } from "../contract.ts";
-import { BuildFailure } from "../failure.ts";
+import { BuildFailure, diagnosis } from "../failure.ts";
 import type { InspectedServer, Inspection } from "./inspect.ts";
 
 const withoutServer: ReadonlySet<string> = new Set([
@@ -17,7 +17,12 @@ export const commandOf = (program: Program): string =>
   [program.entrypoint, argumentsText(program.arguments)].join(" ").trim();
 
 /** What may start the server, the likeliest first: others are tried if it starts none. */
-export type Programs = { readonly server: InspectedServer; readonly others: readonly InspectedServer[] };
+export type Programs = {
+  readonly server: InspectedServer;
+  readonly others: readonly InspectedServer[];
+  /** See `Plan`. */
+  readonly isGuess: boolean;
+};
 
 export type FoundServer = { readonly server: InspectedServer; readonly inspection: Inspection };
 
@@ -26,11 +31,12 @@ export type FoundServer = { readonly server: InspectedServer; readonly inspectio
  * @throws BuildFailure of the likeliest one, whose reason says most, if none does
  */
 export async function tryPrograms(
-  { server, others }: Programs,
+  { server, others, isGuess }: Programs,
   inspect: (server: InspectedServer) => Promise<Inspection>,
   log: BuildLogSink,
 ): Promise<FoundServer> {
   let first: BuildFailure | null = null;
+  let holdsServer = !isGuess;
   for (const each of [server, ...others]) {
     if (first !== null) log("inspect", "step", `Trying ${commandOf(each.program)}.`);
     try {
@@ -38,8 +44,23 @@ export async function tryPrograms(
     } catch (error) {
       if (!startsNoServer(error)) throw first ?? error;
       first ??= error;
+      const { code, fix } = error.diagnosis;
+      holdsServer ||= code !== "object_missing" || fix !== undefined;
       if (others.length > 0) log("inspect", "step", `${error.diagnosis.title}. ${error.diagnosis.detail}`);
     }
   }
-  throw first;
+  throw holdsServer ? first : new BuildFailure(noServer([server, ...others]), first);
+}
+
+/** For files that were tried for their names only, and in which nothing is a server. */
+function noServer(tried: readonly InspectedServer[]): Diagnosis {
+  const names = tried.map(({ entryFile }) => `\`${entryFile}\``).join(", ");
+  return diagnosis({
+    code: "entrypoint_not_found",
+    phase: "inspect",
+    title: "No server was found in the repository",
+    detail: `It has no fastmcp.json, console script or package with a __main__.py for one, and no file that defines one. ${names} ${tried.length === 1 ? "was" : "were"} tried as the likeliest by name, and start none. It may be a library, or for another use of MCP.`,
+    remedy:
+      "If there is a server, set the entrypoint under Settings → Build to what starts it, then build again. A library has none: deploy a server that uses it.",
+  });
 }

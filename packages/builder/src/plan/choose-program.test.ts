@@ -154,5 +154,5 @@ test("BLD-16 a found file's own requirements count; a commit without a server sa
     ...["There is no server at its top, but 1 project below it: `servers/one`.", undefined],
   ]);
   expect(failureOf(() => foundIn({ "README.md": "" })).detail).toContain("There is no Python file in the repository");
-  expect(failureOf(() => foundIn({ "tests/a.py": "" })).detail).toContain("1 Python file, all of them tests");
+  expect(failureOf(() => foundIn({ "tests/a.py": "" })).detail).toContain("1 Python file, and none but tests");
 });

@@ -10,7 +10,7 @@ import type { Pyproject } from "./pyproject.ts";
 
 /** A program, and the file in which it begins; the harness finds its object or function. */
 export type OtherProgram = { readonly program: Program; readonly entryFile: string };
-type ChosenProgram = OtherProgram & { readonly others: readonly OtherProgram[] };
+type ChosenProgram = OtherProgram & { readonly others: readonly OtherProgram[]; readonly isGuess: boolean };
 
 /** How many more are tried: each takes a start. */
 const maxOthers = 2;
@@ -39,12 +39,12 @@ export function chooseProgram(
   if (!outside && facts.paths.has(normal)) {
     const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
     step(`Entrypoint ${normal}: set under Settings → Build; ${found}.`);
-    return { program, entryFile: normal, others: [] };
+    return { program, entryFile: normal, others: [], isGuess: false };
   }
   const named = outside ? null : findProgram(facts.paths, entrypoint, pyproject);
   if (named === null) throw notFound(facts, file);
   step(`Entrypoint ${entrypoint}: set under Settings → Build; ${named.what}. The server that it starts is served.`);
-  return { program, entryFile: named.file, others: [] };
+  return { program, entryFile: named.file, others: [], isGuess: false };
 }
 
 function chooseOffer(facts: SourceFacts, settings: PlanSettings, step: (text: string) => void): ChosenProgram {
@@ -66,7 +66,7 @@ function chooseOffer(facts: SourceFacts, settings: PlanSettings, step: (text: st
       `If it starts no server: ${also.map(({ program, why }) => `${program.entrypoint} (${why})`).join(", then ")}.`,
     );
   }
-  return { ...withArguments(first), others: also.map(withArguments) };
+  return { ...withArguments(first), others: also.map(withArguments), isGuess: first.isGuess ?? false };
 }
 
 const textsOf = ({ texts, code }: SourceFacts) => ({ get: (path: string) => texts.get(path) ?? code.get(path) });
@@ -107,7 +107,7 @@ function nothingFound(
           detail:
             python.length === 0
               ? noPython
-              : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, all of them tests, examples or documentation.`,
+              : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, and none but tests, examples, documentation or a package's \`__init__.py\`.`,
           remedy:
             "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
         }),

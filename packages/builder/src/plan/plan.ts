@@ -31,6 +31,8 @@ export type Plan = {
   readonly entryFile: string;
   /** What else may start the server, if the program doesn't: only where it was found, not set. */
   readonly others: readonly OtherProgram[];
+  /** The program was found, but nothing in it says that it is a server. */
+  readonly isGuess: boolean;
   readonly python: PythonChoice;
   readonly dependencies: Dependencies;
   readonly project: ProjectInstall;
@@ -51,7 +53,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   const notes: PlanNote[] = [];
   const note = (entry: PlanNote) => void notes.push(entry);
   const declared = parseProjectFile(facts);
-  const { program, entryFile, others } = chooseProgram(facts, settings, declared, note);
+  const { program, entryFile, others, isGuess } = chooseProgram(facts, settings, declared, note);
   const files = parseProjectFiles(facts, entryFile, declared);
   const dependencies = chooseDependencies(facts, settings, files, note);
   const { pyproject, fastmcp } = files;
@@ -81,6 +83,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     program,
     entryFile,
     others,
+    isGuess,
     python,
     dependencies,
     project,
