@@ -12,6 +12,7 @@ import pytest
 
 #: Requirements by name; the first run installs the newest release that matches.
 REQUIREMENTS = {
+    "fastmcp1": ["fastmcp>=1,<2"],
     "fastmcp2": ["fastmcp>=2,<3"],
     "fastmcp3": ["fastmcp>=3,<4"],
     "fastmcp4": ["fastmcp>=4,<5"],

@@ -17,9 +17,11 @@ from typing import Any
 
 from environments import HARNESS, python_of
 
+IS_THOROUGH = os.environ.get("TEST_THOROUGH") == "1"
+
 #: Those of which interpreters are forked: the others lack a framework, or have one from before streamable HTTP.
 #: `./towpath test thorough` lets each process import its framework by itself.
-ENVIRONMENTS = () if os.environ.get("TEST_THOROUGH") == "1" else ("fastmcp2", "fastmcp3", "fastmcp4", "mcp1", "mcp2")
+ENVIRONMENTS = () if IS_THOROUGH else ("fastmcp2", "fastmcp3", "fastmcp4", "mcp1", "mcp2")
 
 #: As the platform sets it; without it Python adds a variable of its own.
 BASE = {"LANG": "C.UTF-8", "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}

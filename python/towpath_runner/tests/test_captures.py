@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from client import Client
 from conftest import Start
+from harness import Harness
+from prewarmed import IS_THOROUGH
 from test_frameworks import LOWLEVEL_1, LOWLEVEL_2
 
 #: Defines `serving`, a resource that must stay open while the server serves, and `tool`, which says whether it is.
@@ -170,10 +172,57 @@ CASES = {
 }
 
 
+#: How each framework's server is made: its environments, and their kind.
+MADE = {
+    "from fastmcp import FastMCP\nbuilt = FastMCP('demo')\nbuilt.tool(add)\n": {
+        "fastmcp2": "fastmcp",
+        "fastmcp3": "fastmcp",
+        "fastmcp4": "fastmcp",
+    },
+    # Its `run` passes standard input and output to the low-level server, which is captured.
+    "from fastmcp import FastMCP\nbuilt = FastMCP('demo')\nbuilt.add_tool(add)\n": {"fastmcp1": "mcp-lowlevel"},
+    "from mcp.server.fastmcp import FastMCP\nbuilt = FastMCP('demo')\nbuilt.add_tool(add)\n": {"mcp1": "mcp-fastmcp"},
+    "from mcp.server import MCPServer\nbuilt = MCPServer('demo')\nbuilt.tool()(add)\n": {"mcp2": "mcp-server"},
+}
+#: How console scripts start it, and where.
+CALLS = {
+    "built.run()": ("fastmcp1", "fastmcp2", "fastmcp3", "fastmcp4", "mcp1", "mcp2"),
+    "asyncio.run(built.run_stdio_async())": ("fastmcp1", "fastmcp2", "fastmcp3", "fastmcp4", "mcp1", "mcp2"),
+    "built.run(transport='http', port=9)": ("fastmcp2", "fastmcp3", "fastmcp4"),
+    "asyncio.run(built.run_http_async(port=9))": ("fastmcp2", "fastmcp3", "fastmcp4"),
+    "built.run(transport='streamable-http')": ("fastmcp2", "fastmcp3", "fastmcp4", "mcp1", "mcp2"),
+    "asyncio.run(built.run_streamable_http_async())": ("mcp1", "mcp2"),
+    "uvicorn.run(built.http_app(), port=9)": ("fastmcp2", "fastmcp3", "fastmcp4"),
+    "uvicorn.run(built.streamable_http_app(), port=9)": ("mcp1", "mcp2"),
+}
+#: What the cases above leave out, of all that `./towpath test thorough` tries.
+USUAL = {("built.run()", "fastmcp1"), ("asyncio.run(built.run_stdio_async())", "fastmcp3"), ("built.run()", "mcp1")}
+SCRIPTS_STARTING = [
+    (made, call, environment, "asgi" if "uvicorn" in call else kind)
+    for made, kinds in MADE.items()
+    for environment, kind in kinds.items()
+    for call, environments in CALLS.items()
+    if environment in environments and (IS_THOROUGH or (call, environment) in USUAL)
+]
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_BLD_16_serves_what_the_code_starts(start: Start, case: tuple[dict[str, str], str, str, str]) -> None:
     files, entrypoint, environment, kind = case
-    harness = start(files, entrypoint, environment)
+    _expect_served(start(files, entrypoint, environment), kind)
+
+
+@pytest.mark.parametrize(("made", "call", "environment", "kind"), SCRIPTS_STARTING)
+def test_BLD_16_serves_what_a_console_script_starts_in_each_release(
+    start: Start, made: str, call: str, environment: str, kind: str
+) -> None:
+    code = f"{RESOURCE}\nimport asyncio, uvicorn\n{made}\ndef main():\n    with serving():\n        {call}\n"
+    scripts = {"demo-1.0.dist-info/entry_points.txt": SCRIPTS}
+    _expect_served(start(scripts | {"pkg/__init__.py": "", "pkg/cli.py": code}, "demo-server", environment), kind)
+
+
+def _expect_served(harness: Harness, kind: str) -> None:
+    """With its one tool, inside of what was open around the call, which ends in order."""
     assert harness.ready()["kind"] == kind
     client = Client(harness.socket)
     client.initialize()
