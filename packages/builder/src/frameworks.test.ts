@@ -94,7 +94,10 @@ def main():
   expect(tried.text).toContain("a console script of pyproject.toml, which calls demo.cli:main");
 });
 
-const byHand = `import json, sys
+/** Takes a moment to start, and ends when it is initialized once more. */
+const byHand = `import json, sys, time
+time.sleep(0.4)
+greeted = False
 def answer(message):
     if message["method"] == "initialize":
         info = {"name": "by hand", "version": "1"}
@@ -102,12 +105,18 @@ def answer(message):
     return {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}
 for line in sys.stdin:
     message = json.loads(line)
+    if message["method"] == "initialize" and greeted:
+        break
+    greeted = True
     if "id" in message:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)}), flush=True)
 `;
 
-test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning", async () => {
-  const tried = await workshop.tryBuild({ "server.py": byHand, "requirements.txt": "# nothing\n" });
+test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning; its sessions may start it anew", async () => {
+  const { dataDirectory } = workshop;
+  const hurried = await openWorkshop({ dataDirectory, limits: { handshakeMs: 300 } });
+  const tried = await hurried.tryBuild({ "server.py": byHand, "requirements.txt": "# nothing\n" });
+  await hurried.close();
   const { manifest, warnings } = success(tried);
   expect(manifest.tools).toMatchObject([{ tool_name: "add" }]);
   expect(warnings).toMatchObject([{ code: "bridged", remedy: expect.stringContaining("mcp>=1.8") }]);

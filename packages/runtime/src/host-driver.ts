@@ -33,7 +33,7 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
       return { ...isolation, checks: [...isolation.checks, check] };
     },
     async start({ instanceId, server, startTimeoutMs, memo }, onOutput) {
-      const sandbox = serverSandboxSpec(server, await serverFiles(server, config));
+      const sandbox = serverSandboxSpec(server, await serverFiles(server, config), startTimeoutMs);
       const socketDirectory = `${config.instanceDirectory}/${directoryNameOf(instanceId)}`;
       const launch = { instanceId, sandbox, socketDirectory, startTimeoutMs, memo };
       return await retryFailedSandbox(

@@ -6,6 +6,7 @@ import json
 import textwrap
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,6 +156,29 @@ def test_BLD_16_refuses_what_it_has_no_place_for_and_what_is_no_session(start: S
     status, body = lost.post_text("server/discover", {"MCP-Protocol-Version": "2026-07-28"})
     assert status == 400
     assert "Unsupported protocol version" in json.loads(body)["error"]["message"]
+
+
+#: Notes its process, and ends when it is initialized more often than LIMIT.
+NOTED = BY_HAND.replace("calls = 0", "calls = greeted = 0\nopen('processes', 'a').write(f'{os.getpid()}\\n')").replace(
+    "    if method ==", "    greeted += method == 'initialize'\n    if greeted > LIMIT: break\n    if method ==", 1
+)
+
+
+@pytest.mark.parametrize("insists", [False, True])
+def test_BLD_16_the_process_that_answers_at_the_start_serves_the_first_session(
+    start: Start, tmp_path: Path, insists: bool
+) -> None:
+    """Unless it insists on being initialized only once. A start of a program may take long."""
+    harness = start(NOTED.replace("LIMIT", "1" if insists else "2"), environment="mcp1")
+    assert harness.ready()["bridge"] == "program"
+    pids = []
+    for _ in range(2):
+        client = Client(harness.socket)
+        client.initialize()
+        pids.append(_tool(client, "count").partition(" in ")[2])
+    # The first is the harness itself, in which the program found no client.
+    _, answered, *later = (tmp_path / "repo" / "processes").read_text().split()
+    assert pids == ([answered, *later] if not insists else later)
 
 
 def test_BLD_16_a_program_that_ends_without_a_word_is_no_server(start: Start) -> None:

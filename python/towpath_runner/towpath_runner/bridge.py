@@ -52,6 +52,8 @@ class Bridge:
     def __init__(self, over: str, open_link: Callable[[], Awaitable[Link]], max_sessions: int) -> None:
         self.over = over
         self.open_link = open_link
+        #: What has answered an `initialize` already, and nothing else: the first session begins with its own.
+        self.started: Link | None = None
         self._max_sessions = max_sessions
         self._sessions: dict[str, BridgeSession] = {}
         # Sessions outlive the request that opens them, so they must not run with its id (request_id.py).
@@ -73,6 +75,8 @@ class Bridge:
         await send({"type": "lifespan.startup.complete"})
         await receive()
         watch.cancel()
+        if self.started is not None:
+            await self.started.close()
         await asyncio.gather(*(session.close() for session in list(self._sessions.values())))
         await send({"type": "lifespan.shutdown.complete"})
 
@@ -116,20 +120,33 @@ class Bridge:
 
     async def _initialize(self, message: dict[str, Any], send: Send) -> None:
         await self._make_room()
+        started, self.started = self.started, None
+        session, answer = await self._begin(started, message)
+        if started is not None and (answer is None or "error" in answer):
+            # It has ended meanwhile, or insists on being initialized once.
+            session, answer = await self._begin(None, message)
+        if answer is None:
+            raise Refusal(500, -32603, session.reason)
+        await _answer(send, 200, answer, [(_SESSION, session.id.encode())])
+
+    async def _begin(
+        self, link: Link | None, message: dict[str, Any]
+    ) -> tuple[BridgeSession, dict[str, Any] | None]:
+        """A session with what answered its first message; without a result, it has ended."""
         try:
             # In the bridge's own context: see __init__.
-            session = BridgeSession(await self._context.copy().run(asyncio.ensure_future, self.open_link()))
+            opened = link or await self._context.copy().run(asyncio.ensure_future, self.open_link())
+            session = BridgeSession(opened)
             self._sessions[session.id] = session
             self._context.copy().run(session.start)
             stream = await session.request([message])
             answer = await stream.next()
         except LinkEnded as ended:
-            raise Refusal(500, -32603, str(ended)) from None
+            answer = None
+            session.reason = str(ended)
         if answer is None or "error" in answer:
             await self._end(session)
-        if answer is None:
-            raise Refusal(500, -32603, session.reason)
-        await _answer(send, 200, answer, [(_SESSION, session.id.encode())])
+        return session, answer
 
     async def _make_room(self) -> None:
         for session in [each for each in self._sessions.values() if each.ended]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,9 +14,9 @@ from towpath_runner.link import Link, LinkEnded, ObjectLink, ProcessLink
 _MAX_OBJECT_SESSIONS = 200
 _MAX_PROCESSES = 8
 
-#: How long a program may take to answer its first message, and how long the whole start: builds wait a minute for it.
+#: How long a program may always take to answer its first message, and how much of the start is left for the rest.
 _MIN_ANSWER_SECONDS = 20.0
-_START_SECONDS = 50.0
+_REST_SECONDS = 10.0
 
 _NOTES = {
     "object": "The installed `mcp` is older than 1.8 and can't serve HTTP, so a bridge passes each session to the server. "
@@ -59,26 +58,21 @@ def note_of(bridge: Bridge) -> str:
     return _NOTES[bridge.over]
 
 
-async def answers(bridge: Bridge) -> bool:
-    """Whether what the bridge starts answers an `initialize`."""
+async def answers(bridge: Bridge, seconds: float) -> bool:
+    """Whether what the bridge starts answers an `initialize`. If so, it waits for the first session. `seconds`: what is
+    left of the start, of which the first attempt may have taken much.
+    """
     link = await bridge.open_link()
     try:
         await link.send(_HELLO)
-        answer = await asyncio.wait_for(_response(link), _answer_seconds())
-        return answer is not None and "result" in answer
+        answer = await asyncio.wait_for(_response(link), max(_MIN_ANSWER_SECONDS, seconds - _REST_SECONDS))
     except (LinkEnded, asyncio.TimeoutError):
-        return False
-    finally:
-        await link.close()
-
-
-def _answer_seconds() -> float:
-    """What is left of the start; the first attempt may have taken much of it."""
-    with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
-        # The 22nd field, after a name that may contain spaces. It stays when the process executes another program.
-        started = int(stat.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
-        elapsed = float(uptime.read().split()[0]) - started
-    return max(_MIN_ANSWER_SECONDS, _START_SECONDS - elapsed)
+        answer = None
+    if answer is not None and "result" in answer:
+        bridge.started = link
+        return True
+    await link.close()
+    return False
 
 
 async def _response(link: Link) -> dict[str, Any] | None:

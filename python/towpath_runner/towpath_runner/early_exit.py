@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, NoReturn
@@ -20,6 +21,7 @@ from towpath_runner.status import Failure
 
 #: The harness's own option: the failure to report if the program can't be bridged.
 OPTION = "--exited"
+START_OPTION = "--start-seconds"
 
 
 class EarlyExit:
@@ -74,8 +76,9 @@ def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure 
 class Restart:
     """How to start this process anew, as it was before the server's code could change anything."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
+    def __init__(self, arguments: Sequence[str], deadline: float) -> None:
         self._arguments = list(arguments)
+        self._deadline = deadline
         self._environment = os.environ | {"PYTHONSAFEPATH": "1"}
         self._directory = os.getcwd()
 
@@ -86,7 +89,8 @@ class Restart:
         os.chdir(self._directory)
         python = sys.orig_argv[0]
         document = json.dumps(asdict(failure))
-        command = [python, "-m", "towpath_runner", *self._arguments, f"{OPTION}={document}"]
+        left = f"{START_OPTION}={max(0.0, self._deadline - time.monotonic()):.1f}"
+        command = [python, "-m", "towpath_runner", *self._arguments, left, f"{OPTION}={document}"]
         os.execvpe(python, command, self._environment)
 
 

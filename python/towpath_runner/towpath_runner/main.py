@@ -15,7 +15,7 @@ from typing import Any
 from towpath_runner.capture import Capture
 from towpath_runner.choose import unsupported
 from towpath_runner.diagnose import diagnose
-from towpath_runner.early_exit import OPTION, EarlyExit, Restart, failure_of, parse_failure
+from towpath_runner.early_exit import OPTION, START_OPTION, EarlyExit, Restart, failure_of, parse_failure
 from towpath_runner.entrypoint import Entrypoint, parse_entrypoint
 from towpath_runner.environment import framework_versions, prepare_process
 from towpath_runner.find import Found, diagnosed, find
@@ -34,6 +34,8 @@ class Start:
     words: list[str]
     #: For a program that ends the process itself.
     restart: Restart
+    #: Until when it must be ready, by time.monotonic().
+    deadline: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
     socket_path = os.path.abspath(options.socket)
     try:
         target = Target(socket_path, options.inspect_path)
-        started = Start(options.entrypoint, options.argument, Restart(arguments))
+        deadline = time.monotonic() + options.start_seconds
+        started = Start(options.entrypoint, options.argument, Restart(arguments, deadline), deadline)
         outcome = Outcome(lambda ready: status.ready(ready, options.prewarm), lambda failure: _report(failure, status))
         if options.exited is None:
             _run(started, target, guard or ImportGuard(), outcome)
@@ -107,6 +110,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once")
     parser.add_argument("--inspect-path", help="for builds: also serve MCP here, bypassing the sign-in")
+    parser.add_argument(START_OPTION, type=float, default=60, help="how long the platform waits until it is ready")
     parser.add_argument(OPTION, help="start a bridge over the program, which ended the process; what to say otherwise")
     parser.add_argument("--prewarm", help="for the status: `used`, or why a prewarmed interpreter could not be")
     return parser.parse_args(arguments)
@@ -144,6 +148,9 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
         if not capture.taken:
             await serve(found)
 
+    async def bridged(failure: Failure) -> None:
+        await serve(await _bridged(start, arguments, failure))
+
     try:
         with lookups, early_exit:
             with guard:
@@ -152,7 +159,7 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
                 asyncio.run(finish(found))
     except BaseException as error:
         if isinstance(error, NothingStarted) and not capture.taken:
-            asyncio.run(serve(_bridged(start.entrypoint, arguments, error)))
+            asyncio.run(bridged(error))
             return
         if capture.failure is None and not capture.finished:
             raise
@@ -168,7 +175,11 @@ def _run_bridged(start: Start, target: Target, failure: Failure, outcome: Outcom
     entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
     prepare_process(start.entrypoint, start.words)
     serve = _serving(entrypoint, target, outcome.ready)
-    asyncio.run(serve(_bridged(start.entrypoint, sys.argv[1:], failure)))
+
+    async def bridged() -> None:
+        await serve(await _bridged(start, sys.argv[1:], failure))
+
+    asyncio.run(bridged())
 
 
 def _serving(
@@ -188,12 +199,12 @@ def _serving(
     return serve
 
 
-def _bridged(text: str, arguments: list[str], failure: Failure) -> Found:
+async def _bridged(start: Start, arguments: list[str], failure: Failure) -> Found:
     """A bridge over the program, as it is. Raises `failure` if it doesn't speak MCP on standard input and output."""
     from towpath_runner.bridge_kinds import answers, over_program
 
-    bridge = over_program(text, arguments)
-    if not asyncio.run(answers(bridge)):
+    bridge = over_program(start.entrypoint, arguments)
+    if not await answers(bridge, start.deadline - time.monotonic()):
         raise failure from None
     return Found("The program", bridge)
 

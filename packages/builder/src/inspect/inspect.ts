@@ -72,7 +72,8 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
     exit = how;
     ended.abort();
   });
-  const timeoutMs = limits.handshakeMs;
+  // A session of a bridged program may start it once more, which counts as a start.
+  const timeoutMs = limits.handshakeMs + (started.bridge === "program" ? limits.startMs : 0);
   try {
     const signal = AbortSignal.any([input.signal, ended.signal]);
     const inspection = await inspect(input, handle.endpoint, { timeoutMs, signal });

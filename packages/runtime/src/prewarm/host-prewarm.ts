@@ -82,7 +82,7 @@ export class HostPrewarm {
         try {
           const files = await serverFiles(instance.server, this.#config);
           const { instanceId, startTimeoutMs, memo, server } = instance;
-          const { env, arguments: list } = prewarmedStart(server, files);
+          const { env, arguments: list } = prewarmedStart(server, files, startTimeoutMs);
           return await claim(
             {
               instanceId,

@@ -67,7 +67,11 @@ test("RUN-1 BLD-16 a server's command has its layers read-only, its program's ar
   expect(serverSandboxSpec(withArguments, files).argv.filter(isArgument)).toEqual(words);
   // An interpreter that was prewarmed becomes the server with the same words (BLD-16).
   expect(prewarmedStart(withArguments, files).arguments.filter(isArgument)).toEqual(words);
-  const inspected = serverSandboxSpec({ ...server, inspectable: true }, files);
+  // It must know how long it may take: a program that has to be bridged is started twice in that time.
+  const limited = ["--status=/run/towpath/status.json", "--start-seconds=90.5"];
+  expect(serverSandboxSpec(server, files, 90_500).argv.slice(-2)).toEqual(limited);
+  expect(prewarmedStart(server, files, 90_500).arguments.slice(-2)).toEqual(limited);
+  const inspected = serverSandboxSpec({ ...server, inspectable: true }, files, 60_000);
   expect(inspected.argv.at(-1)).toBe("--inspect-path=/-/towpath/inspect");
   const keeping = serverSandboxSpec({ ...server, dataVolume: "p" }, { ...files, data: "/run/volumes/p/data" });
   expect(keeping).toMatchObject({ scratch: ["/app/src"], identity: "data:p" });

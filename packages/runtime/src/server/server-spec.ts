@@ -36,8 +36,11 @@ export type ServerFiles = {
 
 const searchPath = `${dependencyPath}/bin:/usr/local/bin:/usr/bin:/bin`;
 
-/** The command of a server with its environment and mounts. A build inspects a server with the same. Pure. */
-export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): SandboxSpec {
+/**
+ * The command of a server with its environment and mounts. A build inspects a server with the same. `startTimeoutMs`: after
+ * which the start ends; the harness's default if omitted. Pure.
+ */
+export function serverSandboxSpec(server: ServerSpec, files: ServerFiles, startTimeoutMs?: number): SandboxSpec {
   const { environment } = server;
   const ownPythonPath = environment.PYTHONPATH === undefined ? "" : `:${environment.PYTHONPATH}`;
   return {
@@ -50,6 +53,7 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles): Sandb
       ...(server.arguments ?? []).map((word) => `--argument=${word}`),
       `--socket=${runtimeDirectory}/${socketName}`,
       `--status=${runtimeDirectory}/${statusName}`,
+      ...(startTimeoutMs === undefined ? [] : [`--start-seconds=${startTimeoutMs / 1000}`]),
       ...(server.inspectable === true ? [`--inspect-path=${inspectPath}`] : []),
     ],
     env: {
@@ -99,8 +103,9 @@ export function prewarmSandboxSpec(server: Pick<ServerSpec, "limits" | "network"
 export function prewarmedStart(
   server: ServerSpec,
   files: ServerFiles,
+  startTimeoutMs?: number,
 ): Pick<SandboxSpec, "env"> & { arguments: string[] } {
-  const spec = serverSandboxSpec(server, files);
+  const spec = serverSandboxSpec(server, files, startTimeoutMs);
   checkSpec(spec);
   return { env: spec.env, arguments: spec.argv.slice(["python", "-m", "towpath_runner"].length) };
 }
