@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -76,10 +78,41 @@ test("OPS-4 the shell completes commands, and the options of each", async () => 
     ...Object.keys(commands.logs.options).map((option) => `--${option}`),
     "--help",
   ]);
-  for (const name of ["zsh", "fish"]) {
-    const { stdout } = await towpath("completion", name);
-    for (const command of Object.keys(specs)) expect(stdout).toContain(command);
-    for (const option of Object.keys(commands.deploy.options)) expect(stdout).toContain(option);
-  }
+  expect(await completed("help", "st")).toEqual(["status"]);
+  expect(await completed("env", "one", "")).toEqual(["list", "set", "remove"]);
+  expect(await completed("deploy", ".", "--auth", "pass")).toEqual(["passthrough"]);
   expect((await towpath("completion", "cmd")).status).toBe(2);
+});
+
+const has = (program: string) => spawnSync(program, ["-c", ":"]).status === 0;
+
+test.skipIf(!has("zsh"))("OPS-4 zsh completes at the first key, loaded from its path or sourced", async () => {
+  const { stdout: script } = await towpath("completion", "zsh");
+  await using directory = await mkdtempDisposable(join(tmpdir(), "towpath-zsh-"));
+  await writeFile(join(directory.path, "_towpath"), script);
+  // In place of zsh's own functions, which work while a line is edited only.
+  const own = `_describe() { print -r -- $commands } ; _arguments() { print -rl -- "$@" } ; compdef() { print $* }`;
+  const ask = async (load: string, ...words: string[]) =>
+    (await shell("zsh", `${own}\n${load}\nwords=(towpath ${words.join(" ")} ''); CURRENT=$#words; _towpath`)).stdout;
+  const loaded = `fpath=(${directory.path}); autoload -Uz _towpath`;
+  const shown = await ask(loaded);
+  for (const name of Object.keys(specs)) expect(shown).toContain(`${name}:`);
+  expect(await ask(loaded, "completion")).toContain("1:argument:(bash zsh fish)\n");
+  expect(await ask(loaded, "deploy")).toContain("--auth[towpath-cloud, towpath-public or passthrough\\: see");
+  expect(await ask(`. ${directory.path}/_towpath`, "env", "one")).toMatch(
+    /^_towpath towpath .\/towpath\n(.*\n)+2:argument:\(list set remove\)\n/,
+  );
+});
+
+test.skipIf(!has("fish"))("OPS-4 fish completes commands, options, and what their values can be", async () => {
+  const { stdout: script } = await towpath("completion", "fish");
+  const completed = async (line: string) => {
+    const { stdout } = await shell("fish", `${script}\ncomplete -C '${line}'`);
+    return stdout.split("\n").flatMap((each) => each.split("\t")[0] || []);
+  };
+  expect(await completed("towpath ")).toEqual(Object.keys(specs).toSorted());
+  expect(await completed("./towpath logs --f")).toEqual(["--follow"]);
+  expect(await completed("towpath env one ")).toEqual(["list", "remove", "set"]);
+  expect(await completed("towpath deploy . --auth ")).toEqual(["passthrough", "towpath-cloud", "towpath-public"]);
+  expect(await completed("towpath status ")).toEqual([]);
 });

@@ -8,11 +8,17 @@ export type OptionSpec = {
   readonly text: string;
   /** May be given several times. */
   readonly multiple?: boolean;
+  /** What the value can be, where that is known; `files`: a path. Shells complete it. */
+  readonly choices?: Choices;
 };
+
+type Choices = readonly string[] | "files";
 
 export type CommandSpec = {
   /** The arguments, as help shows them: `NAME` is required, `[NAME]` isn't, `[WORD …]` stands for any number. */
   readonly arguments: string;
+  /** The same for its arguments by place, counted from 1. */
+  readonly choices?: Readonly<Record<number, Choices>>;
   readonly text: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
   readonly examples: readonly string[];
@@ -24,14 +30,21 @@ const value = <const Value extends string>(name: Value, text: string) =>
   ({ type: "string", value: name, text }) as const;
 const flag = (text: string) => ({ type: "boolean", text }) as const;
 
-const dataDirectory = { "data-dir": value("DIR", "the local instance's data directory, instead of a login") } as const;
+const path = (name: string, text: string) => ({ ...value(name, text), choices: "files" }) as const;
+const oneOf = (name: string, choices: readonly string[], text: string) => ({ ...value(name, text), choices }) as const;
+
+const dataDirectory = { "data-dir": path("DIR", "the local instance's data directory, instead of a login") } as const;
 const json = { json: flag("print JSON on stdout: one document, or one line an event; texts go to stderr") } as const;
 const common = { ...dataDirectory, ...json } as const;
 
 const whoMayCall = {
   public: flag("anyone can call it"),
   private: flag("members and API keys can call it"),
-  auth: value("MODE", "towpath-cloud, towpath-public or passthrough: see docs/sign-in.md"),
+  auth: oneOf(
+    "MODE",
+    ["towpath-cloud", "towpath-public", "passthrough"],
+    "towpath-cloud, towpath-public or passthrough: see docs/sign-in.md",
+  ),
 } as const;
 
 const build = {
@@ -40,8 +53,8 @@ const build = {
 } as const;
 
 const files = {
-  requirements: value("FILE", "the requirements file"),
-  "root-directory": value("DIR", "the server's directory in a monorepo"),
+  requirements: path("FILE", "the requirements file"),
+  "root-directory": path("DIR", "the server's directory in a monorepo"),
 } as const;
 
 export const commands = {
@@ -49,7 +62,7 @@ export const commands = {
     arguments: "",
     text: "Starts everything on this machine and prints the URL. Ctrl-C stops it.",
     options: {
-      "data-dir": value("DIR", "where everything is kept"),
+      "data-dir": path("DIR", "where everything is kept"),
       port: value("PORT", "of the dashboard; 3000"),
       "gateway-port": value("PORT", "of the servers; 8080"),
       "forge-port": value("PORT", "of the local forge; 8090"),
@@ -74,6 +87,7 @@ export const commands = {
   },
   deploy: {
     arguments: "SOURCE",
+    choices: { 1: "files" },
     text:
       "Deploys a directory, pypi:PACKAGE[==VERSION] as it is on the package index, or the package of a server.json or " +
       "of registry:NAME, an entry of the MCP registry, and " +
@@ -138,12 +152,16 @@ export const commands = {
   },
   env: {
     arguments: "NAME [ACTION] [KEY=VALUE …]",
+    choices: { 2: ["list", "set", "remove"] },
     text:
       "Lists a server's variables, sets or removes some: ACTION is list, set or remove. `set KEY` reads the value from " +
       "stdin. Values are never printed. A change takes effect with the next deployment.",
     options: {
       sensitive: flag("of set: nobody can read the value again"),
-      environment: { ...value("ENVIRONMENT", "of set: production or preview; both unless given"), multiple: true },
+      environment: {
+        ...oneOf("ENVIRONMENT", ["production", "preview"], "of set: production or preview; both unless given"),
+        multiple: true,
+      },
       ...common,
     },
     examples: [
@@ -239,6 +257,7 @@ export const commands = {
   },
   completion: {
     arguments: "SHELL",
+    choices: { 1: ["bash", "zsh", "fish"] },
     text: "Prints the completion for bash, zsh or fish.",
     options: {},
     examples: ["completion bash > ~/.local/share/bash-completion/completions/towpath"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildPage } from "./follow-build.ts";
+import { buildPage, optionsFor } from "./follow-build.ts";
 
 const api = { url: "http://localhost:3000" };
 
@@ -12,4 +12,12 @@ test("OPS-4 VAL-1 the link to a build names the server as the dashboard does", (
   expect(buildPage(api, { organization: "acme", project: null }, { ...build, name: "weather" })).toBe(
     "http://localhost:3000/acme/weather/build-logs/b1",
   );
+});
+
+test("OPS-4 BLD-2 what a failed build lacks is named as options of the next deploy", () => {
+  expect(optionsFor({ kind: "variables", names: ["API_TOKEN", "API_URL"] })).toBe("--env API_TOKEN=… --env API_URL=…");
+  expect(optionsFor({ kind: "entrypoint", candidates: ["a.py", "b.py:app"] })).toBe(
+    "--entrypoint a.py, or --entrypoint b.py:app",
+  );
+  expect(optionsFor({ kind: "root-directory", candidates: ["servers/one"] })).toBe("--root-directory servers/one");
 });

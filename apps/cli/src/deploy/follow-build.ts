@@ -3,6 +3,7 @@ import {
   buildLogEntrySchema,
   buildStatusSchema,
   buildWarningSchema,
+  type DiagnosisFix,
   diagnosisSchema,
 } from "@towpath/core/build/contract";
 import { z } from "zod";
@@ -106,5 +107,12 @@ function report({ build, url, diagnosis, warnings }: Outcome, lastError: string 
   printError(`\n${red("✗")} ${bold(diagnosis.title)}\n  ${diagnosis.detail}`);
   if (diagnosis.excerpt) printError(dim(diagnosis.excerpt.trimEnd().replace(/^/gm, "    ")));
   printError(`  ${bold("What to do:")} ${diagnosis.remedy}`);
+  if (diagnosis.fix) printError(`  ${bold("From here:")} deploy again with ${optionsFor(diagnosis.fix)}`);
   return 1;
+}
+
+/** What the dashboard has buttons and forms for. */
+export function optionsFor(fix: DiagnosisFix): string {
+  if (fix.kind === "variables") return fix.names.map((name) => `--env ${name}=…`).join(" ");
+  return fix.candidates.map((candidate) => `--${fix.kind} ${candidate}`).join(", or ");
 }

@@ -57,10 +57,13 @@ export function originOf(address: string): string {
   const url = URL.canParse(withScheme) ? new URL(withScheme) : null;
   if (url === null) throw new CommandError(`${address} is not the address of an instance.`);
   if (url.username !== "") throw new CommandError("The address must not contain a name or password.");
-  const isLoopback =
-    url.hostname === "localhost" || url.hostname.endsWith(".localhost") || /^(127\.|\[::1\])/.test(url.hostname);
+  // 127.example.com is a name, which may lead anywhere.
+  const isLoopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === "http:" && !isLoopback) {
-    throw new CommandError(`${address} has no TLS, so that others could read the key. Use https://.`);
+    throw new CommandError(
+      `${address} has no TLS, so that others could read the key. Use https://, or the instance's address on this ` +
+        "machine, such as that of an SSH tunnel: ssh -N -L 3000:localhost:3000 HOST, then http://localhost:3000.",
+    );
   }
   return url.origin;
 }
