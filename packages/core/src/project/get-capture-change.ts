@@ -26,7 +26,8 @@ export async function getCaptureChange(call: {
       and(
         eq(auditLog.organizationId, organization.id),
         eq(auditLog.projectId, project.id),
-        inArray(auditLog.action, ["project.create", "project.update"]),
+        // Off is how projects begin, so creating one switched nothing off.
+        inArray(auditLog.action, project.capturePayloads ? ["project.create", "project.update"] : ["project.update"]),
         sql`${auditLog.detail} ->> 'capturePayloads' = ${String(project.capturePayloads)}`,
       ),
     )

@@ -108,6 +108,9 @@ test("ONB-4 creating a project creates its default branch, its first build, the 
   expect(branchRow).toMatchObject({ name: "trunk", isDefault: true });
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, created.project.id));
   expect(audits).toMatchObject([{ action: "project.create", subject: input.name, ipAddress: "192.0.2.1" }]);
+  // Nobody has switched off what was never on.
+  const of = { orgSlug: team.slug, projectName: input.name };
+  expect(await getCaptureChange({ ctx: as(team.owner), input: of })).toBeNull();
 });
 
 test("ONB-5 a project of an empty repository has no build", async () => {
