@@ -276,7 +276,7 @@ test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded,
   const log = page.getByRole("region", { name: "Build log" });
   await log.getByText("so they are installed").waitFor();
   await expect.poll(() => log.getByText("idna==3.10").count()).toBe(0);
-  await page.getByRole("button", { name: "2 packages" }).click();
+  await page.getByRole("button", { name: "Show packages" }).click();
   await log.getByText("idna==3.10").waitFor();
   await expectAccessible(page);
 
@@ -320,6 +320,7 @@ test("PRJ-14 BLD-14 PRJ-2 a preview is promoted from the list: it says what chan
   const dialog = page.getByRole("dialog", { name: "Promote this version to production?" });
   await dialog.getByText("Added tool").waitFor({ state: "attached" });
   await dialog.getByText("forecast", { exact: true }).waitFor();
+  await dialog.getByText(/^The list of tools has about \d+ tokens/).waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Promote to production" }).click();
   await page.waitForURL(/\/build-logs\//);

@@ -29,6 +29,10 @@ test("BLD-17 a package is deployed by its name, with its newest versions to choo
   await page.goto(`${orgUrl}/servers`);
   await page.getByRole("link", { name: "Package", exact: true }).click();
   await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
+  // The same from where everything new starts.
+  await page.goto(`${orgUrl}/welcome/server-setup`);
+  await page.getByRole("link", { name: /^Deploy a package/ }).click();
+  await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
   const name = page.getByRole("textbox", { name: "Package" });
   await name.fill("nothing-mcp");
   await page.getByText(/There is no package nothing-mcp on 127\.0\.0\.1:\d+\. Check its name\./).waitFor();
@@ -45,6 +49,7 @@ test("BLD-17 a package is deployed by its name, with its newest versions to choo
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/shop-server\/build-logs\//);
   await page.getByText("shop-mcp 1.9.0").first().waitFor();
+  await page.getByRole("navigation", { name: "Breadcrumb" }).getByText("1.9.0", { exact: true }).waitFor();
   const [stored] = await site.db.select().from(project).where(eq(project.name, "shop-server"));
   expect(stored).toMatchObject({
     ...{ packageName: "shop-mcp", followsPackage: false, arguments: ["--shelf", "a b"] },
@@ -65,6 +70,10 @@ test("BLD-17 a package is deployed by its name, with its newest versions to choo
   await expectGood();
   await card.getByRole("button", { name: "Deploy newest version" }).click();
   await page.waitForURL(/\/shop-server\/build-logs\//);
+  await page.goto(`${orgUrl}/shop-server/deployments`);
+  // A package has versions; its commits and its branch are Towpath's own.
+  await page.getByRole("columnheader", { name: "Version" }).waitFor();
+  await expect.poll(() => page.getByText("releases", { exact: true }).count()).toBe(0);
   const builds = site.db
     .select()
     .from(build)

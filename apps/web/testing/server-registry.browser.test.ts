@@ -59,7 +59,9 @@ const address = (search = "") => `${site.url}/${owner.organization.slug}/servers
 const entry = (name: string) => page.getByRole("article", { name });
 
 test("BLD-17 a server is found in the registry, and its package's form is filled in", async () => {
-  await page.goto(`${site.url}/${owner.organization.slug}/servers/package`);
+  // Also for whoever has no GitHub account to connect.
+  await page.goto(`${site.url}/${owner.organization.slug}/welcome/connect-github?success=false`);
+  await page.getByRole("link", { name: /^Deploy a package/ }).click();
   await page.getByRole("link", { name: "Find a server in a registry" }).click();
   await page.getByRole("searchbox").fill("acme");
   await entry("io.github.acme/shop").getByText("Orders and stock of the shop").waitFor();

@@ -14,7 +14,7 @@ export function ConfirmDeletion({
   children,
   onConfirm,
 }: {
-  /** Label of the button and title of the dialog, for example `Delete project`. */
+  /** Label of the button and title of the dialog, for example `Delete server`. */
   label: string;
   /** What the user must type. */
   name: string;

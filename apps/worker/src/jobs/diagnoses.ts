@@ -23,8 +23,8 @@ export function isolationMissing(isolation: Isolation): Diagnosis {
 export const sourceNotConnected: Diagnosis = {
   code: "source_unavailable",
   phase: "fetch",
-  title: "The project is not connected to a repository",
-  detail: "No GitHub installation gives access to this project's repository.",
+  title: "The server is not connected to a repository",
+  detail: "No GitHub installation gives access to this server's repository.",
   remedy: "Connect GitHub for this team again, then redeploy.",
   ...noLocation,
 };

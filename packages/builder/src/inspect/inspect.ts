@@ -248,7 +248,7 @@ function startFailure(
 
 export function logStart(log: BuildLogSink, startMs: number, where: string): void {
   log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms${where}.`);
-  log("inspect", "step", "Files that the server writes are gone when it stops; the project's settings can keep /data.");
+  log("inspect", "step", "What the server writes is gone when it stops, except in /data where the settings keep it.");
 }
 
 export function logManifest(log: BuildLogSink, manifest: Manifest): void {

@@ -85,7 +85,7 @@ async function readSource(
     return versionCommit(of.packageName, release.version);
   }
   if (of.installationId === null || of.repositoryFullName === null) {
-    throw new TowpathError("conflict", "This project has no repository to build from.");
+    throw new TowpathError("conflict", "This server has no repository to build from.");
   }
   const address = addressOf(of.installationId, of.repositoryFullName);
   const host = requireRepositoryHost(ctx);

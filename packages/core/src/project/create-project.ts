@@ -47,7 +47,7 @@ export async function createProject(
       updatedAt: now,
     })
     .returning();
-  if (!row) throw new TowpathError("internal", "The project could not be created.");
+  if (!row) throw new TowpathError("internal", "The server could not be created.");
   const branchId = newId();
   await tx
     .insert(branch)

@@ -109,8 +109,7 @@ test("ONB-4 creating a project creates its default branch, its first build, the 
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, created.project.id));
   expect(audits).toMatchObject([{ action: "project.create", subject: input.name, ipAddress: "192.0.2.1" }]);
   // Nobody has switched off what was never on.
-  const of = { orgSlug: team.slug, projectName: input.name };
-  expect(await getCaptureChange({ ctx: as(team.owner), input: of })).toBeNull();
+  expect(await getCaptureChange({ ctx: as(team.owner), input: { ...input, projectName: input.name } })).toBeNull();
 });
 
 test("ONB-5 a project of an empty repository has no build", async () => {

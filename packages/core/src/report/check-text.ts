@@ -98,14 +98,14 @@ function saySuccess(
   const title = [
     fails ? "Breaks existing calls" : build.isLive ? "Live" : "Built",
     ...(changes === null || changes === undefined ? [] : [changes]),
-    ...(breaking > 0 && !fails ? [`${breaking} can break calls`] : []),
   ].join(": ");
+  const risk = breaking > 0 && !fails ? ` (${breaking} can break calls)` : "";
   const rule = fails
-    ? "\n\nThis project doesn't accept changes that break existing calls: keep what callers use, or turn the rule off in the settings of this server."
+    ? "\n\nThis server doesn't accept changes that break existing calls: keep what callers use, or turn the rule off in its settings."
     : "";
   return {
     ...completed(fails ? "failure" : breaking > 0 ? "neutral" : "success"),
-    title,
+    title: `${title}${risk}`,
     summary: `${live}${rule}`,
     text: surface && cutToLines(surfaceMarkdown(surface), maxText),
   };
@@ -153,7 +153,7 @@ export function checkOfHead(state: BranchState, head: Head, page: Page): CheckRe
     detailsUrl: url,
     status: "completed",
     ...said,
-    summary: `${summary}\n\n${link("Open the project", url)}`,
+    summary: `${summary}\n\n${link("Open the server", url)}`,
     text: null,
   };
 }

@@ -31,7 +31,7 @@ export const markOf = (organizationId: string) => `<!-- towpath:${organizationId
 export function commentText(organizationId: string, servers: readonly CommentedServer[]): string {
   const rows = servers.map((server) => `| ${server.page.project} | ${statusOf(server)} | ${previewOf(server)} |`);
   const sections = servers.flatMap((server) => {
-    const heading = servers.length > 1 ? `#### ${server.page.project}` : "#### For callers";
+    const heading = servers.length > 1 ? `#### ${server.page.project}` : "#### What changes for callers";
     return server.surface === null || server.isEnded ? [] : ["", heading, "", surfaceMarkdown(server.surface)];
   });
   const text = [

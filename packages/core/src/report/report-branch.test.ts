@@ -211,9 +211,9 @@ test("BLD-14 a setting makes the check of a preview fail that breaks callers of 
   await deploy("topic", "one", ["echo"]);
   expect(told.checkOf(shaOf("one"))).toMatchObject({
     conclusion: "neutral",
-    title: "Live: 1 removed: 1 can break calls",
+    title: "Live: 1 removed (1 can break calls)",
   });
-  expect(told.checkOf(shaOf("one"))?.text).toContain("- Removed tool `old`. **Breaks existing calls.**");
+  expect(told.checkOf(shaOf("one"))?.text).toContain("- Removed tool `old`. **Can break existing calls.**");
   await db().update(project).set({ failOnBreakingChanges: true }).where(eq(project.id, suite.project.id));
   await report("topic");
   expect(told.checkOf(shaOf("one"))).toMatchObject({

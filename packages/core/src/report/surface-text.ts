@@ -38,7 +38,7 @@ export function surfaceMarkdown(surface: SurfaceChangesView): string {
 function line({ kind, name, change, breaking, details }: SurfaceChange): string {
   const shown = details.slice(0, maxDetails).map(code).join(", ");
   const rest = details.length > maxDetails ? `, and ${details.length - maxDetails} more` : "";
-  const warning = breaking ? " **Breaks existing calls.**" : "";
+  const warning = breaking ? " **Can break existing calls.**" : "";
   return `- ${verbs[change]} ${kind} ${code(name)}${shown && `: ${shown}${rest}`}.${warning}`;
 }
 

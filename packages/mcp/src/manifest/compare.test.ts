@@ -33,9 +33,9 @@ test("BLD-14 tools that came and went, in the later order; what is gone breaks c
 });
 
 test.each([
-  ["an optional argument more", {}, [], { city: text }, [], ["+city"], false],
-  ["a required one more", {}, [], { city: text }, ["city"], ["+city, required"], true],
-  ["one less", { city: text }, [], {}, [], ["−city"], true],
+  ["an optional argument more", {}, [], { city: text }, [], ["city is new"], false],
+  ["a required one more", {}, [], { city: text }, ["city"], ["city is new and required"], true],
+  ["one less", { city: text }, [], {}, [], ["city is gone"], true],
   ["now required", { city: text }, [], { city: text }, ["city"], ["city is required"], true],
   ["now optional", { city: text }, ["city"], { city: text }, [], ["city is optional"], false],
   ["another type", { city: text }, [], { city: { type: "number" } }, [], ["city has another type"], true],
@@ -64,7 +64,7 @@ test("BLD-14 the order of members is no change; texts, output and other rules of
   const after = { ...before, description: "How it is", outputSchema: { type: "object" } };
   const stricter = { ...after, inputSchema: { ...after.inputSchema, additionalProperties: false } };
   const [change] = compareManifests(withTools(before), withTools(stricter));
-  expect(change?.details).toEqual(["other rules of the input", "output", "description"]);
+  expect(change?.details).toEqual(["other rules of the input", "another output", "another description"]);
   // A schema that is none, as a server may send it.
   const odd = { ...before, inputSchema: { properties: "none", required: 3 } };
   expect(compareManifests(withTools(odd), withTools(odd))).toEqual([]);
@@ -89,8 +89,8 @@ test("BLD-14 resources, templates and prompts too", () => {
     ],
   };
   expect(compareManifests(before, after)).toEqual([
-    { kind: "resource", name: "file:///readme", change: "changed", breaking: false, details: ["MIME type"] },
+    { kind: "resource", name: "file:///readme", change: "changed", breaking: false, details: ["another MIME type"] },
     { kind: "template", name: "city://{name}", change: "removed", breaking: true, details: [] },
-    { kind: "prompt", name: "ask", change: "changed", breaking: true, details: ["+about, required"] },
+    { kind: "prompt", name: "ask", change: "changed", breaking: true, details: ["about is new and required"] },
   ]);
 });

@@ -69,15 +69,15 @@ function toolChanges(before: Tool, after: Tool): Differences {
   const details = [
     ...input.details,
     ...(others ? ["other rules of the input"] : []),
-    ...differing(before, after, { outputSchema: "output", annotations: "annotations", ...texts }),
+    ...differing(before, after, { outputSchema: "another output", annotations: "other annotations", ...texts }),
   ];
   return { details, breaking: input.breaking };
 }
 
-const texts = { title: "title", description: "description" };
+const texts = { title: "another title", description: "another description" };
 
 function resourceChanges(before: Manifest["resources"][number] | Manifest["templates"][number], after: typeof before) {
-  return { details: differing(before, after, { mimeType: "MIME type", ...texts }), breaking: false };
+  return { details: differing(before, after, { mimeType: "another MIME type", ...texts }), breaking: false };
 }
 
 function promptChanges(before: Prompt, after: Prompt): Differences {
@@ -107,12 +107,12 @@ function argumentChanges(before: Arguments, after: Arguments): Differences {
   };
   for (const [name, now] of after) {
     const then = before.get(name);
-    if (then === undefined) note(now.required ? `+${name}, required` : `+${name}`, now.required);
+    if (then === undefined) note(now.required ? `${name} is new and required` : `${name} is new`, now.required);
     else if (now.required !== then.required) note(`${name} is ${now.required ? "required" : "optional"}`, now.required);
     else if (!same(typeOf(then.schema), typeOf(now.schema))) note(`${name} has another type`, true);
     else if (!same(then.schema, now.schema)) note(`${name} is described differently`, false);
   }
-  for (const name of before.keys()) if (!after.has(name)) note(`−${name}`, true);
+  for (const name of before.keys()) if (!after.has(name)) note(`${name} is gone`, true);
   return { details, breaking };
 }
 

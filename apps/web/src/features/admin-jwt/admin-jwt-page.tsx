@@ -65,7 +65,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
   const clear = async () => {
     const work = clearAdminJwts({ data: projectKey });
     await toast
-      .promise(work, { loading: "Revoking", success: "All admin JWTs for this project are revoked" })
+      .promise(work, { loading: "Revoking", success: "All admin JWTs for this server are revoked" })
       .then(() => setIssued(null))
       // The toast shows the error.
       .catch(() => {});
@@ -90,7 +90,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
       <Card>
         <CardHeader
           title="Token"
-          description="It acts as you, for this project only. It expires after 15 minutes, or when you leave the team."
+          description="It acts as you, for this server only. It expires after 15 minutes, or when you leave the team."
         />
         <CardBody className="flex flex-col gap-4">
           {issued ? (
@@ -142,7 +142,7 @@ function Cache({ projectKey, onClear }: { projectKey: ProjectKey; onClear: () =>
           open={open}
           onOpenChange={setOpen}
           title="Clear the cache?"
-          description="This revokes every admin JWT of this project, including other admins'. Gateways refuse them within seconds. Open connections end when their token expires. You can't undo this."
+          description="This revokes every admin JWT of this server, including other admins'. Gateways refuse them within seconds. Open connections end when their token expires. You can't undo this."
           trigger={
             <Button variant="danger-quiet" className="self-start" icon={<ShieldOff aria-hidden />}>
               Clear cache and revoke tokens

@@ -11,10 +11,10 @@ import { useOpenBranch, useOpenScreen } from "./shell-location.ts";
 /** Screens that show one branch, by the search parameter `branchId`. */
 const screensOfBranch: ReadonlySet<string> = new Set(["", "/inspector", "/chat"]);
 
-/** Whether the open project has branches: only what is built here does. Until it is known, yes. */
+/** Whether the open project has branches: only what is built from a repository does. Until it is known, yes. */
 export function useHasBranches(open: ProjectKey): boolean {
   const { data: project } = useQuery(projectQuery(open));
-  return project === undefined || project.kind === "hosted";
+  return project === undefined || (project.kind === "hosted" && project.package === null);
 }
 
 /** Shows the branch of the open screen and switches to another; from screens of the whole server, to its overview. */

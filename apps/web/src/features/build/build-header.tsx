@@ -40,7 +40,7 @@ export function BuildHeader({
                 </Link>
               ),
             },
-            { key: "build", content: <code>{build.commitSha.slice(0, 7)}</code> },
+            { key: "build", content: <code>{build.packageVersion ?? build.commitSha.slice(0, 7)}</code> },
           ]}
         />
       }
@@ -50,7 +50,7 @@ export function BuildHeader({
           <span className="text-ink">
             <BuildStatusLabel status={build.status} />
           </span>
-          <CommitLine commit={{ ...build, branch: build.branch.name }} />
+          {build.packageVersion === null ? <CommitLine commit={{ ...build, branch: build.branch.name }} /> : null}
           <span className="text-xs">
             {triggerLabels[build.trigger]}
             {build.startedBy && ` by ${build.startedBy}`}
@@ -121,7 +121,7 @@ export function BuildNotFound() {
         </Link>
       }
     >
-      This project has no build with this id. It may have been deleted with its branch.
+      This server has no build with this id. It may have been deleted with its branch.
     </EmptyState>
   );
 }

@@ -52,13 +52,8 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
             <>
               <StreamStateLabel state={state} />
               {packages > 0 && (
-                <Button
-                  variant="ghost"
-                  size="sm"
-                  aria-pressed={showsPackages}
-                  onClick={() => setShowsPackages(!showsPackages)}
-                >
-                  {packages === 1 ? "1 package" : `${packages} packages`}
+                <Button variant="ghost" size="sm" onClick={() => setShowsPackages(!showsPackages)}>
+                  {showsPackages ? "Hide packages" : "Show packages"}
                 </Button>
               )}
             </>

@@ -15,26 +15,34 @@ import { CommitLine } from "./commit-line.tsx";
 import { useRedeploy } from "./redeploy-button.tsx";
 
 /** Builds, newest first, each linking to its page (PRJ-2). */
-export function BuildTable({ project, builds }: { project: ProjectKey; builds: readonly BuildSummary[] }) {
+export function BuildTable({
+  project,
+  builds,
+  isPackage,
+}: {
+  project: ProjectKey;
+  builds: readonly BuildSummary[];
+  isPackage: boolean;
+}) {
   return (
     <Table label="Builds">
       <TableHead hasActions>
         <Th>Status</Th>
-        <Th className="w-1/2">Commit</Th>
+        <Th className="w-1/2">{isPackage ? "Version" : "Commit"}</Th>
         <Th>Started by</Th>
         <Th>Duration</Th>
         <Th>Created</Th>
       </TableHead>
       <TableBody>
         {builds.map((build) => (
-          <BuildRow key={build.id} project={project} build={build} />
+          <BuildRow key={build.id} project={project} build={build} isPackage={isPackage} />
         ))}
       </TableBody>
     </Table>
   );
 }
 
-function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary }) {
+function BuildRow({ project, build, isPackage }: { project: ProjectKey; build: BuildSummary; isPackage: boolean }) {
   const duration = buildDuration(build);
   const params = { ...project, buildId: build.id };
   return (
@@ -53,7 +61,7 @@ function BuildRow({ project, build }: { project: ProjectKey; build: BuildSummary
         >
           {commitTitle(build.commitMessage)}
         </Link>
-        <CommitLine commit={{ ...build, branch: build.branch.name }} />
+        {isPackage ? null : <CommitLine commit={{ ...build, branch: build.branch.name }} />}
         {build.diagnosis && <p className="truncate text-xs text-bad">{build.diagnosis.title}</p>}
       </Td>
       <Td className="whitespace-nowrap text-muted max-sm:hidden">

@@ -54,7 +54,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             </h2>
             <p className="text-sm text-ink/85">
               {deployment?.isLive
-                ? `Calls to this URL reach commit ${build.commitSha.slice(0, 7)}.`
+                ? `Calls to this URL reach ${build.packageVersion === null ? `commit ${build.commitSha.slice(0, 7)}` : `version ${build.packageVersion}`}.`
                 : "Another version is live at this URL."}
               {build.pythonVersion && ` Python ${build.pythonVersion}.`}
             </p>

@@ -53,6 +53,7 @@ export function SurfaceChanges({
           ))}
         </ul>
       )}
+      <p className="text-xs text-muted">{weightText(data.toolListTokens)}</p>
       {breaking > 0 && (
         <p className="flex items-center gap-1.5 text-xs text-warn">
           <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
@@ -63,8 +64,15 @@ export function SurfaceChanges({
   );
 }
 
+/** What knowing the server's tools costs a model. */
+function weightText({ before, after }: SurfaceChangesView["toolListTokens"]): string {
+  const [was, is] = [before, after].map((tokens) => tokens.toLocaleString("en"));
+  const now = `The list of tools has about ${is} ${after === 1 ? "token" : "tokens"}`;
+  return before === after ? `${now}, as before.` : `${now}, before about ${was}.`;
+}
+
 function Chip({ change }: { change: Change }) {
-  const { kind, name, details } = change;
+  const { kind, name, details, breaking } = change;
   return (
     <li className={classNames("max-w-full rounded-md px-2 py-0.5 text-xs leading-5 break-words", looks[change.change])}>
       <span aria-hidden className="font-mono font-semibold">
@@ -75,7 +83,10 @@ function Chip({ change }: { change: Change }) {
       </span>{" "}
       <code className="font-medium">{name}</code>
       {kind !== "tool" && <span aria-hidden> {kind}</span>}
-      {details.length > 0 && <span className="text-ink/80"> {details.join(", ")}</span>}
+      {details.length > 0 && <span className="text-ink/80">: {details.join(", ")}</span>}
+      {breaking && (
+        <TriangleAlert className="ml-1 inline size-3 align-[-0.1em]" aria-label="can break existing calls" role="img" />
+      )}
     </li>
   );
 }

@@ -25,11 +25,14 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
   const production = branches.find(({ isDefault }) => isDefault);
   // What only waits for approval is in a list of its own.
   const previews = branches.filter(({ isDefault, isUnbuiltFork }) => !isDefault && !isUnbuiltFork);
+  const isPackage = project.package !== null;
   return (
     <>
       <PageHeader
         title="Deployments"
-        description="Production, previews, and the builds behind them."
+        description={
+          isPackage ? "Production, and the builds behind it." : "Production, previews, and the builds behind them."
+        }
         actions={
           project.githubRepository ? (
             <BuildNewestButton project={projectKey} />
@@ -39,13 +42,13 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
         }
       />
       <div className="flex flex-col gap-5">
-        {production && <ProductionCard project={projectKey} branch={production} />}
+        {production && <ProductionCard project={projectKey} branch={production} isPackage={isPackage} />}
         <ForkPullRequests project={projectKey} />
         <PreviewList project={projectKey} branches={previews} />
         <Card>
           <CardHeader
             title="Builds"
-            description="Each build deploys one commit. A failed build never changes what's live."
+            description={`Each build deploys one ${isPackage ? "version" : "commit"}. A failed build never changes what's live.`}
             actions={<BranchFilter projectKey={projectKey} branches={branches} chosen={branch} />}
           />
           {rows.length === 0 ? (
@@ -64,7 +67,7 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
             </EmptyState>
           ) : (
             <div className="border-t">
-              <BuildTable project={projectKey} builds={rows} />
+              <BuildTable project={projectKey} builds={rows} isPackage={isPackage} />
             </div>
           )}
           {builds.hasNextPage && (

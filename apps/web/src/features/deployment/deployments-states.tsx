@@ -63,7 +63,7 @@ export function DeploymentsNotFound({ projectKey, branch }: { projectKey: Projec
     <>
       <PageHeader title="Deployments" />
       <EmptyState icon={<SearchX aria-hidden />} title="No deployments found">
-        This project no longer exists. It may have been deleted while this page was open.
+        This server no longer exists. It may have been deleted while this page was open.
       </EmptyState>
     </>
   );

@@ -6,7 +6,7 @@ import { Card } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { AuthModeButton } from "../build/auth-mode-button.tsx";
 import { BuildWarnings } from "../build/build-problems.tsx";
-import { BuildStatusLabel, isRunning, withWarnings } from "../build/build-status.tsx";
+import { BuildStatusLabel, commitTitle, isRunning, withWarnings } from "../build/build-status.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
 import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -15,7 +15,15 @@ import type { BranchItem } from "./deployment.functions.ts";
 import { SkippedPush } from "./skipped-push.tsx";
 
 /** What callers reach under the project's name: the default branch's live deployment. */
-export function ProductionCard({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
+export function ProductionCard({
+  project,
+  branch,
+  isPackage,
+}: {
+  project: ProjectKey;
+  branch: BranchItem;
+  isPackage: boolean;
+}) {
   const { deployment, latestBuild, liveBuild } = branch;
   const warnings = liveBuild?.warnings ?? [];
   const newer = latestBuild && latestBuild.id !== liveBuild?.id ? latestBuild : null;
@@ -35,9 +43,13 @@ export function ProductionCard({ project, branch }: { project: ProjectKey; branc
         </div>
         {liveBuild && (
           <dl className="grid min-w-0 basis-96 grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 gap-y-1.5 text-sm">
-            <dt className="text-muted">Commit</dt>
+            <dt className="text-muted">{isPackage ? "Version" : "Commit"}</dt>
             <dd className="min-w-0">
-              <CommitSummary commit={{ ...liveBuild, branch: branch.name }} />
+              {isPackage ? (
+                commitTitle(liveBuild.commitMessage)
+              ) : (
+                <CommitSummary commit={{ ...liveBuild, branch: branch.name }} />
+              )}
             </dd>
             <dt className="text-muted">Live since</dt>
             <dd>

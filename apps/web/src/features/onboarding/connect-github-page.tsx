@@ -3,6 +3,7 @@ import { ConnectionProblem } from "~/features/github/connection-problem.tsx";
 import { GitHubLink } from "~/features/github/github-link.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
+import { PublishedServerLinks } from "./start-links.tsx";
 
 /** ONB-2 */
 export function ConnectGitHubPage({
@@ -21,7 +22,7 @@ export function ConnectGitHubPage({
     <OnboardingFrame
       step="GitHub"
       title="Connect GitHub"
-      description="Towpath reads the repositories you choose and builds each push. It never changes them."
+      description="Towpath reads the repositories you choose and builds each push. It never changes your code."
     >
       <ConnectionProblem problem={problem} account={account} />
       {app ? (
@@ -38,6 +39,7 @@ export function ConnectGitHubPage({
           <ul className="mt-6 list-disc space-y-1.5 pl-5 text-sm text-muted marker:text-faint">
             <li>You choose the account and the repositories on the next page.</li>
             <li>You can change or revoke access there at any time.</li>
+            <li>Builds report back: a check for each commit, and one comment on each pull request.</li>
             {app.isLocalForge ? <li>This instance has no GitHub App and uses a local forge instead.</li> : null}
           </ul>
         </>
@@ -46,6 +48,12 @@ export function ConnectGitHubPage({
           The operator has to configure a GitHub App, or start the local forge.
         </Callout>
       )}
+      <section aria-labelledby="without-github" className="mt-8">
+        <h2 id="without-github" className="text-base font-semibold">
+          Or start without GitHub
+        </h2>
+        <PublishedServerLinks orgSlug={orgSlug} />
+      </section>
     </OnboardingFrame>
   );
 }

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { ArrowRight, FolderGit2, Rocket } from "lucide-react";
+import { FolderGit2, Rocket } from "lucide-react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -7,6 +7,7 @@ import { type DeploySearch, repositoryOf, type SetupSearch } from "./deploy-sear
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { OtherTeam } from "./other-team.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
+import { PublishedServerLinks, StartLink } from "./start-links.tsx";
 import { useKeptInUrl } from "./use-kept-in-url.ts";
 import { useQuickstart } from "./use-quickstart.ts";
 
@@ -38,7 +39,7 @@ export function ServerSetupPage({
     <OnboardingFrame
       step="Server"
       title="Deploy a server"
-      description="Start from the echo sample, or bring a repository."
+      description="Start from the echo sample, a repository or a published server."
     >
       <OtherTeam teamId={search.teamId} />
       {error ? (
@@ -83,6 +84,7 @@ export function ServerSetupPage({
         </CardBody>
       </Card>
       <RepositoryLink orgSlug={orgSlug} deploy={{ ...deploy, serverName: choice.name }} />
+      <PublishedServerLinks orgSlug={orgSlug} />
     </OnboardingFrame>
   );
 }
@@ -92,23 +94,13 @@ function RepositoryLink({ orgSlug, deploy }: { readonly orgSlug: string; readonl
   const address = repositoryOf(deploy);
   const to = address ? "/$orgSlug/welcome/server-deploy" : "/$orgSlug/welcome/choose-repo";
   return (
-    <Link
-      to={to}
-      params={{ orgSlug }}
-      search={address ? deploy : { installationId: deploy.installationId }}
-      className="mt-4 flex items-center gap-3 rounded-lg border bg-surface px-4 py-3.5 transition-colors hover:bg-hover"
+    <StartLink
+      link={{ to, params: { orgSlug }, search: address ? deploy : { installationId: deploy.installationId } }}
+      icon={<FolderGit2 aria-hidden />}
+      title={address ? `Deploy ${address.owner}/${address.repo}` : "Choose a repository"}
     >
-      <FolderGit2 className="size-5 shrink-0 text-accent-text" aria-hidden />
-      <span className="min-w-0 flex-1">
-        <span className="block truncate text-base font-semibold">
-          {address ? `Deploy ${address.owner}/${address.repo}` : "Choose a repository"}
-        </span>
-        <span className="block text-sm text-muted">
-          {address ? "Continue with the repository from this link." : "Deploy a Python MCP server you already have."}
-        </span>
-      </span>
-      <ArrowRight className="size-4 shrink-0 text-faint" aria-hidden />
-    </Link>
+      {address ? "Continue with the repository from this link." : "Deploy a Python MCP server you already have."}
+    </StartLink>
   );
 }
 
@@ -129,7 +121,7 @@ function ConnectCallout({ orgSlug }: { readonly orgSlug: string }) {
         </Link>
       }
     >
-      Servers are built from GitHub repositories.
+      The sample and your repositories need it. Published servers don't.
     </Callout>
   );
 }

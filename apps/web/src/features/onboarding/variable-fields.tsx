@@ -1,6 +1,7 @@
 import { Eye, EyeOff, Plus, X } from "lucide-react";
 import { type ReactNode, useId, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
+import { classNames } from "~/ui/class-names.ts";
 import { Input, Textarea } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Candidates } from "./candidates.tsx";
@@ -28,8 +29,9 @@ function VariableFields({
 }) {
   const called = row.keyName || `variable ${position}`;
   return (
-    <li className="flex items-start gap-1.5">
-      <div className="grid min-w-0 flex-1 gap-1.5 sm:grid-cols-[2fr_3fr]">
+    <li className="flex items-start gap-1.5 max-sm:grid max-sm:grid-cols-[minmax(0,1fr)_auto]">
+      {/* On a phone, the buttons of both rows are in one column. */}
+      <div className="grid min-w-0 flex-1 gap-1.5 max-sm:contents sm:grid-cols-[2fr_3fr]">
         <WithError problem={problem?.keyName ?? null}>
           {(control) => (
             <Input
@@ -50,7 +52,7 @@ function VariableFields({
             />
           )}
         </WithError>
-        <WithError problem={problem?.secretValue ?? null}>
+        <WithError problem={problem?.secretValue ?? null} className="max-sm:order-last max-sm:col-span-2">
           {(control) => (
             <ValueControl
               control={control}
@@ -73,14 +75,16 @@ type Control = { readonly "aria-describedby": string | undefined; readonly "aria
 /** A control with its error below, which screen readers announce. */
 export function WithError({
   problem,
+  className,
   children,
 }: {
   readonly problem: string | null;
+  readonly className?: string;
   readonly children: (control: Control) => ReactNode;
 }) {
   const id = useId();
   return (
-    <div className="min-w-0">
+    <div className={classNames("min-w-0", className)}>
       {children({ "aria-describedby": problem ? id : undefined, "aria-invalid": problem ? true : undefined })}
       <p id={id} aria-live="polite" className="text-xs break-words text-bad [&:not(:empty)]:mt-1">
         {problem}

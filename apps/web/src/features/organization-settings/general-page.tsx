@@ -83,7 +83,7 @@ function DeleteOrganization({ slug }: { readonly slug: string }) {
         <ConfirmDeletion label="Delete organization" name={slug} onConfirm={remove}>
           <p>This deletes, for all its members:</p>
           <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
-            <li>all projects, with their addresses, builds, environment variables and logs</li>
+            <li>all servers and portals, with their addresses, builds, environment variables and logs</li>
             <li>memberships and invitations, API keys and the audit log</li>
             <li>its connections to GitHub; repositories and the installed App stay there</li>
           </ul>

@@ -30,7 +30,7 @@ export function CallFailure({
 }
 
 function HowToKeepPayloads({ projectKey, mayChange }: { projectKey: ProjectKey; mayChange: boolean }): ReactNode {
-  if (!mayChange) return " Ask a member of this team to turn on Keep payloads in the project's settings.";
+  if (!mayChange) return " Ask a member of this team to turn on Keep payloads in the server's settings.";
   return (
     <>
       {" To keep it from now on, turn on "}

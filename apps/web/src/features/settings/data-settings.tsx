@@ -16,13 +16,21 @@ export function DataSettings({ projectKey }: { readonly projectKey: ProjectKey }
   );
 }
 
+/** In our own colors: the browser's bar looks full in a dark page. Chromium and Safari, then Firefox. */
+const meterLook = [
+  "block h-2 w-full max-w-xs appearance-none overflow-hidden rounded-full bg-line",
+  "[&::-webkit-meter-bar]:h-2 [&::-webkit-meter-bar]:border-0 [&::-webkit-meter-bar]:bg-line",
+  "[&::-webkit-meter-optimum-value]:bg-accent [&::-webkit-meter-suboptimum-value]:bg-warn",
+  "[&::-moz-meter-bar]:bg-accent",
+].join(" ");
+
 function UsedSpace({ usedBytes, capacityBytes, measuredAt, isOn }: DataUsage & { readonly isOn: boolean }) {
   const isFull = usedBytes > capacityBytes * 0.9;
   return (
     <div className="space-y-2 text-sm">
       <meter
         aria-label="Used space of /data"
-        className="h-2 w-full max-w-xs"
+        className={meterLook}
         min={0}
         max={capacityBytes}
         high={capacityBytes * 0.9}

@@ -14,18 +14,21 @@ type Deleted = { readonly projectKey: ProjectKey; readonly name: string; readonl
 
 const texts = {
   hosted: {
+    title: "Delete server",
     does: "Stops the server and deletes everything Towpath stores for it.",
     unchanged: "The GitHub repository is not changed.",
   },
   external: {
+    title: "Delete server",
     does: "Closes its address here and deletes everything Towpath stores for it.",
     unchanged: "The server itself is not changed.",
   },
   portal: {
+    title: "Delete portal",
     does: "Closes its address and deletes everything Towpath stores for it.",
     unchanged: "Its servers are not changed.",
   },
-} as const satisfies Record<ProjectKind, { does: string; unchanged: string }>;
+} as const satisfies Record<ProjectKind, { title: string; does: string; unchanged: string }>;
 
 /** Deletes the project (PRJ-11). `name` is its exact name; the URL may spell it differently. */
 export function DeleteProject({ projectKey, name, kind }: Deleted) {
@@ -43,9 +46,9 @@ export function DeleteProject({ projectKey, name, kind }: Deleted) {
   };
   return (
     <Card id="delete">
-      <CardHeader title="Delete project" description={texts[kind].does} />
+      <CardHeader title={texts[kind].title} description={texts[kind].does} />
       <CardBody>
-        <ConfirmDeletion label="Delete project" name={name} onConfirm={remove}>
+        <ConfirmDeletion label={texts[kind].title} name={name} onConfirm={remove}>
           <p>This deletes, for everyone in the team:</p>
           <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
             {kind === "hosted" ? (

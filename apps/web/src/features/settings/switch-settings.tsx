@@ -80,7 +80,8 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
         All of it is gone when the server stops, which also happens when it is idle.
       </>,
       <>
-        When this is on, <code>/data</code> survives restarts and redeploys, up to a quota. Previews never see it.
+        When this is on, <code>/data</code> survives restarts and redeploys, up to the size that the operator allows.
+        Previews never see it.
       </>,
       "During a redeploy, the old and the new server see the same files for a moment.",
       "Takes effect when the server next starts. If you turn it off, the files are deleted after 7 days. They aren't backed up.",
