@@ -33,7 +33,7 @@ test("GW-8 at first the page shows the instance's limits, and that nothing was r
   await page.getByText("6,000 calls a minute, at most 1,000 at once.").waitFor();
   await page.getByText("Limits refused no calls in the last hour.").waitFor();
   await page
-    .getByText("All servers of this team together accept 60,000 calls a minute, at most 6,000 at once.")
+    .getByText("All servers of this organization together accept 60,000 calls a minute, at most 6,000 at once.")
     .waitFor();
   await expect.poll(() => page.getByLabel("Calls a minute").count()).toBe(0);
   await expectAccessible(page);

@@ -234,7 +234,7 @@ test("ORG-6 roles are changed and members removed after a question; the last own
   await page.getByText("All permissions").click();
   await page
     .getByRole("table", { name: "What each role can do" })
-    .getByText("delete the team and everything in it")
+    .getByText("delete the organization and everything in it")
     .waitFor();
   await expectAccessible(page);
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -47,7 +47,7 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
   }
   await page.getByText("weather-api_search").waitFor();
   await page.getByText("wiki-server_search").waitFor();
-  await page.getByText("All of the team's servers are in this portal.").waitFor();
+  await page.getByText("All of the organization's servers are in this portal.").waitFor();
   await page.getByRole("radio", { name: /^Open to anyone/ }).click();
   await page.getByText("Strangers see only servers that are open to anyone").waitFor();
   await page.getByRole("radio", { name: /^Members only/ }).click();

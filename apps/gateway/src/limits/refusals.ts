@@ -13,7 +13,7 @@ const codes = {
 const whose: Readonly<Record<Limited, string>> = {
   caller: "for one caller of this server",
   server: "for all callers of this server together",
-  organization: "for all servers of this server's team together",
+  organization: "for all servers of this server's organization together",
 };
 
 const remedies: Readonly<Record<Limited, string>> = {

@@ -23,19 +23,20 @@ const fork = (detail: Told["detail"]) => (detail.repository ? `the fork ${said(d
 
 /** What each action did, as the end of a sentence that begins with who did it. */
 const words: Readonly<Record<string, Words>> = {
-  "organization.create": ["team", () => "created the team"],
-  "organization.claim": ["team", () => "became the owner of the team"],
-  "organization.delete": ["team", ({ subject }) => `deleted the team ${said(subject)}`],
+  "organization.create": ["team", () => "created the organization"],
+  "organization.claim": ["team", () => "became the owner of the organization"],
+  "organization.delete": ["team", ({ subject }) => `deleted the organization ${said(subject)}`],
   "organization.update": [
     "team",
     ({ detail }) =>
       Object.entries(detail)
-        .map(([key, change]) => `changed the team's ${key === "slug" ? "address" : key} ${fromTo(change)}`)
+        .map(([key, change]) => `changed the organization's ${key === "slug" ? "address" : key} ${fromTo(change)}`)
         .join(" and "),
   ],
   "organization.picture": [
     "team",
-    ({ detail }) => (detail.removed === true ? "removed the team's picture" : "changed the team's picture"),
+    ({ detail }) =>
+      detail.removed === true ? "removed the organization's picture" : "changed the organization's picture",
   ],
   // Of no team, so that no team's page shows it.
   "account.update": ["people", () => "changed their name"],

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** By what the audit log can be narrowed. */
 export const auditGroups = {
   people: "People and roles",
-  team: "Team",
+  team: "Organization",
   servers: "Servers and settings",
   builds: "Builds and deployments",
   variables: "Environment variables",

@@ -28,7 +28,7 @@ const notByKey = () =>
 const limitedKey = () =>
   new TowpathError(
     "forbidden",
-    "Forbidden: this API key is limited to some servers. This needs a key for all servers of the team.",
+    "Forbidden: this API key is limited to some servers. This needs a key for all servers of the organization.",
   );
 
 /**

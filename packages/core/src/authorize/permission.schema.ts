@@ -3,10 +3,10 @@ import { type Permission, permissions, roleMay } from "./permission.policy.ts";
 
 /** What each permission allows, as docs/roles.md and the members page say it. */
 const permissionTexts: Readonly<Record<Permission, string>> = {
-  "organization.read": "open the team's pages",
-  "organization.manage": "see the instance's state, change the team's settings",
-  "organization.delete": "delete the team and everything in it",
-  "member.read": "see the team's members and their roles",
+  "organization.read": "open the organization's pages",
+  "organization.manage": "see the instance's state, change the organization's settings",
+  "organization.delete": "delete the organization and everything in it",
+  "member.read": "see the members and their roles",
   "member.manage": "invite people, change roles, remove members; only owners add, change or remove owners",
   "audit.read": "read and export the audit log",
   "installation.read": "list GitHub connections and their repositories",
@@ -26,9 +26,9 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "secret.read": "see the names of environment variables",
   "secret.manage": "set and delete environment variables",
   "secret.decrypt": "read the value of a variable that is not sensitive; each time is in the audit log",
-  "apiKey.read": "list the team's API keys, never the keys themselves",
+  "apiKey.read": "list the organization's API keys, never the keys themselves",
   "apiKey.create": "create personal API keys, revoke one's own",
-  "apiKey.manage": "create the team's keys, revoke everyone's",
+  "apiKey.manage": "create the organization's keys, revoke everyone's",
   "adminJwt.manage": "get a server's admin JWT, revoke all earlier ones",
   "client.read": "see which clients are connected to a server, and how their sign-ins went",
   "client.network": "see the networks of clients that sign in",

@@ -158,7 +158,7 @@ async function checkOrganization(tx: Transaction, organizationId: string, limits
   if ((used?.tokens ?? 0) < limits.tokensPerDay) return;
   throw new TowpathError(
     "limit_reached",
-    `Your team has used ${limits.tokensPerDay.toLocaleString("en")} tokens within 24 hours, which is the limit. ` +
+    `Your organization has used ${limits.tokensPerDay.toLocaleString("en")} tokens within 24 hours, which is the limit. ` +
       "Ask again later, or ask the operator to raise it.",
   );
 }

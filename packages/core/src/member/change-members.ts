@@ -125,4 +125,4 @@ async function requireChangeable(
 const forbidden = (why: string) => new TowpathError("forbidden", `Forbidden: ${why}`);
 
 const lastOwner = ({ name }: Organization) =>
-  new TowpathError("conflict", `${name} needs an owner. Make someone else an owner first, or delete the team.`);
+  new TowpathError("conflict", `${name} needs an owner. Make someone else an owner first, or delete the organization.`);

@@ -6,7 +6,7 @@ export const roleNames = roles;
 
 /** What each role is for, in a sentence. */
 export const roleSummaries = {
-  owner: "Everything, including making owners and deleting the team",
+  owner: "Everything, including making owners and deleting the organization",
   admin: "Manages people, keys, access and servers",
   member: "Deploys and changes servers, calls them",
   viewer: "Reads, changes and calls nothing",

@@ -104,7 +104,7 @@ export async function chosenServers(db: Queryable, organizationId: string, wante
   const fields: Record<string, string> = {};
   const chosen = wanted.map(({ server, prefix, ...lists }, at): Chosen => {
     const row = found.find(({ id, name }) => id === server || name.toLowerCase() === server.toLowerCase());
-    if (!row) fields[`servers.${at}.server`] = `There is no server ${server} in this team.`;
+    if (!row) fields[`servers.${at}.server`] = `There is no server ${server} in this organization.`;
     else if (row.authMode === "passthrough") fields[`servers.${at}.server`] = ownSignIn(row.name);
     return { projectId: row?.id ?? "", prefix: prefix ?? defaultPrefix(row?.name ?? "server"), ...lists };
   });

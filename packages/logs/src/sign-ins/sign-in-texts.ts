@@ -20,7 +20,7 @@ export const signInStepLabels: Readonly<Record<SignInStepKind, string>> = {
 };
 
 const startAgain = "Remove the server from the client, add it again and sign in.";
-const newKey = "Create a new key on the team's API keys page and put it into the client.";
+const newKey = "Create a new key on the organization's API keys page and put it into the client.";
 
 /** Why a step failed. */
 export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {

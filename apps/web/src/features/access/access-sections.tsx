@@ -8,7 +8,7 @@ import type { AccessForm } from "./use-access-form.ts";
 type Role = AccessView["roles"][number];
 
 const roleTexts: readonly { role: Role; label: string; note: string }[] = [
-  { role: "owner", label: "Owners", note: "manage the team and delete it" },
+  { role: "owner", label: "Owners", note: "manage the organization and delete it" },
   { role: "admin", label: "Admins", note: "manage members, keys and access" },
   { role: "member", label: "Members", note: "deploy servers and change their settings" },
   { role: "viewer", label: "Viewers", note: "see what runs, and change nothing; not allowed by default" },
@@ -48,7 +48,7 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
   const { apiKeys } = form.draft;
   return (
     <Card>
-      <CardHeader title="API keys" description="Your team's keys. Personal keys follow their owner's role." />
+      <CardHeader title="API keys" description="The organization's keys. Personal keys follow their owner's role." />
       <CardBody className="flex flex-col gap-4">
         <ScopeChoice
           label="API keys that can call"
@@ -60,7 +60,7 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
         />
         {apiKeys === "all" ? null : (
           <ul aria-label="Selected API keys" className="flex flex-col gap-2.5">
-            {keys.length === 0 ? <li className="text-sm text-muted">Your team has no API keys yet.</li> : null}
+            {keys.length === 0 ? <li className="text-sm text-muted">The organization has no API keys yet.</li> : null}
             {keys.map((key) => (
               <li key={key.id}>
                 <Checkbox

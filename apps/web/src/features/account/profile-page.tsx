@@ -16,7 +16,7 @@ import { useReloadedProfile } from "./use-reloaded-profile.ts";
 /** The user's name, and what identifies them (ORG-4). */
 export function ProfilePage({ profile }: { readonly profile: ProfileView }) {
   return (
-    <AccountFrame title="Profile" description="How your teams see you.">
+    <AccountFrame title="Profile" description="How others see you.">
       <PictureCard profile={profile} />
       <NameForm profile={profile} />
       <EmailCard email={profile.email} />

@@ -186,7 +186,7 @@ function ServerChoice({
   const { data: servers, error } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
   if (error) return <p className="text-sm text-bad">{failureText(error)}</p>;
   if (!servers) return <p className="text-sm text-muted">Loading servers…</p>;
-  if (servers.length === 0) return <p className="text-sm text-muted">This team has no servers yet.</p>;
+  if (servers.length === 0) return <p className="text-sm text-muted">This organization has no servers yet.</p>;
   return (
     <fieldset className="scroll-thin max-h-48 overflow-y-auto rounded-md border p-2.5">
       <legend className="sr-only">Servers that the key reaches</legend>

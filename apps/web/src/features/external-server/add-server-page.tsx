@@ -26,7 +26,7 @@ export function AddServerPage({
       parent={{ to: "/$orgSlug/servers", label: "Servers" }}
       crumb="Add by URL"
       title="Add a server by URL"
-      description="For a server that runs elsewhere. It stays there; calls go through Towpath, with your team's access rules, limits and logs."
+      description="For a server that runs elsewhere. It stays there; calls go through Towpath, with your organization's access rules, limits and logs."
       action={{ label: "Add server", busy: "Adding the server" }}
       busy={busy}
       failure={{ title: "The server was not added", text: failure }}

@@ -111,7 +111,7 @@ function Disconnect({ orgSlug, connection }: { readonly orgSlug: string; readonl
     >
       <p>
         {projectCount === 0
-          ? "No server in this team builds from this account."
+          ? "No server of this organization builds from this account."
           : projectCount === 1
             ? "1 server builds from this account. It keeps running, but pushes won't start builds."
             : `${projectCount} servers build from this account. They keep running, but pushes won't start builds.`}

@@ -75,7 +75,7 @@ const rateText = ({ perMinute, burst }: Rate) =>
   `${formatCount(perMinute)} calls a minute, at most ${formatCount(burst)} at once`;
 
 function organizationNote({ instance: { organization } }: CallLimitView): string {
-  return organization === null ? "" : `All servers of this team together accept ${rateText(organization)}.`;
+  return organization === null ? "" : `All servers of this organization together accept ${rateText(organization)}.`;
 }
 
 function LimitSection({

@@ -127,7 +127,7 @@ function useRoleChange(organization: Organization, userId: string, ask: (questio
       return ask({ title: `Change your own role to ${role}?`, description, action: "Change my role", run });
     }
     if (role === "owner") {
-      const description = "Owners can do everything, including removing you and deleting the team.";
+      const description = "Owners can do everything, including removing you and deleting the organization.";
       return ask({ title: `Make ${member.name} an owner?`, description, action: "Make owner", run });
     }
     void run().catch((error: unknown) => toast.error(failureText(error)));

@@ -59,7 +59,7 @@ function PictureCard({
   };
   return (
     <Card>
-      <CardHeader title="Picture" description="Members see it next to the team's name." />
+      <CardHeader title="Picture" description="Members see it next to the organization's name." />
       <CardBody>
         <PictureField name={name} picture={picture} shape="organization" onSave={save} />
       </CardBody>

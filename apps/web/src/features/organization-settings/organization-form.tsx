@@ -50,8 +50,8 @@ export function OrganizationForm({
   return (
     <SettingsForm
       title="Name and address"
-      what="team's name and address"
-      description="Your team's name, and the address of its pages."
+      what="organization's name and address"
+      description="The organization's name, and the address of its pages."
       form={{ busy, failure }}
       isChanged={isChanged}
       onSubmit={save}
@@ -62,7 +62,7 @@ export function OrganizationForm({
       <Field
         label="Address"
         error={problems.slug}
-        hint="Servers keep their own addresses. Old links to these pages open the team you used last."
+        hint="Servers keep their own addresses. Old links to these pages open the organization you used last."
       >
         {(control) => (
           <Input

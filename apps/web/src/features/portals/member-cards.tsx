@@ -76,7 +76,7 @@ function AddMember({
         free.length > choices.length
           ? "Servers with their own sign-in can't be in a portal."
           : data && choices.length === 0
-            ? "All of the team's servers are in this portal."
+            ? "All of the organization's servers are in this portal."
             : undefined
       }
     >
