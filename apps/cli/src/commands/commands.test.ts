@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { asCommandError, UsageError } from "../terminal/terminal.ts";
 import { parse } from "./parse.ts";
 import { commands, specs } from "./table.ts";
@@ -84,22 +84,27 @@ test("OPS-4 the shell completes commands, and the options of each", async () => 
   expect((await towpath("completion", "cmd")).status).toBe(2);
 });
 
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "towpath-completion-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
 const has = (program: string) => spawnSync(program, ["-c", ":"]).status === 0;
 
 test.skipIf(!has("zsh"))("OPS-4 zsh completes at the first key, loaded from its path or sourced", async () => {
   const { stdout: script } = await towpath("completion", "zsh");
-  await using directory = await mkdtempDisposable(join(tmpdir(), "towpath-zsh-"));
-  await writeFile(join(directory.path, "_towpath"), script);
+  await writeFile(join(directory, "_towpath"), script);
   // In place of zsh's own functions, which work while a line is edited only.
   const own = `_describe() { print -r -- $commands } ; _arguments() { print -rl -- "$@" } ; compdef() { print $* }`;
   const ask = async (load: string, ...words: string[]) =>
     (await shell("zsh", `${own}\n${load}\nwords=(towpath ${words.join(" ")} ''); CURRENT=$#words; _towpath`)).stdout;
-  const loaded = `fpath=(${directory.path}); autoload -Uz _towpath`;
+  const loaded = `fpath=(${directory}); autoload -Uz _towpath`;
   const shown = await ask(loaded);
   for (const name of Object.keys(specs)) expect(shown).toContain(`${name}:`);
   expect(await ask(loaded, "completion")).toContain("1:argument:(bash zsh fish)\n");
   expect(await ask(loaded, "deploy")).toContain("--auth[towpath-cloud, towpath-public or passthrough\\: see");
-  expect(await ask(`. ${directory.path}/_towpath`, "env", "one")).toMatch(
+  expect(await ask(`. ${directory}/_towpath`, "env", "one")).toMatch(
     /^_towpath towpath .\/towpath\n(.*\n)+2:argument:\(list set remove\)\n/,
   );
 });
