@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream, existsSync } from "node:fs";
-import { Transform } from "node:stream";
+import { createReadStream, existsSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { ArtifactError } from "./port.ts";
 
 const program = ["/usr/bin/tar", "/bin/tar"].find((path) => existsSync(path)) ?? "/usr/bin/tar";
@@ -24,33 +22,67 @@ const packArguments = [
   "--no-xattrs",
   "--no-acls",
   "--no-selinux",
+  // Written in blocks of 256 KiB.
+  "--blocking-factor=512",
 ];
+
+/** Of what is compressed at once: the output depends on it, and not on how the bytes happen to arrive. */
+const blockBytes = 1024 * 1024;
+/** A third less processor time than with the usual level 3, for a sixteenth more bytes. */
+const compressionLevel = 2;
 
 /**
  * Packs a directory, which nothing may change meanwhile, into a compressed archive (tar, zstd). Keeps links.
  * @param maxBytes of the archive before compression; counts the apparent size of sparse files
- * @returns the digest of the archive
- * @throws ArtifactError `too_large`, `archive_failed`
+ * @param store stores the archive's bytes; they throw if it can't be completed
+ * @returns what `store` resolves to
+ * @throws ArtifactError `too_large`, `archive_failed`, and what `store` throws
  */
-export async function packDirectory(directory: string, file: string, maxBytes: number): Promise<string> {
+export async function packDirectory<Stored>(
+  directory: string,
+  maxBytes: number,
+  store: (packed: AsyncIterable<Uint8Array>) => Promise<Stored>,
+): Promise<Stored> {
   const tar = run([...packArguments, "--directory", directory, "--", "."], ["ignore", "pipe", "pipe"]);
-  const hash = createHash("sha256");
+  const compress = createZstdCompress({
+    chunkSize: blockBytes,
+    params: { [constants.ZSTD_c_compressionLevel]: compressionLevel },
+  });
+  async function* blocks(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    for await (const block of inBlocks(chunks, maxBytes)) yield block;
+    // Only now is the archive known to be complete.
+    await tar.exited;
+  }
+  const results: Stored[] = [];
+  const packed = pipeline(tar.stdout, blocks, compress, async (bytes: AsyncIterable<Uint8Array>) => {
+    results.push(await store(bytes));
+  });
+  await finished(tar, packed);
+  const [stored] = results;
+  if (stored === undefined) throw new ArtifactError("archive_failed", "The archive was not stored.");
+  return stored;
+}
+
+/** @throws ArtifactError `too_large` */
+async function* inBlocks(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncIterable<Buffer> {
+  let block = Buffer.allocUnsafe(blockBytes);
+  let used = 0;
   let bytes = 0;
-  const limit = new Transform({
-    transform(chunk: Buffer, _, done) {
-      bytes += chunk.length;
-      if (bytes <= maxBytes) return done(null, chunk);
-      done(new ArtifactError("too_large", `It is larger than ${Math.round(maxBytes / 1024 / 1024)} MB.`));
-    },
-  });
-  const digest = new Transform({
-    transform(chunk: Buffer, _, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  await finished(tar, pipeline(tar.stdout, limit, createZstdCompress(), digest, createWriteStream(file)));
-  return hash.digest("hex");
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new ArtifactError("too_large", `It is larger than ${Math.round(maxBytes / 1024 / 1024)} MB.`);
+    for (let at = 0; at < chunk.length; ) {
+      const copied = chunk.copy(block, used, at);
+      at += copied;
+      used += copied;
+      if (used < blockBytes) continue;
+      yield block;
+      block = Buffer.allocUnsafe(blockBytes);
+      used = 0;
+    }
+  }
+  yield block.subarray(0, used);
 }
 
 /**

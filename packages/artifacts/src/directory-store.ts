@@ -15,7 +15,6 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
 
 /**
@@ -32,6 +31,24 @@ export function createDirectoryStore(root: string): ArtifactStore {
   const tagsOf = (digest: string) => join(root, "tagged", digestSchema.parse(digest));
   const incoming = () => join(root, "incoming", randomUUID());
 
+  /** Writes a file that is complete when it gets the name that `place` gives for its digest, which this resolves to. */
+  async function receive(bytes: AsyncIterable<Uint8Array>, place: (digest: string) => string) {
+    const partial = incoming();
+    await mkdir(join(root, "incoming"), { recursive: true });
+    let digest = "";
+    try {
+      digest = await write(partial, bytes);
+      const target = place(digest);
+      await mkdir(join(root, "blobs"), { recursive: true });
+      await rename(partial, target);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+    await syncDirectory(join(root, "blobs"));
+    return digest;
+  }
+
   const store: ArtifactStore = {
     async put(digest, bytes) {
       const target = blob(digest);
@@ -39,20 +56,14 @@ export function createDirectoryStore(root: string): ArtifactStore {
         bytes.destroy();
         return;
       }
-      const partial = incoming();
-      await mkdir(join(root, "incoming"), { recursive: true });
-      try {
-        const found = await write(partial, bytes);
-        if (found !== digest)
-          throw new ArtifactError("digest_mismatch", `The bytes for artifact ${digest} have the digest ${found}.`);
-        await mkdir(join(root, "blobs"), { recursive: true });
-        await rename(partial, target);
-      } catch (error) {
-        await rm(partial, { force: true });
-        throw error;
-      }
-      await syncDirectory(join(root, "blobs"));
+      await receive(bytes, (found) => {
+        if (found === digest) return target;
+        throw new ArtifactError("digest_mismatch", `The bytes for artifact ${digest} have the digest ${found}.`);
+      });
     },
+
+    // One that exists is replaced by the same bytes, and counts as used.
+    add: (bytes) => receive(bytes, blob),
 
     async get(digest) {
       const file = await open(blob(digest)).catch(notFound(digest));
@@ -121,7 +132,7 @@ export function createDirectoryStore(root: string): ArtifactStore {
 }
 
 /** Writes and syncs a new file. Resolves to its digest. */
-async function write(path: string, bytes: Readable): Promise<string> {
+async function write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(path, "wx", 0o600);
   try {

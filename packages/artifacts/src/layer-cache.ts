@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDirectory } from "@towpath/runtime";
@@ -80,15 +79,9 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
 
   return {
     async add(directory, { name, maxBytes }) {
-      const archive = await partial();
-      try {
-        const digest = await packDirectory(directory, archive, maxBytes);
-        await store.put(digest, createReadStream(archive));
-        await publish(directory, join(await root(), digest));
-        return { digest: await store.tag(name, digest) };
-      } finally {
-        await removeDirectory(archive);
-      }
+      const digest = await packDirectory(directory, maxBytes, (packed) => store.add(packed));
+      await publish(directory, join(await root(), digest));
+      return { digest: await store.tag(name, digest) };
     },
 
     async find(name) {

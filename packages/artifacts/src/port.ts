@@ -8,7 +8,7 @@ export type ArtifactInfo = {
   readonly digest: string;
   /** Size as stored (layers are compressed). */
   readonly bytes: number;
-  /** The last `put`, `tag` or `resolve` of it. Reading doesn't count: see `delete`. */
+  /** The last `put`, `add`, `tag` or `resolve` of it. Reading doesn't count: see `delete`. */
   readonly lastUsedAt: Date;
 };
 
@@ -27,6 +27,8 @@ export type ArtifactStore = {
    * @throws ArtifactError `digest_mismatch` when the bytes don't have this digest; nothing is stored then
    */
   put(digest: string, bytes: Readable): Promise<void>;
+  /** Like `put`, for bytes that are being made: resolves to their digest. When `bytes` throws, nothing is stored. */
+  add(bytes: AsyncIterable<Uint8Array>): Promise<string>;
   /**
    * The stored bytes. The caller must verify the digest before using them (see `createLayerCache`).
    * @throws ArtifactError `not_found`

@@ -79,6 +79,26 @@ function bytesTests(store: () => ArtifactStore, stored: Stored, listed: Listed):
     }
   });
 
+  test("BLD-1 bytes that are added get their digest as name, also twice, and those that break off leave nothing", async () => {
+    const bytes = randomBytes(1000);
+    expect(await Promise.all([store().add(chunked(bytes)), store().add(chunked(bytes))])).toEqual(
+      Array(2).fill(digestOf(bytes)),
+    );
+    expect((await buffer(await store().get(digestOf(bytes)))).equals(bytes)).toBe(true);
+    const broken = async function* () {
+      yield randomBytes(500);
+      throw new Error("the packing broke");
+    };
+    const digests = async () => {
+      const found: string[] = [];
+      for await (const { digest } of store().list()) found.push(digest);
+      return found;
+    };
+    const before = await digests();
+    await expect(store().add(broken())).rejects.toThrow("the packing broke");
+    expect(await digests()).toEqual(before);
+  });
+
   test("many puts of the same bytes at once all succeed", async () => {
     const bytes = randomBytes(200_000);
     const digest = digestOf(bytes);
