@@ -21,6 +21,7 @@ import re
 import shutil
 import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -59,7 +60,7 @@ def compile_dependencies(environment: Path, cache: Path) -> None:
     Compiles all modules, like `compile_code`. Takes over what an earlier build of the organization compiled out of the same
     source for the same path: compiling takes four fifths of an installation whose packages are in uv's cache.
     """
-    sources = sorted(str(path) for path in environment.glob("lib/python*/site-packages/**/*.py"))
+    sources = sorted(source for site in environment.glob("lib/python*/site-packages") for source in modules_in(site))
     workers = min(8, len(os.sched_getaffinity(0)))
     processes = []
     for worker in range(workers):
@@ -76,6 +77,13 @@ def compile_dependencies(environment: Path, cache: Path) -> None:
         os.waitpid(process, 0)
 
 
+def modules_in(directory: Path) -> Iterator[str]:
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            if name.endswith(".py"):
+                yield f"{parent}/{name}"
+
+
 def compile_module(source: str, cache: Path) -> None:
     """Leaves out modules that a package brings compiled, and sources that aren't valid."""
     target = importlib.util.cache_from_source(source)
@@ -86,9 +94,7 @@ def compile_module(source: str, cache: Path) -> None:
     tag = sys.implementation.cache_tag or "python"
     digest = hashlib.blake2b(source.encode() + b"\0" + content, digest_size=20).hexdigest()
     known = cache / tag / digest[:2] / digest
-    if known.is_file() and not known.is_symlink():
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.copyfile(known, target)
+    if take_over(str(known), target):
         return
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     if py_compile.compile(source, target, quiet=2, invalidation_mode=unchecked) is None:
@@ -97,6 +103,23 @@ def compile_module(source: str, cache: Path) -> None:
     partial = known.with_name(f"{digest}.{os.getpid()}")
     shutil.copyfile(target, partial)
     partial.rename(known)
+
+
+def take_over(known: str, target: str) -> bool:
+    """Copies bytecode of an earlier build, sealed from the beginning: there are thousands, and each call counts."""
+    try:
+        opened = os.open(known, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    with open(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            return False
+        bytecode = file.read()
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(os.path.dirname(target))
+    with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444), "wb") as file:
+        file.write(bytecode)
+    return True
 
 
 def add_project(environment: Path, project: dict[str, object]) -> None:
@@ -134,7 +157,9 @@ def seal(directory: str) -> dict[str, int]:
             if not stat.S_ISREG(found.st_mode):
                 os.unlink(path)
                 continue
-            os.chmod(path, 0o555 if found.st_mode & 0o111 else 0o444)
+            sealed = 0o555 if found.st_mode & 0o111 else 0o444
+            if stat.S_IMODE(found.st_mode) != sealed:
+                os.chmod(path, sealed)
             total += found.st_blocks * 512
             files += 1
         for name in directories:
