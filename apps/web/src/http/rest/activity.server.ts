@@ -9,6 +9,7 @@ import { explainRequest } from "../explain-request.server.ts";
 import { logParametersSchema, readLogParameters } from "../log-query.server.ts";
 import { readRequestLogs } from "../log-reader.server.ts";
 import { signInAttempts } from "../sign-in-attempts.server.ts";
+import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
 
 const entrySchema = z.object({ time: z.coerce.date().optional() });
@@ -23,6 +24,7 @@ export const activityOperations: readonly Operation[] = [
     id: "readStatus",
     permission: "project.read",
     summary: "what is live in production, the newest build, and how the server is",
+    answer: answers.status,
     handle: ({ ctx, project }) =>
       getServerStatus({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
   }),
@@ -32,6 +34,7 @@ export const activityOperations: readonly Operation[] = [
     id: "readManifest",
     permission: "build.read",
     summary: "tools, resources, templates and prompts of what is live; null before the first deployment",
+    answer: answers.manifest,
     handle: async ({ ctx, project }) => ({
       manifest: await getManifest({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
     }),
@@ -83,6 +86,7 @@ export const activityOperations: readonly Operation[] = [
     permission: "build.read",
     summary: "lines of a build's log after line `after`, at most `limit`",
     query: linesSchema.extend({ after: z.coerce.number().int().min(0).default(0) }),
+    answer: answers.buildLog,
     handle: async ({ ctx, params, query: { after, limit } }) => {
       await authorizeBuild(ctx, "build.read", params.buildId);
       const { pool } = services().database;

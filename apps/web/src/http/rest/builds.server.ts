@@ -2,6 +2,7 @@ import { cancelBuild, getBuild, listBuilds, startBuild, startBuildSchema } from 
 import { listBuildsSchema } from "@towpath/core/build/schema";
 import { makeDeploymentLive, promoteDeployment } from "@towpath/core/deployment";
 import { decideForkPullRequest, decisionSchema, listForkPullRequests } from "@towpath/core/fork-pull-request";
+import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
 
 const pageSchema = listBuildsSchema.pick({ limit: true, after: true, branch: true });
@@ -15,6 +16,7 @@ export const buildOperations: readonly Operation[] = [
     permission: "build.start",
     summary: "builds the newest commit of a branch, a commit, or a version of the package",
     body: startBuildSchema.pick({ branch: true, commitSha: true, version: true, reuse: true }),
+    answer: answers.startedBuild,
     handle: ({ ctx, project, body }) => {
       const trigger = project.package ? "package" : "cli";
       return startBuild({ ctx, input: { ...body, orgSlug: project.orgSlug, projectName: project.name, trigger } });
@@ -27,6 +29,7 @@ export const buildOperations: readonly Operation[] = [
     permission: "build.read",
     summary: "builds, newest first; with `?branch=`, those of a branch",
     query: pageSchema,
+    answer: answers.builds,
     handle: ({ ctx, project, query }) =>
       listBuilds({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name, ...query } }),
   }),
@@ -37,6 +40,7 @@ export const buildOperations: readonly Operation[] = [
     permission: "build.read",
     summary: "builds that have a deployment, newest first; with `?branch=`, those of a branch",
     query: pageSchema,
+    answer: answers.builds,
     handle: ({ ctx, project, query }) =>
       listBuilds({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name, deployed: true, ...query } }),
   }),
@@ -46,6 +50,7 @@ export const buildOperations: readonly Operation[] = [
     id: "readBuild",
     permission: "build.read",
     summary: "a build with its diagnosis and warnings",
+    answer: answers.buildOutcome,
     handle: async ({ ctx, params }) => {
       const build = await getBuild({ ctx, input: { buildId: params.buildId } });
       const { diagnosis, warnings } = build;
@@ -58,6 +63,7 @@ export const buildOperations: readonly Operation[] = [
     id: "cancelBuild",
     permission: "build.start",
     summary: "ends a build that waits or runs",
+    answer: answers.build,
     handle: async ({ ctx, params }) => ({ build: await cancelBuild({ ctx, input: { buildId: params.buildId } }) }),
   }),
   operation({
@@ -66,6 +72,7 @@ export const buildOperations: readonly Operation[] = [
     id: "makeDeploymentLive",
     permission: "build.start",
     summary: "makes an earlier deployment of its branch live once its server answers, without a build",
+    answer: answers.liveDeployment,
     handle: ({ ctx, params }) => makeDeploymentLive({ ctx, input: { deploymentId: params.deploymentId } }),
   }),
   operation({
@@ -74,6 +81,7 @@ export const buildOperations: readonly Operation[] = [
     id: "promoteDeployment",
     permission: "build.start",
     summary: "puts a preview into production with production's variables, without building it again",
+    answer: answers.build,
     handle: async ({ ctx, params }) => ({
       build: await promoteDeployment({ ctx, input: { deploymentId: params.deploymentId } }),
     }),
@@ -84,6 +92,7 @@ export const buildOperations: readonly Operation[] = [
     id: "listForkPullRequests",
     permission: "project.read",
     summary: "open pull requests from forks, and whether their newest commit waits for approval",
+    answer: answers.forkPullRequests,
     handle: async ({ ctx, project }) => ({
       data: await listForkPullRequests({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
     }),
@@ -95,6 +104,7 @@ export const buildOperations: readonly Operation[] = [
     permission: "build.approve",
     summary: "approves or declines a commit of a pull request from a fork",
     body: decisionSchema.omit({ number: true }),
+    answer: answers.decision,
     handle: ({ ctx, params, project, body }) => {
       const { orgSlug, name: projectName } = project;
       return decideForkPullRequest({ ctx, input: { orgSlug, projectName, number: params.number, ...body } });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { answerNames } from "./answers.schema.ts";
 import type { Operation } from "./operation.server.ts";
 
 const error = {
@@ -29,8 +30,11 @@ const refusals: Readonly<Record<string, string>> = {
 /** The REST API as OpenAPI 3.1, with the schemas by which requests are checked (OPS-4). */
 export function openApiDocument(operations: readonly Operation[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
+  const schemas: Record<string, unknown> = { Error: error };
   for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: described(operation) };
+    const answer = operation.answer && answerSchema(operation.answer, schemas);
+    const entry = described(operation, answer ?? null);
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: entry };
   }
   return {
     openapi: "3.1.0",
@@ -50,7 +54,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
           description: "An API key that may manage servers, or the operator token.",
         },
       },
-      schemas: { Error: error },
+      schemas,
       responses: Object.fromEntries(
         Object.entries(refusals).map(([status, description]) => [
           status,
@@ -61,7 +65,10 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
   };
 }
 
-function described({ path, id, permission, summary, query, body }: Operation): Record<string, unknown> {
+function described(
+  { path, id, permission, summary, query, body }: Operation,
+  answer: Record<string, unknown> | null,
+): Record<string, unknown> {
   const isPublic = permission === "public";
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     ...{ name, in: "path", required: true, schema: { type: "string" } },
@@ -74,7 +81,10 @@ function described({ path, id, permission, summary, query, body }: Operation): R
     parameters: [...inPath, ...(query ? parametersOf(query) : [])],
     ...(body && { requestBody: { required: true, content: { "application/json": { schema: jsonSchemaOf(body) } } } }),
     responses: {
-      200: { description: "What the operation returns.", content: { "application/json": {} } },
+      200: {
+        description: "What the operation returns.",
+        content: { "application/json": answer === null ? {} : { schema: answer } },
+      },
       ...Object.fromEntries(
         isPublic ? [] : Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
@@ -89,6 +99,17 @@ function parametersOf(query: z.ZodType) {
     const isRequired = (required as readonly string[]).includes(name);
     return { name, in: "query", required: isRequired, ...(description !== undefined && { description }), schema: type };
   });
+}
+
+/** What comes back. Schemas with a name are added to `schemas` and referred to. Later versions may answer with more fields. */
+function answerSchema(schema: z.ZodType, schemas: Record<string, unknown>): Record<string, unknown> {
+  const own = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", metadata: answerNames });
+  const text = JSON.stringify(own).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const { $schema: _dialect, $defs = {}, ...rest } = JSON.parse(text);
+  for (const [name, { $schema: _own, id: _id, ...each }] of Object.entries<Record<string, unknown>>($defs)) {
+    schemas[name] = each;
+  }
+  return rest;
 }
 
 /** What may be sent. A rule that JSON Schema can't say is left out: the server still checks it. */

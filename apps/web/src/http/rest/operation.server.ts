@@ -33,7 +33,7 @@ type Call<Path extends string, Query, Body> = {
  */
 type Need = Permission | "operator" | "public";
 
-type Declared<Path extends string, Query extends z.ZodType, Body extends z.ZodType> = {
+type Declared<Path extends string, Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType> = {
   readonly method: Method;
   /** Below `/api/v1`. */
   readonly path: Path;
@@ -44,20 +44,27 @@ type Declared<Path extends string, Query extends z.ZodType, Body extends z.ZodTy
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Body;
+  /** Of what comes back, for the OpenAPI document. The compiler checks that the handler returns it. */
+  readonly answer?: Answer;
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
   /** What it returns is the JSON answer, unless it is a Response. */
-  handle(call: Call<Path, z.output<Query>, z.output<Body>>): Promise<unknown>;
+  handle(call: Call<Path, z.output<Query>, z.output<Body>>): Promise<z.input<Answer>>;
 };
 
 /** An entry of the one table from which requests are dispatched and the OpenAPI document is made. */
-export type Operation = Omit<Declared<string, z.ZodType, z.ZodType>, "handle"> & {
+export type Operation = Omit<Declared<string, z.ZodType, z.ZodType, z.ZodType>, "handle"> & {
   handle(call: Call<string, unknown, unknown>): Promise<unknown>;
 };
 
 /** Checks the types of an entry. */
-export const operation = <const Path extends string, Query extends z.ZodType, Body extends z.ZodType>(
-  declared: Declared<Path, Query, Body>,
+export const operation = <
+  const Path extends string,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+>(
+  declared: Declared<Path, Query, Body, Answer>,
 ): Operation => declared as unknown as Operation;
 
 /** The organization that the operator names, otherwise the instance's own; of an API key its own. */

@@ -2,6 +2,7 @@ import { organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { services } from "~/compose.server.ts";
 import { activityOperations } from "./activity.server.ts";
+import { answers } from "./answers.schema.ts";
 import { buildOperations } from "./builds.server.ts";
 import { dispatch } from "./dispatch.server.ts";
 import { openApiDocument } from "./openapi.server.ts";
@@ -18,15 +19,17 @@ const callerOperation = operation({
   id: "readCaller",
   permission: "organization.read",
   summary: "who calls: the operator, or an API key and its organization; and how addresses of servers are formed",
+  answer: answers.caller,
   handle: async ({ ctx }) => {
     const { actor } = ctx;
     const serverUrl = services().config.serverUrlTemplate;
-    if (actor.kind !== "apiKey") return { kind: "operator", organization: null, serverUrl };
+    if (actor.kind !== "apiKey") return { kind: "operator" as const, organization: null, serverUrl };
     const [own] = await ctx.db
       .select({ slug: organization.slug, name: organization.name })
       .from(organization)
       .where(eq(organization.id, actor.organizationId));
-    return { kind: actor.userId === null ? "organization" : "personal", organization: own ?? null, serverUrl };
+    const kind = actor.userId === null ? ("organization" as const) : ("personal" as const);
+    return { kind, organization: own ?? null, serverUrl };
   },
 });
 

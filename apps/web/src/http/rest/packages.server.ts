@@ -12,6 +12,7 @@ import {
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { searchServerRegistry } from "@towpath/core/server-registry";
 import { z } from "zod";
+import { answers } from "./answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { saveVariables } from "./settings.server.ts";
 
@@ -82,6 +83,7 @@ export const packageOperations: readonly Operation[] = [
     summary:
       "deploys a package of the index (`packageName`, `version`, `follow`): creates a server with its first build, or changes its settings and builds that version",
     body: savePackageSchema,
+    answer: answers.savedPackage,
     handle: ({ ctx, body }) => savePackage(ctx, body),
   }),
   operation({

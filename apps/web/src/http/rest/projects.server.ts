@@ -23,6 +23,7 @@ import {
 } from "@towpath/core/project/schema";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
+import { answers } from "./answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { saveVariables } from "./settings.server.ts";
 
@@ -93,6 +94,7 @@ export const projectOperations: readonly Operation[] = [
     permission: "project.read",
     summary: "servers of the key's organization by name; the operator names one by `?organization=`",
     query: projectListSchema.extend({ organization: z.string().min(1).optional() }),
+    answer: answers.projects,
     handle: async ({ ctx, query: { organization, ...filter } }) => ({
       data: await listProjects({ ctx, input: { ...filter, orgSlug: await organizationSlug(ctx, organization) } }),
     }),
@@ -104,6 +106,7 @@ export const projectOperations: readonly Operation[] = [
     permission: "project.create",
     summary: "creates a server with its first build, or changes its settings",
     body: saveProjectSchema,
+    answer: answers.savedProject,
     handle: ({ ctx, body }) => saveProject(ctx, body),
   }),
   operation({
@@ -112,6 +115,7 @@ export const projectOperations: readonly Operation[] = [
     id: "readProject",
     permission: "project.read",
     summary: "a server with its settings",
+    answer: answers.projectDetail,
     handle: async ({ project }) => project,
   }),
   operation({
@@ -122,6 +126,7 @@ export const projectOperations: readonly Operation[] = [
     summary:
       "changes the settings that are given, such as `authMode` ([sign-in.md](sign-in.md)), `name` or `keepsData` (whether `/data` outlives the server; `data` in the answer of `GET` says how full it is); `{name}` may be a former one for 90 days, but not to delete",
     body: updateProjectSchema,
+    answer: answers.project,
     handle: ({ ctx, project, body }) =>
       updateProject({ ctx, input: { ...body, orgSlug: project.orgSlug, projectName: project.name } }),
   }),
@@ -131,6 +136,7 @@ export const projectOperations: readonly Operation[] = [
     id: "deleteProject",
     permission: "project.delete",
     summary: "deletes it with everything that belongs to it",
+    answer: answers.deleted,
     handle: ({ ctx, params, project }) => removeProject(ctx, params.name, project),
   }),
 ];

@@ -7,6 +7,7 @@ import { projectNameSchema } from "@towpath/core/project/schema";
 import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError, withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
+import { answers } from "./answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 
 /** Where Git reaches repositories of the forge with an API key: `/api/git/{organization}/{name}.git`. */
@@ -124,6 +125,7 @@ export const repositoryOperations: readonly Operation[] = [
     permission: "project.create",
     summary: "finds or creates the repository at the forge of this instance that a server of this name is pushed to",
     body: newRepositorySchema,
+    answer: answers.repository,
     handle: async ({ ctx, body }) => {
       const target = await createForgeRepository(ctx, body);
       if (ctx.actor.kind === "operator") return target;

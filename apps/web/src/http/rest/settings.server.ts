@@ -8,6 +8,7 @@ import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/cor
 import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
 import { createSecret, deleteSecret, listSecrets, updateSecret } from "@towpath/core/secret";
 import { createSecretSchema, updateSecretSchema } from "@towpath/core/secret/schema";
+import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
 
 /** Of a body with a value of 64 KiB, however it is escaped. */
@@ -36,6 +37,7 @@ const secretOperations: readonly Operation[] = [
     id: "listSecrets",
     permission: "secret.read",
     summary: "its variables, never their values",
+    answer: answers.variables,
     handle: async ({ ctx, project }) => ({ data: await listSecrets({ ctx, input: { projectId: project.id } }) }),
   }),
   operation({
@@ -46,6 +48,7 @@ const secretOperations: readonly Operation[] = [
     summary: "creates a variable",
     body: createSecretSchema,
     maxBodyBytes: maxSecretBodyBytes,
+    answer: answers.variable,
     handle: ({ ctx, project, body }) => createSecret({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation({
@@ -56,6 +59,7 @@ const secretOperations: readonly Operation[] = [
     summary: "changes what is given of a variable",
     body: updateSecretSchema.omit({ keyName: true }),
     maxBodyBytes: maxSecretBodyBytes,
+    answer: answers.variable,
     handle: ({ ctx, params, project, body }) =>
       updateSecret({ ctx, input: { ...body, projectId: project.id, keyName: params.keyName } }),
   }),
@@ -65,6 +69,7 @@ const secretOperations: readonly Operation[] = [
     id: "deleteSecret",
     permission: "secret.manage",
     summary: "deletes a variable",
+    answer: answers.deleted,
     handle: ({ ctx, params, project }) =>
       deleteSecret({ ctx, input: { projectId: project.id, keyName: params.keyName } }),
   }),
