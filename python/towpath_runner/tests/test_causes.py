@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import Start
+from environments import HARNESS
 
 #: As published servers do it: what they say, and the variables that must be asked for.
 CHECKS = {
@@ -83,6 +86,21 @@ def test_BLD_2_asks_for_variables_that_the_server_checks_by_itself(start: Start,
     status = start(code, "server:main", environment="bare").failed()
     assert (status["code"], status["candidates"]) == ("variable_missing", names), status
     assert all(name in status["message"] for name in names)
+
+
+def test_BLD_17_the_code_of_a_package_that_is_run_counts_as_the_repositorys(start: Start, tmp_path: Path) -> None:
+    """What it looks up is asked for, and its line is named, rather than one of a library."""
+    site = "venv/lib/site-packages"
+    files = {
+        f"{site}/demo/__init__.py": "import os\ndef main():\n    if not os.environ.get('DEMO_KEY'): raise ValueError('No key provided')\n",
+        f"{site}/demo/broken.py": "import json\ndef main():\n    json.loads('x')\n",
+        f"{site}/demo-1.0.dist-info/entry_points.txt": "[console_scripts]\ndemo = demo:main\n",
+    }
+    path = f"{HARNESS}:{tmp_path / 'repo' / site}"
+    status = start(files, "demo", "bare", PYTHONPATH=path).failed()
+    assert (status["code"], status["candidates"]) == ("variable_missing", ["DEMO_KEY"]), status
+    status = start(files, "demo.broken:main", "bare", PYTHONPATH=path).failed()
+    assert status["line"] == 3 and status["file"].endswith("/demo/broken.py"), status
 
 
 #: What is raised, the failure and the words in its message. Texts are those of the real libraries.

@@ -13,6 +13,7 @@ from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, d
 
 from towpath_runner.entrypoint import Entrypoint
 from towpath_runner.status import Failure
+from towpath_runner.trace import count_as_own
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -29,12 +30,15 @@ def load_program(entrypoint: Entrypoint) -> tuple[str, object]:
             sys.path.append(path)
     importlib.invalidate_caches()
     if entrypoint.name is not None:
+        count_as_own(program)
         return entrypoint.shown, _function(program, entrypoint.name)
     script = next(iter(entry_points(group="console_scripts", name=program)), None) or _script_of_package(program)
     if script is not None:
+        count_as_own(script.module)
         return script.name, script.load()
     module = program.replace("-", "_")
     if _DOTTED.fullmatch(module) and _can_run(module):
+        count_as_own(module)
         return program, functools.partial(runpy.run_module, module, run_name="__main__", alter_sys=True)
     raise Failure("entrypoint_not_found", _nothing_to_start(program), file=program)
 

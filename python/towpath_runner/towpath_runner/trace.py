@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import os
 import sys
 import traceback
@@ -36,8 +38,25 @@ def place_of(error: BaseException, root: str) -> tuple[str | None, int | None]:
     return shown_path(path, root), line
 
 
+#: Directories and files of the installed package that is run, whose code counts as that of the repository.
+_own_paths: list[str] = []
+
+
+def count_as_own(module: str) -> None:
+    """The code of a top-level module, wherever it is installed."""
+    spec = None
+    with contextlib.suppress(ImportError, ValueError):
+        spec = importlib.util.find_spec(module.partition(".")[0])
+    if spec is not None:
+        _own_paths.extend(spec.submodule_search_locations or filter(None, [spec.origin]))
+
+
 def is_own(path: str, root: str) -> bool:
-    """Whether a file belongs to the repository, and not to a virtual environment inside its directory."""
+    """Whether a file belongs to the repository, and not to a virtual environment inside its directory; or to the package
+    that is run.
+    """
+    if any(path == own or path.startswith(own + os.sep) for own in _own_paths):
+        return True
     # Names such as `<frozen os>` and `<string>` are not paths.
     inside = os.path.isabs(path) and path.startswith(root.rstrip(os.sep) + os.sep)
     return inside and f"{os.sep}site-packages{os.sep}" not in path and not path.startswith(sys.prefix + os.sep)
