@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cachingOrganization, plainServer, shareCache } from "@towpath/builder/testing";
@@ -13,6 +15,7 @@ import { manifestSchema } from "@towpath/mcp/manifest";
 import { createPackageIndex, indexesOf } from "@towpath/package-index";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
+import { inspectPath } from "@towpath/runtime";
 import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -171,7 +174,7 @@ test("BLD-7 a renamed repository with another default branch: the push is built,
   await until(async () => (await live()) === next, 120_000);
 });
 
-test("BLD-17 a package of the index goes live with nothing but its name, and says where it comes from", {
+test("BLD-17 BLD-6 a package of the index goes live with nothing but its name, and says where it comes from; nothing bypasses the sign-in that it might have", {
   timeout: 180_000,
 }, async () => {
   const packages = createPackageIndex(indexesOf(process.env));
@@ -191,6 +194,16 @@ test("BLD-17 a package of the index goes live with nothing but its name, and say
   expect(log).toContain("mcp-server-time==2026.10.19");
   expect(log).toContain("the only dependency of a project without code");
   expect(created.githubRepository).toBeNull();
+  const { endpoint } = await runner.ensure(built.deployment?.id ?? "");
+  const statusAt = async (path: string) => {
+    const asked = request({ socketPath: endpoint.kind === "unix" ? endpoint.path : "", path, method: "POST" });
+    asked.end("{}");
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  };
+  // Its MCP endpoint refuses such a request; only builds have the other one.
+  expect([await statusAt("/mcp"), await statusAt(inspectPath)]).toEqual([expect.toBeOneOf([400, 406]), 404]);
 });
 
 test("RUN-8 what is live is built again when its layers are no longer stored, and its server starts again", {
