@@ -33,14 +33,15 @@ export async function tryServer(
     for (;;) {
       const { live, said } = deploys.at(-1) as Deployed;
       const served = live ? await use(instance, name, server) : null;
-      const isDone = (served !== null && !(served instanceof Error)) || server.fails !== undefined;
+      const isServed = served !== null && !(served instanceof Error) && served.tools.length > 0;
+      const isDone = isServed || server.fails !== undefined;
       if (isDone || (missing.size === 0 && words.length === 0) || deploys.length >= maxDeploys) {
         return { deploys, unasked, served };
       }
       const asked = [...missing.keys()].filter((key) => said.includes(key));
       const asksForWords = words.length > 0 && /argument/i.test(said);
       const isAsked = asked.length > 0 || asksForWords;
-      // A server that is live but wants credentials says so to its callers, not here.
+      // A server that is live but wants credentials says so to its callers, not here, or offers nothing.
       if (!isAsked && !live) unasked.push(...missing.keys(), ...words);
       const set = isAsked ? asked : [...missing.keys()];
       await setVariables(instance, name, Object.fromEntries(set.map((key) => [key, missing.get(key) ?? ""])));

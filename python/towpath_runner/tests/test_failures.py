@@ -76,6 +76,9 @@ def test_BLD_2_decorators_of_mcp_1_with_mcp_2(start: Start) -> None:
     status = expect(start, code, environment="mcp2")
     assert (status["code"], status["line"]) == ("mcp_version_mismatch", 3)
     assert "has no `list_tools`" in status["message"] and status["candidates"] == ["mcp<2"]
+    own = code.replace("server = Server('x')", "class Mine(Server): ...\nserver = Mine('x')")
+    status = expect(start, own, environment="mcp2")
+    assert (status["code"], status["line"], status["candidates"]) == ("mcp_version_mismatch", 4, ["mcp<2"]), status
     # Also where the server catches it and ends, or says something else.
     for end in ("print('Failed.'); sys.exit(1)", "raise RuntimeError('Failed.') from error"):
         caught = f"import sys\nfrom mcp.server import Server\ntry:\n    Server('x').list_tools()\nexcept Exception as error:\n    {end}\n"

@@ -49,11 +49,21 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
     return Failure("mcp_version_mismatch", message, module=module, candidates=[wanted])
 
 
+#: What the low-level `Server` of mcp 1 registers handlers with.
+_DECORATORS = frozenset(
+    "list_tools call_tool list_resources list_resource_templates read_resource list_prompts get_prompt completion "
+    "subscribe_resource unsubscribe_resource set_logging_level progress_notification".split()
+)
+
+
 def _of_attribute(error: AttributeError, installed: str) -> Failure | None:
     """An object of the SDK has lost a method, as the low-level `Server` of mcp 2 its decorators."""
     missing = getattr(error, "obj", None)
-    kind = missing if isinstance(missing, type) else type(missing)
-    if not kind.__module__.startswith("mcp."):
+    own = missing if isinstance(missing, type) else type(missing)
+    # Of a class of the server's own only what it inherited is the SDK's.
+    bases = (own,) if error.name not in _DECORATORS else own.__mro__
+    kind = next((each for each in bases if each.__module__.startswith("mcp.")), None)
+    if kind is None:
         return None
     wanted, other = ("mcp<2", "mcp 1") if _major(installed) >= 2 else ("mcp>=2", "another release")
     message = (

@@ -1,8 +1,8 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis, Program } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
 import { BuildFailure, diagnosis } from "../failure.ts";
 import type { Inspection } from "./inspect.ts";
-import { tryPrograms } from "./try-programs.ts";
+import { commandOf, tryPrograms } from "./try-programs.ts";
 
 const server = (entrypoint: string) => ({
   program: { entrypoint, arguments: [] },
@@ -24,6 +24,21 @@ async function triedAfter(failure: BuildFailure): Promise<readonly string[]> {
   await tryPrograms(programs, inspect, () => {}).catch(() => null);
   return tried;
 }
+
+test("BLD-16 a program that lacks arguments is tried with those that are known, and nothing else is", async () => {
+  const lacking = new BuildFailure(diagnosis({ ...early, code: "arguments_missing", title: "Usage: first COMMAND" }));
+  const tried: string[] = [];
+  const inspect = async ({ program }: { readonly program: Program }) => {
+    tried.push(commandOf(program));
+    if (program.arguments.length === 0) throw lacking;
+    return inspection;
+  };
+  const serve = { ...server("first"), program: { entrypoint: "first", arguments: ["serve"] } };
+  const found = await tryPrograms({ server: server("first"), others: [server("other"), serve] }, inspect, () => {});
+  expect([tried, found.server]).toEqual([["first", "first serve"], serve]);
+  const others = [server("other")];
+  await expect(tryPrograms({ server: server("first"), others }, inspect, () => {})).rejects.toBe(lacking);
+});
 
 test("BLD-16 after a program that starts nothing another is tried; one that ends itself and says why is told", async () => {
   expect(await triedAfter(new BuildFailure(diagnosis({ ...early, title: "nothing" })))).toEqual(["first", "second"]);

@@ -12,6 +12,10 @@ const withoutServer: ReadonlySet<string> = new Set([
 const startsNoServer = (error: unknown): error is BuildFailure =>
   error instanceof BuildFailure && withoutServer.has(error.diagnosis.code) && !error.saysWhy;
 
+/** Whether the program was only started with too few arguments. */
+const lacksArguments = (error: unknown): error is BuildFailure =>
+  error instanceof BuildFailure && error.diagnosis.code === "arguments_missing";
+
 /** As in a terminal. */
 export const commandOf = (program: Program): string =>
   [program.entrypoint, argumentsText(program.arguments)].join(" ").trim();
@@ -38,11 +42,13 @@ export async function tryPrograms(
   let first: BuildFailure | null = null;
   let holdsServer = !isGuess;
   for (const each of [server, ...others]) {
+    // Nothing else starts a server that only lacks arguments, except the same with them.
+    if (lacksArguments(first) && each.program.arguments.length === 0) continue;
     if (first !== null) log("inspect", "step", `Trying ${commandOf(each.program)}.`);
     try {
       return { server: each, inspection: await inspect(each) };
     } catch (error) {
-      if (!startsNoServer(error)) throw first ?? error;
+      if (!startsNoServer(error) && !lacksArguments(error)) throw first ?? error;
       first ??= error;
       const { code, fix } = error.diagnosis;
       holdsServer ||= code !== "object_missing" || fix !== undefined;

@@ -39,6 +39,17 @@ test.each([
   expect(plan.project).toMatchObject({ mode: "path", scripts: { my_server: "my_server.cli:main" } });
 });
 
+test("BLD-16 arguments that the README gives are tried if the program wants some, unless the settings name others", () => {
+  const readme = '"command": "uvx", "args": ["my-server", "my_server", "serve"]';
+  const files = { ...inSrc, "src/my_server/cli.py": "import mcp", "README.md": readme };
+  const plan = planOf(files, { entrypoint: "" });
+  expect(plan.program).toEqual({ entrypoint: "my_server", arguments: [] });
+  expect(plan.others[0]?.program).toEqual({ entrypoint: "my_server", arguments: ["serve"] });
+  expect(log(plan)).toContain("If it starts no server: my_server serve (as README.md starts it)");
+  const set = planOf(files, { entrypoint: "", arguments: ["run"] });
+  expect(set.others.map(({ program }) => program.arguments)).not.toContainEqual(["serve"]);
+});
+
 test("BLD-16 a package without a script of that name is run by python -m; a file comes before both", () => {
   const { "pyproject.toml": _, ...files } = inSrc;
   expect(planOf(files, { entrypoint: "my_server" }).entryFile).toBe("src/my_server/__main__.py");

@@ -3,7 +3,9 @@ import type { Program } from "@towpath/core/build/contract";
 import { argumentsText, entrypointSchema } from "@towpath/core/project/schema";
 import { findProgram } from "../entrypoints/named-program.ts";
 import { findOffers, hasServer, type Offer, projectDirectories, serverDirectories } from "../entrypoints/offers.ts";
+import { readmeArguments } from "../entrypoints/readme-arguments.ts";
 import { BuildFailure, countOf, diagnosis } from "../failure.ts";
+import { commandOf } from "../inspect/try-programs.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
 import type { Pyproject } from "./pyproject.ts";
@@ -30,7 +32,7 @@ export function chooseProgram(
   const step = (text: string) => note({ kind: "step", text });
   const words = settings.arguments;
   if (words.length > 0) step(`Arguments ${argumentsText(words)}: set under Settings → Build.`);
-  if (settings.entrypoint === "") return chooseOffer(facts, settings, step);
+  if (settings.entrypoint === "") return chooseOffer(facts, settings, pyproject, step);
   const { entrypoint } = settings;
   const [file = "", object] = entrypoint.split(":");
   const program = { entrypoint, arguments: [...words] };
@@ -47,7 +49,12 @@ export function chooseProgram(
   return { program, entryFile: named.file, others: [], isGuess: false };
 }
 
-function chooseOffer(facts: SourceFacts, settings: PlanSettings, step: (text: string) => void): ChosenProgram {
+function chooseOffer(
+  facts: SourceFacts,
+  settings: PlanSettings,
+  pyproject: Pyproject | null,
+  step: (text: string) => void,
+): ChosenProgram {
   const [first, ...others] = offersOf(facts);
   const candidates = hasServer(facts.paths, textsOf(facts)) ? [] : serverDirectories(facts.paths, textsOf(facts));
   // Without a server at the top, a project that has one comes before what is merely there.
@@ -60,13 +67,28 @@ function chooseOffer(facts: SourceFacts, settings: PlanSettings, step: (text: st
   if (settings.arguments.length === 0 && first.program.arguments.length > 0) {
     step(`Arguments ${argumentsText(first.program.arguments)}: found with it.`);
   }
-  const also = others.slice(0, maxOthers);
+  const also = [...asReadmeStarts(first, facts, settings, pyproject), ...others].slice(0, maxOthers);
   if (also.length > 0) {
     step(
-      `If it starts no server: ${also.map(({ program, why }) => `${program.entrypoint} (${why})`).join(", then ")}.`,
+      `If it starts no server: ${also.map(({ program, why }) => `${commandOf(program)} (${why})`).join(", then ")}.`,
     );
   }
   return { ...withArguments(first), others: also.map(withArguments), isGuess: first.isGuess ?? false };
+}
+
+/** The same program with the arguments that its README gives it, where nothing else does. */
+function asReadmeStarts(
+  offer: Offer,
+  facts: SourceFacts,
+  settings: PlanSettings,
+  pyproject: Pyproject | null,
+): readonly Offer[] {
+  const { entrypoint, arguments: own } = offer.program;
+  const readme = textsOf(facts).get("README.md");
+  if (readme === undefined || own.length > 0 || settings.arguments.length > 0) return [];
+  const words = readmeArguments(readme, [entrypoint, ...(pyproject?.name ? [pyproject.name] : [])]);
+  if (words.length === 0) return [];
+  return [{ ...offer, program: { entrypoint, arguments: [...words] }, why: "as README.md starts it" }];
 }
 
 const textsOf = ({ texts, code }: SourceFacts) => ({ get: (path: string) => texts.get(path) ?? code.get(path) });

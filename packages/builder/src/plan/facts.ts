@@ -101,11 +101,13 @@ async function contextOf({ within }: PlanSource, texts: Map<string, string>): Pr
   return { ...context, digest: digestOf(others) };
 }
 
-/** What a server is found by: Python files and setuptools' own, without those that are not text or too large. */
+const foundBy: ReadonlySet<string> = new Set(["setup.cfg", "README.md"]);
+
+/** What a server is found by: Python files, setuptools' own and the README, without those that are not text or too large. */
 async function readCode({ directory, paths }: PlanSource): Promise<Map<string, string>> {
   const code = new Map<string, string>();
   let left = maxCodeTotalBytes;
-  const wanted = paths.filter((path) => path.endsWith(".py") || path === "setup.cfg").slice(0, maxCodeFiles);
+  const wanted = paths.filter((path) => path.endsWith(".py") || foundBy.has(path)).slice(0, maxCodeFiles);
   for (const path of wanted) {
     const text = await readText(directory, path, Math.min(left, maxCodeBytes)).catch((error: unknown) => {
       if (error instanceof BuildFailure) return null;
