@@ -116,3 +116,27 @@ def test_BLD_6_an_app_without_a_recognizable_server_answers_404(start: Start) ->
     harness.ready()
     assert Client(harness.socket).status() == 401
     assert Client(harness.socket, PATH).status() == 404
+
+
+@pytest.mark.parametrize("end", ["", "\n    server = mcp._mcp_server\n    del mcp\n"])
+def test_BLD_2_a_lifespan_that_fails_for_each_session_is_told_before_clients_wait_for_it(start: Start, end: str) -> None:
+    source = f"""
+    import os
+    from contextlib import asynccontextmanager
+    from mcp.server.fastmcp import FastMCP
+
+    @asynccontextmanager
+    async def lifespan(server):
+        if os.getenv("SHOP_KEY") is None:
+            raise OSError("Missing required environment variable: SHOP_KEY")
+        print("entered")
+        yield {{}}
+        print("left")
+
+    mcp = FastMCP("demo", lifespan=lifespan)
+{end}"""
+    status = start(source, environment="mcp1", arguments=INSPECT).failed()
+    assert (status["code"], status["candidates"]) == ("variable_missing", ["SHOP_KEY"]), status
+    server = start(source, environment="mcp1", arguments=INSPECT, SHOP_KEY="x")
+    server.ready()
+    assert "entered" in server.output() and "left" in server.output()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterator
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from towpath_runner.adapt import MCP_PATH
@@ -43,6 +44,21 @@ class Inspection:
             return
         _skip_component_sign_in()
         await endpoint(at_path(scope, MCP_PATH), receive, send)
+
+
+async def try_session_lifespan(server: object) -> None:
+    """Raises what the lifespan of a session raises. With mcp 1 each session has one, and a client whose session fails
+    so only gets no answer.
+    """
+    lowlevel = _attribute(server, "_mcp_server") or server
+    lifespan = _attribute(lowlevel, "lifespan")
+    # The SDK's later versions have one for all sessions, which has started by then.
+    if not callable(lifespan) or hasattr(lowlevel, "streamable_http_app"):
+        return
+    stack = AsyncExitStack()
+    await stack.enter_async_context(lifespan(lowlevel))
+    with suppress(Exception):
+        await stack.aclose()
 
 
 def _endpoint(roots: tuple[object, ...]) -> App | None:

@@ -20,7 +20,7 @@ from towpath_runner.entrypoint import Entrypoint, parse_entrypoint
 from towpath_runner.environment import framework_versions, prepare_process
 from towpath_runner.find import Found, diagnosed, find
 from towpath_runner.guard import ImportGuard
-from towpath_runner.kinds import ASGI, kind_of
+from towpath_runner.kinds import ASGI, SDK_FASTMCP, SDK_LOWLEVEL, kind_of
 from towpath_runner.lookups import VariableLookups
 from towpath_runner.place_code import place_code
 from towpath_runner.status import Failure, NothingStarted, Ready, StatusFile
@@ -220,7 +220,7 @@ async def _serve(
         from towpath_runner.adapt import to_asgi
         from towpath_runner.bridge import Bridge
         from towpath_runner.bridge_kinds import note_of
-        from towpath_runner.inspection import Inspection
+        from towpath_runner.inspection import Inspection, try_session_lifespan
         from towpath_runner.mounted import with_mcp
         from towpath_runner.serve import StartFailed, remove_socket, serve
     except ImportError as error:
@@ -236,6 +236,11 @@ async def _serve(
         print(note_of(app), file=sys.stderr)
     if target.inspect_path is not None:
         app = Inspection(app, server, target.inspect_path)
+        if kind in (SDK_FASTMCP, SDK_LOWLEVEL) and bridge is None:
+            try:
+                await try_session_lifespan(server)
+            except (Exception, SystemExit) as error:
+                raise diagnose(error, entrypoint, "lifespan_failed") from None
     remove_socket(target.socket_path)
     try:
         await serve(app, kind, target.socket_path, lambda: on_ready(kind, bridge))

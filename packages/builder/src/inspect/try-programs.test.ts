@@ -34,10 +34,16 @@ test("BLD-16 a program that lacks arguments is tried with those that are known, 
     return inspection;
   };
   const serve = { ...server("first"), program: { entrypoint: "first", arguments: ["serve"] } };
-  const found = await tryPrograms({ server: server("first"), others: [server("other"), serve] }, inspect, () => {});
+  const found = await tryPrograms(
+    { server: server("first"), others: [server("other"), serve], isGuess: false },
+    inspect,
+    () => {},
+  );
   expect([tried, found.server]).toEqual([["first", "first serve"], serve]);
   const others = [server("other")];
-  await expect(tryPrograms({ server: server("first"), others }, inspect, () => {})).rejects.toBe(lacking);
+  await expect(tryPrograms({ server: server("first"), others, isGuess: false }, inspect, () => {})).rejects.toBe(
+    lacking,
+  );
 });
 
 test("BLD-16 after a program that starts nothing another is tried; one that ends itself and says why is told", async () => {
