@@ -19,8 +19,9 @@ export function DataSettings({ projectKey }: { readonly projectKey: ProjectKey }
 /** In our own colors: the browser's bar looks full in a dark page. Chromium and Safari, then Firefox. */
 const meterLook = [
   "block h-2 w-full max-w-xs appearance-none overflow-hidden rounded-full bg-line",
-  "[&::-webkit-meter-bar]:h-2 [&::-webkit-meter-bar]:border-0 [&::-webkit-meter-bar]:bg-line",
-  "[&::-webkit-meter-optimum-value]:bg-accent [&::-webkit-meter-suboptimum-value]:bg-warn",
+  "[&::-webkit-meter-bar]:h-2 [&::-webkit-meter-bar]:border-0 [&::-webkit-meter-bar]:bg-line [&::-webkit-meter-bar]:bg-none",
+  "[&::-webkit-meter-optimum-value]:bg-accent [&::-webkit-meter-optimum-value]:bg-none",
+  "[&::-webkit-meter-suboptimum-value]:bg-warn [&::-webkit-meter-suboptimum-value]:bg-none",
   "[&::-moz-meter-bar]:bg-accent",
 ].join(" ");
 
