@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
+import { inspectPath } from "@towpath/runtime";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
@@ -68,6 +69,11 @@ def ping() -> str:
   const stranger = await fetch(url, { method: "POST", body: "{}" });
   expect(stranger.status).toBe(401);
   await expect(call("something else")).rejects.toThrow();
+  // What builds read its lists by isn't there, whatever a client sends.
+  const bypass = url.replace(/\/mcp$/, inspectPath);
+  for (const authorization of ["Bearer letmein", "none"]) {
+    expect((await fetch(bypass, { method: "POST", body: "{}", headers: { authorization } })).status).toBe(404);
+  }
 });
 
 test("GW-4 BLD-10 a server with its own OAuth pages and files runs in its sandbox; its consent leads to its provider", async () => {
