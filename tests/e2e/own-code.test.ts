@@ -143,7 +143,7 @@ describe("own code from a push to previews", () => {
     await page.getByRole("button", { name: "Clear cache and revoke tokens" }).click();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Clear and revoke" }).click();
-    await page.getByText("All admin JWTs for this project are revoked").waitFor();
+    await page.getByText("All admin JWTs for this server are revoked").waitFor();
     await page.getByRole("button", { name: "Show token" }).waitFor();
     await expect.poll(() => ask(endpoint, bearer).catch(() => "refused"), { timeout: 20_000 }).toBe("refused");
   });
