@@ -6,8 +6,6 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: "error",
 const tests = "\\.test\\.tsx?$";
 
 /** Schemas of core: data without verbs, for browsers and packages below core. */
-/** The variables that a source tree names, without a build. */
-const declaredVariables = "^packages/builder/src/plan/declared-variables\\.ts$";
 const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
 /** How keys look and are hashed, which core shares with the gateway. */
 const credentials = "^packages/auth/src/credentials/";
@@ -15,6 +13,8 @@ const credentials = "^packages/auth/src/credentials/";
 const manifest = "^packages/mcp/src/manifest/";
 /** How a portal names what its servers offer, which core shows and the gateway serves. */
 const portals = "^packages/mcp/src/portal/";
+/** The variables that a source tree names, without a build. */
+const declaredVariables = "^packages/builder/src/plan/declared-variables\\.ts$";
 /** Where a server listens, which the driver port and the runner's contract share. */
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 
