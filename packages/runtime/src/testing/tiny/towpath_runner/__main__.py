@@ -17,6 +17,7 @@ parser.add_argument("--socket")
 parser.add_argument("--status")
 parser.add_argument("--prewarm")
 parser.add_argument("--prewarm-status")
+parser.add_argument("--start-seconds")
 options = parser.parse_args()
 
 
