@@ -157,6 +157,11 @@ def test_BLD_2_names_the_host_of_a_request(start: Start) -> None:
     [
         ("fastmcp3", "from fastmcp import FastMCP\nmcp = FastMCP('x', port=1)", "`port` to `FastMCP`, which fastmcp 3"),
         ("mcp2", "from mcp.server import MCPServer\nmcp = MCPServer('x', port=1)", "`port` to `MCPServer`, which mcp 2"),
+        (
+            "mcp2",
+            "from mcp.server import MCPServer\nmcp = MCPServer('x')\n@mcp.tool(port=1)\ndef add(): ...",
+            "`port` to `MCPServer.tool`, which mcp 2",
+        ),
     ],
 )
 def test_BLD_2_names_arguments_that_a_release_has_removed(start: Start, environment: str, code: str, keyword: str) -> None:

@@ -136,6 +136,24 @@ def test_BLD_2_variable_missing(start: Start, environment: str) -> None:
     assert status["candidates"] == ["WEATHER_KEY"] and "`WEATHER_KEY`" in status["message"]
 
 
+def test_BLD_2_all_variables_that_a_file_requires_are_asked_for_at_once(start: Start) -> None:
+    source = """
+        from os import environ
+        import os
+
+        KEY = os.environ["WEATHER_KEY"]
+        REGION = environ["WEATHER_REGION"]
+        PATH, LEVEL = os.environ["PATH"], os.environ.get("LEVEL")
+        os.environ["OWN"] = "1"
+
+        def later():
+            return os.environ["WEATHER_URL"] + environ["WEATHER_KEY"]
+    """
+    status = expect(start, source)
+    assert (status["code"], status["candidates"]) == ("variable_missing", ["WEATHER_KEY", "WEATHER_REGION", "WEATHER_URL"])
+    assert "line 5 requires. It also requires `WEATHER_REGION`, `WEATHER_URL`." in status["message"]
+
+
 def test_BLD_2_key_of_another_dict_is_not_a_variable(start: Start) -> None:
     assert expect(start, "KEY = {}['WEATHER_KEY']\n")["code"] == "import_failed"
 

@@ -26,11 +26,12 @@ _HOST = re.compile(
 )
 _DOWNLOAD = re.compile(r"(?:load|download|fetch|find)\w*\b.{0,40}\b(model|dataset|data|weights|tokenizer|corpus|resource)", re.I)
 _KEYWORD = re.compile(
-    r"(?:(\w+)\.__init__|(\w+))\(\) (?:got an unexpected keyword argument|no longer accepts) ['`](\w+)['`]"
+    r"(\w+)(?:\.(\w+))?\(\) (?:got an unexpected keyword argument|no longer accepts) ['`](\w+)['`]"
 )
 _UNIMPORTABLE = re.compile(r"cannot import name '([\w.]+)' from '([\w.]+)'")
 
 _FRAMEWORKS = ("fastmcp", "mcp")
+_SERVER_CLASSES = ("FastMCP", "MCPServer", "Server", "MCPApp")
 
 
 def host_unreachable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
@@ -73,14 +74,15 @@ def read_only(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
 
 
 def keyword_removed(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """An argument of FastMCP or MCPServer that the installed release doesn't take."""
+    """An argument of FastMCP or MCPServer, or of its methods, that the installed release doesn't take."""
     found = _KEYWORD.search(str(error)) if isinstance(error, TypeError) else None
-    if found is None or (found.group(1) or found.group(2)) not in ("FastMCP", "MCPServer", "Server", "MCPApp"):
+    if found is None or found.group(1) not in _SERVER_CLASSES:
         return None
-    package = _package_of(error, entrypoint, called=found.group(1) or found.group(2))
+    called, method, keyword = found.groups()
+    package = _package_of(error, entrypoint, called)
     if package is None:
         return None
-    name, keyword = found.group(1) or found.group(2), found.group(3)
+    name = called if method in (None, "__init__") else f"{called}.{method}"
     advice = str(error).partition("Pass ")[2]
     hint = f" Its own advice: pass {advice}" if advice else ""
     message = f"The code passes `{keyword}` to `{name}`, which {package} {version(package)} doesn't take.{hint}"

@@ -24,7 +24,7 @@ from towpath_runner.output import printed
 from towpath_runner.sdk_version import sdk_version_mismatch
 from towpath_runner.status import Failure, NothingStarted
 from towpath_runner.trace import frames_of, place_of, trimmed
-from towpath_runner.variables import missing_variables, variables_named
+from towpath_runner.variables import also_required, missing_variables, variables_named
 
 #: What the exception interrupted, for the message, by failure code.
 _ACTIVITIES = {
@@ -143,14 +143,17 @@ def _caught(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
 
 
 def _variable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    names = missing_variables(error, [frame for frame, _ in frames_of(error)])
+    frames = [frame for frame, _ in frames_of(error)]
+    names = missing_variables(error, frames)
     if not names:
         return None
+    others = also_required(error, frames)
     file, line = place_of(error, entrypoint.root)
     listed = ", ".join(f"`{name}`" for name in names)
     verb, noun = ("are", "variables") if len(names) > 1 else ("is", "variable")
-    message = f"The environment {noun} {listed} {verb} not set, as `{file}` line {line} requires."
-    return Failure("variable_missing", message, candidates=names)
+    more = f" It also requires {', '.join(f'`{name}`' for name in others)}." if others else ""
+    message = f"The environment {noun} {listed} {verb} not set, as `{file}` line {line} requires.{more}"
+    return Failure("variable_missing", message, candidates=[*names, *others])
 
 
 def ended(entrypoint: Entrypoint, name: str) -> NothingStarted:

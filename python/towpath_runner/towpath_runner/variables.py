@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import os
 import re
 from collections.abc import Iterable
@@ -67,6 +69,29 @@ def _from_environ(error: BaseException, frames: list[FrameType]) -> list[str]:
     code = frames[-1].f_code
     raised_by_environ = code.co_name == "__getitem__" and code.co_filename in (os.__file__, "<frozen os>")
     return [str(error.args[0])] if raised_by_environ else []
+
+
+def also_required(error: BaseException, frames: list[FrameType]) -> list[str]:
+    """The other variables that the file which lacks one requires in the same way, and that aren't set either. Otherwise
+    each of them would take a build to be asked for.
+    """
+    if not _from_environ(error, frames) or len(frames) < 2:
+        return []
+    nodes: Iterable[ast.AST] = ()
+    with contextlib.suppress(OSError, ValueError, SyntaxError):
+        with open(frames[-2].f_code.co_filename, "rb") as file:
+            nodes = ast.walk(ast.parse(file.read()))
+    reads = sorted(
+        (node.lineno, node.slice.value)
+        for node in nodes
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+        and (node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")) == "environ"
+    )
+    unset = [name for _, name in reads if name not in os.environ and name != error.args[0]]
+    return list(dict.fromkeys(unset))[:_MAX_GUESSED]
 
 
 def _from_settings(error: BaseException, frames: list[FrameType]) -> list[str]:
