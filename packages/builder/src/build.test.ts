@@ -222,16 +222,22 @@ test("BLD-15 BLD-16 of a monorepo that names no root directory the only project 
   expect(tried.text).toContain("Root directory packages/server: found, as the settings name none");
 });
 
-test("BLD-18 when the host lacks the .python-version, the build uses another Python within requires-python, with a warning", async () => {
+test("BLD-16 BLD-18 a build warns when the host lacks the .python-version, and of a second server beside the one found", async () => {
+  // Looks like FastMCP to whoever only reads it, and needs none.
+  const server = `"""\nmcp = FastMCP("x")\n"""\n${plainServer}`;
   const files = {
-    "server.py": plainServer,
+    "server.py": server,
+    "weather.py": server,
     ".python-version": "3.15\n",
     "pyproject.toml": `[project]\nname = "pinned"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["six"]\n`,
   };
-  const tried = await workshop.tryBuild(files);
+  const tried = await workshop.tryBuild(files, { entrypoint: "" });
   const { layers, warnings } = success(tried);
   expect(layers.pythonVersion).not.toMatch(/^3\.15/);
-  expect(warnings).toMatchObject([{ code: "python_replaced", title: expect.stringContaining("instead of 3.15") }]);
+  expect(warnings).toMatchObject([
+    { code: "python_replaced", title: expect.stringContaining("instead of 3.15") },
+    { code: "other_servers", detail: expect.stringMatching(/^`server.py` was found first.* `weather.py` defines/) },
+  ]);
   expect(tried.text).toContain("plan warning Built with Python");
   expect(tried.text).toContain("requires-python of pyproject.toml (>=3.10) allows it");
 });

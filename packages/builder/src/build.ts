@@ -21,6 +21,7 @@ import {
   logManifest,
 } from "./inspect/inspect.ts";
 import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
+import { otherServers } from "./inspect/warnings.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
 import {
   type Attempt,
@@ -67,7 +68,7 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 }
 
 /** Layers, and what an inspection must know of the server in them. */
-type Built = Programs & { readonly layers: Layers };
+type Built = Programs & { readonly layers: Layers; readonly servers: readonly string[] };
 
 /** What is known of a server whose layers are taken over. */
 const takenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
@@ -134,7 +135,7 @@ class Build {
       return null;
     }
     this.#logTakenOver(layers);
-    return { layers, server: takenOver(this.#request), others: [], isGuess: false };
+    return { layers, server: takenOver(this.#request), others: [], isGuess: false, servers: [] };
   }
 
   async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
@@ -217,7 +218,7 @@ class Build {
     });
   }
 
-  async #inspect({ layers, ...programs }: Built): Promise<BuildResult> {
+  async #inspect({ layers, servers, ...programs }: Built): Promise<BuildResult> {
     const { log } = this.#request;
     const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
     const { server, inspection } = await this.#timed("inspect", async () => {
@@ -226,6 +227,8 @@ class Build {
       if (inspection !== null) return { server, inspection };
       return await tryPrograms(programs, (server) => inspectServer({ ...common, server }), log);
     });
+    const others = servers.filter((file) => file !== server.entryFile);
+    if (others.length > 0 && others.length < servers.length) this.#warn("plan", otherServers(server.entryFile, others));
     return this.#succeed({ layers, server }, inspection);
   }
 

@@ -34,6 +34,8 @@ export type MakeInput = {
 export type MadeLayers = Programs &
   Installed & {
     readonly plan: Plan;
+    /** `Plan.servers` */
+    readonly servers: readonly string[];
     /** `SourceTree.madeAt` */
     readonly madeAt: Date | null;
   };
@@ -60,7 +62,15 @@ export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
       }),
     );
     const others = plan.others.map((other) => ({ ...plan, ...other }));
-    return { ...installed, server: plan, others, isGuess: plan.isGuess, plan, madeAt: source.madeAt };
+    return {
+      ...installed,
+      server: plan,
+      others,
+      isGuess: plan.isGuess,
+      servers: plan.servers,
+      plan,
+      madeAt: source.madeAt,
+    };
   } finally {
     await workspace.close();
   }

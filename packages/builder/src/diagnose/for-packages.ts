@@ -74,6 +74,8 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
   // These say it themselves, as they know what else is different for packages (second-attempt.ts).
   older_dependencies: same,
   requirement_added: same,
+  // A package names its programs, so its files are not searched.
+  other_servers: same,
   bridged: "Choose a newer version of the package when there is one that requires `mcp>=1.8`, or tell its author.",
   nothing_offered: `It may offer more with other settings: ${settings}. Otherwise, ${another}.`,
   incomplete:

@@ -4,7 +4,7 @@ import { entrypointSchema } from "@towpath/core/project/schema";
 import { type Pyproject, parsePyproject } from "../plan/pyproject.ts";
 import { fastmcpProgram } from "./fastmcp-json.ts";
 import { dependencyNames, dotted, hasCode, importRootsOf, moduleFile } from "./named-program.ts";
-import { fileOffers, isServerCode, usualFiles } from "./server-files.ts";
+import { fileOffers, isServerCode, separateServers, usualFiles } from "./server-files.ts";
 import { setupScripts } from "./setup-scripts.ts";
 
 /** A way to start the server of a source tree, and why it is offered: the end of a sentence about it. */
@@ -43,14 +43,19 @@ export function findOffers(paths: ReadonlySet<string>, texts: Texts): readonly O
   });
 }
 
-function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { readonly own: ReadonlySet<string> } {
-  const pyproject = readPyproject(texts);
+/** Without projects of their own below it, and without what is never a server. */
+function ownFiles(paths: ReadonlySet<string>): ReadonlySet<string> {
   const nested = projectDirectories(paths);
-  const own = new Set(
+  return new Set(
     [...paths].filter(
       (path) => !skippedDirectories.test(path) && !nested.some((directory) => path.startsWith(`${directory}/`)),
     ),
   );
+}
+
+function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { readonly own: ReadonlySet<string> } {
+  const pyproject = readPyproject(texts);
+  const own = ownFiles(paths);
   const scripts = scriptOffers(own, texts, pyproject);
   const packages = packageOffers(own, texts, pyproject);
   const fastmcp = [fastmcpProgram(paths, texts)].filter((offer) => offer !== null);
@@ -60,6 +65,10 @@ function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { read
     others: [...scripts.others, ...packages.others, ...dependencyOffers(own, pyproject)],
   };
 }
+
+/** Files beside this one that define servers of their own, which are not part of the one that is found, and this file. */
+export const serversBeside = (paths: ReadonlySet<string>, texts: Texts, file: string): readonly string[] =>
+  separateServers(ownFiles(paths), texts, posix.dirname(file));
 
 /** Of a tree's projects those that likely have a server (BLD-15): what a tree that offers nothing itself may be for. */
 export function serverDirectories(paths: ReadonlySet<string>, texts: Texts): string[] {

@@ -24,6 +24,29 @@ export function fileOffers(own: ReadonlySet<string>, texts: Texts): readonly Off
   });
 }
 
+const serverClasses = new Set(["FastMCP", "MCPServer", "Server"]);
+const importLine = /^[ \t]*(?:from|import)\b(.*)/gm;
+
+/**
+ * The files of a directory that each define an MCP server which no other file imports, if there are several: none of them
+ * is part of another.
+ */
+export function separateServers(own: ReadonlySet<string>, texts: Texts, directory: string): readonly string[] {
+  const python = pythonFiles(own);
+  const imported = new Set(
+    python.flatMap((path) =>
+      [...(texts.get(path) ?? "").matchAll(importLine)].flatMap(([, names = ""]) => names.match(/\w+/g) ?? []),
+    ),
+  );
+  const servers = python.filter((path) => {
+    const text = texts.get(path) ?? "";
+    const isServer =
+      mentionsMcp(text) && [...text.matchAll(topLevelServer)].some(([, , made = ""]) => serverClasses.has(made));
+    return posix.dirname(path) === directory && isServer && !imported.has(posix.basename(path, ".py"));
+  });
+  return servers.length > 1 ? servers : [];
+}
+
 /** Files that may be the server by their names, the likeliest first; with `strict` only those that are named so. */
 export const usualFiles = (own: ReadonlySet<string>, { strict }: { readonly strict: boolean }): readonly Offer[] =>
   pythonFiles(own)

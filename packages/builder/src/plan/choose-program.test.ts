@@ -74,6 +74,15 @@ function foundIn(files: Record<string, string>, words: readonly string[] = []) {
   return makePlan(facts, { entrypoint: "", arguments: words, requirements: null, rootDirectory: null });
 }
 
+test("BLD-16 servers beside the one that is found are named, unless something imports them", () => {
+  const files = { "alpha.py": serverCode, "beta.py": serverCode, "util.py": "x = 1\n", "other/gamma.py": serverCode };
+  expect(foundIn(files)).toMatchObject({ entryFile: "alpha.py", servers: ["alpha.py", "beta.py"] });
+  expect(planOf(files, { entrypoint: "alpha.py" }).servers).toEqual([]);
+  const mounting = { ...files, "alpha.py": `from beta import mcp as other\n${serverCode}mcp.mount(other)\n` };
+  expect(foundIn(mounting).servers).toEqual([]);
+  expect(foundIn({ ...files, "beta.py": "import mcp\napp = FastAPI()\n" }).servers).toEqual([]);
+});
+
 test("BLD-16 PRJ-2 without an entrypoint the commit's own is found: fastmcp.json, scripts, packages, files, in this order", () => {
   const all: Record<string, string> = {
     ...inSrc,

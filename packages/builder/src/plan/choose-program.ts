@@ -2,7 +2,14 @@ import { posix } from "node:path";
 import type { Program } from "@towpath/core/build/contract";
 import { argumentsText, entrypointSchema } from "@towpath/core/project/schema";
 import { findProgram } from "../entrypoints/named-program.ts";
-import { findOffers, hasServer, type Offer, projectDirectories, serverDirectories } from "../entrypoints/offers.ts";
+import {
+  findOffers,
+  hasServer,
+  type Offer,
+  projectDirectories,
+  serverDirectories,
+  serversBeside,
+} from "../entrypoints/offers.ts";
 import { readmeArguments } from "../entrypoints/readme-arguments.ts";
 import { BuildFailure, countOf, diagnosis } from "../failure.ts";
 import { commandOf } from "../inspect/try-programs.ts";
@@ -12,7 +19,11 @@ import type { Pyproject } from "./pyproject.ts";
 
 /** A program, and the file in which it begins; the harness finds its object or function. */
 export type OtherProgram = { readonly program: Program; readonly entryFile: string };
-type ChosenProgram = OtherProgram & { readonly others: readonly OtherProgram[]; readonly isGuess: boolean };
+type ChosenProgram = OtherProgram & {
+  readonly others: readonly OtherProgram[];
+  readonly isGuess: boolean;
+  readonly servers: readonly string[];
+};
 
 /** How many more are tried: each takes a start. */
 const maxOthers = 2;
@@ -41,12 +52,12 @@ export function chooseProgram(
   if (!outside && facts.paths.has(normal)) {
     const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
     step(`Entrypoint ${normal}: set under Settings → Build; ${found}.`);
-    return { program, entryFile: normal, others: [], isGuess: false };
+    return { program, entryFile: normal, others: [], isGuess: false, servers: [] };
   }
   const named = outside ? null : findProgram(facts.paths, entrypoint, pyproject);
   if (named === null) throw notFound(facts, file);
   step(`Entrypoint ${entrypoint}: set under Settings → Build; ${named.what}. The server that it starts is served.`);
-  return { program, entryFile: named.file, others: [], isGuess: false };
+  return { program, entryFile: named.file, others: [], isGuess: false, servers: [] };
 }
 
 function chooseOffer(
@@ -73,7 +84,8 @@ function chooseOffer(
       `If it starts no server: ${also.map(({ program, why }) => `${commandOf(program)} (${why})`).join(", then ")}.`,
     );
   }
-  return { ...withArguments(first), others: also.map(withArguments), isGuess: first.isGuess ?? false };
+  const servers = serversBeside(facts.paths, textsOf(facts), first.file);
+  return { ...withArguments(first), others: also.map(withArguments), isGuess: first.isGuess ?? false, servers };
 }
 
 /** The same program with the arguments that its README gives it, where nothing else does. */

@@ -33,6 +33,8 @@ export type Plan = {
   readonly others: readonly OtherProgram[];
   /** The program was found, but nothing in it says that it is a server. */
   readonly isGuess: boolean;
+  /** Where it was found among several: the files of its directory that each define a server of their own. */
+  readonly servers: readonly string[];
   readonly python: PythonChoice;
   readonly dependencies: Dependencies;
   readonly project: ProjectInstall;
@@ -53,7 +55,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   const notes: PlanNote[] = [];
   const note = (entry: PlanNote) => void notes.push(entry);
   const declared = parseProjectFile(facts);
-  const { program, entryFile, others, isGuess } = chooseProgram(facts, settings, declared, note);
+  const { program, entryFile, others, isGuess, servers } = chooseProgram(facts, settings, declared, note);
   const files = parseProjectFiles(facts, entryFile, declared);
   const dependencies = chooseDependencies(facts, settings, files, note);
   const { pyproject, fastmcp } = files;
@@ -84,6 +86,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     entryFile,
     others,
     isGuess,
+    servers,
     python,
     dependencies,
     project,

@@ -134,6 +134,7 @@ const buildWarningCodes = [
   "python_replaced",
   "older_dependencies",
   "requirement_added",
+  "other_servers",
   "bridged",
   "nothing_offered",
   "incomplete",
