@@ -148,8 +148,9 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   await page.getByRole("link", { name: "Open settings" }).click();
   await page.waitForURL(/\/settings#variables$/);
   await page.getByText("No variables yet").waitFor();
-  await page.getByText("The latest build of main failed: GREETING is missing").waitFor();
+  await page.getByText("The latest build of main failed: GREETING and PRIVATE_KEY are missing").waitFor();
   await expect.poll(() => name(1).inputValue()).toBe("GREETING");
+  await expect.poll(() => name(2).inputValue()).toBe("PRIVATE_KEY");
   await expectAccessible(page);
   await paste(1, `GREETING=wrong\nPRIVATE_KEY="${privateKey}"\nUNUSED=1\n`);
   await page.getByRole("button", { name: "Save variables" }).click();

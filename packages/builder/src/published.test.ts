@@ -4,14 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { isThorough } from "../../../tests/thorough.ts";
 import type { BuildRequest, BuildResult } from "./index.ts";
 import { openWorkshop, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-// Published servers, as they are on the package index, with nothing named: by default one of each outcome with few
-// dependencies. `./towpath test corpus` tries seventy, and compares them with what they say of themselves.
+// A dozen published servers of different shapes, as they are on the package index, with nothing named. `./towpath test
+// corpus` tries seventy, and compares them with what they say of themselves.
 
 type Published = {
   readonly package: string;
@@ -22,7 +21,7 @@ type Published = {
   readonly expected: { readonly tools: readonly string[] } | { readonly code: string; readonly says: string };
 };
 
-const usual: readonly Published[] = [
+const published: readonly Published[] = [
   { package: "mcp-server-rss==0.1.0", shape: "FastMCP 2", expected: { tools: ["feed"] } },
   {
     package: "cli-mcp-server==0.2.5",
@@ -39,8 +38,6 @@ const usual: readonly Published[] = [
     shape: "setup.py, and a requirement that is too old for the code",
     expected: { code: "dependency_mismatch", says: "mcp.server.fastmcp" },
   },
-];
-const further: readonly Published[] = [
   {
     package: "mcp-server-time==2026.10.19",
     shape: "mcp 2, argparse, src layout, locked",
@@ -90,7 +87,6 @@ const further: readonly Published[] = [
     expected: { tools: ["mcp_whois_query"] },
   },
 ];
-const published = isThorough ? [...usual, ...further] : usual;
 
 /** Addresses of the source distributions, by package: each is an archive with one directory, as GitHub's are. */
 let sources: ReadonlyMap<string, string>;
