@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync, sign } from "node:crypto";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -90,9 +90,17 @@ export async function openLocalInstance(): Promise<LocalInstance> {
       await hooks.close();
       await queue.close();
       await database.close();
+      await unmountBelow(directory);
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** What a worker that was killed, or ends as its build does, leaves to the next one: the socket directory of a server. */
+async function unmountBelow(directory: string): Promise<void> {
+  for (const [, path = ""] of (await readFile("/proc/self/mounts", "utf8")).matchAll(/^\S+ (\S+)/gm)) {
+    if (path.startsWith(`${directory}/`)) await run("umount", ["--lazy", path]);
+  }
 }
 
 /** As the launcher stops the whole instance: on SIGTERM alone, the runner leaves its servers to the next one. */
