@@ -228,7 +228,8 @@ class Build {
       return await tryPrograms(programs, (server) => inspectServer({ ...common, server }), log);
     });
     const others = servers.filter((file) => file !== server.entryFile);
-    if (others.length > 0 && others.length < servers.length) this.#warn("plan", otherServers(server.entryFile, others));
+    if (others.length > 0 && others.length < servers.length)
+      this.#warn("inspect", otherServers(server.entryFile, others));
     return this.#succeed({ layers, server }, inspection);
   }
 

@@ -66,7 +66,7 @@ function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { read
   };
 }
 
-/** Files beside this one that define servers of their own, which are not part of the one that is found, and this file. */
+/** The files of this one's directory that each define a server of their own, if there are several; this one is among them. */
 export const serversBeside = (paths: ReadonlySet<string>, texts: Texts, file: string): readonly string[] =>
   separateServers(ownFiles(paths), texts, posix.dirname(file));
 
