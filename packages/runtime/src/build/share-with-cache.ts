@@ -46,11 +46,18 @@ export const isOfLayer = ({ uid, mode }: Pick<Stats, "uid" | "mode">): boolean =
 
 type LayerFile = { readonly path: string; readonly parts: readonly string[]; readonly found: Stats };
 
-/** Files of other users in `lib/python…/site-packages`, with the names on their path below it. */
+/**
+ * Files of other users in `lib/python…/site-packages`, with the names on their path below it. A build may have put a link
+ * in the place of each of these directories, and the platform would follow it to files of the host.
+ */
 async function largeFiles(layer: string): Promise<LayerFile[]> {
   const files: LayerFile[] = [];
   const waiting: string[][] = [];
-  for (const name of await namesIn(join(layer, "lib"))) waiting.push(["lib", name, "site-packages"]);
+  const hasLibrary = (await directoriesIn(layer)).includes("lib");
+  for (const name of hasLibrary ? await directoriesIn(join(layer, "lib")) : []) {
+    const below = await directoriesIn(join(layer, "lib", name));
+    if (below.includes("site-packages")) waiting.push(["lib", name, "site-packages"]);
+  }
   for (let parts = waiting.pop(); parts !== undefined; parts = waiting.pop()) {
     const directory = join(layer, ...parts);
     for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
@@ -67,6 +74,12 @@ async function largeFiles(layer: string): Promise<LayerFile[]> {
 }
 
 const namesIn = (directory: string) => readdir(directory).catch(() => []);
+
+/** Without links to directories. */
+async function directoriesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
 
 /** The archives that have a top-level entry of one of these names, by name, as paths below the cache. */
 async function unpackedWheels(cache: FileHandle, names: ReadonlySet<string>): Promise<Map<string, string[][]>> {
