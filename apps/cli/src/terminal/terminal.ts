@@ -8,7 +8,25 @@ export const green = (text: string) => paint(32, text);
 export const yellow = (text: string) => paint(33, text);
 
 /** Clients and servers choose some texts: without line breaks and characters that control the terminal. */
-export const plain = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ");
+export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ");
+
+/**
+ * Build logs, diagnoses and errors of servers quote what strangers wrote: lines, tabs and the colors above get through,
+ * but no other control character, and none that turns the direction of what follows it.
+ */
+const safe = (text: string): string =>
+  text.replaceAll(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    /(\u001b\[(?:[0-2]|3[1-3])m|[\n\t])|[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
+    (_, ours?: string) => ours ?? " ",
+  );
+
+/** Of JSON's escapes: it leaves these characters as they are, and terminals obey them. */
+const escaped = (json: string): string =>
+  json.replaceAll(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 
 let jsonOnly = false;
 
@@ -22,17 +40,17 @@ export const printsJson = (): boolean => jsonOnly;
 const textStream = () => (jsonOnly ? process.stderr : process.stdout);
 
 export function print(line: string): void {
-  textStream().write(`${line}\n`);
+  textStream().write(`${safe(line)}\n`);
 }
 
 /** With `--json` the value as one line, otherwise what `asText` prints. */
 export function output(value: unknown, asText: () => void): void {
-  if (jsonOnly) process.stdout.write(`${JSON.stringify(value)}\n`);
+  if (jsonOnly) process.stdout.write(`${escaped(JSON.stringify(value))}\n`);
   else asText();
 }
 
 export function printError(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${safe(line)}\n`);
 }
 
 /** Shows that `what` has begun, and when it ended how long it took. Rethrows what `work` throws. */
