@@ -223,9 +223,16 @@ class Build {
     const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
     const { server, inspection } = await this.#timed("inspect", async () => {
       const { server } = programs;
-      const inspection = await inspectInPlace({ ...common, server });
+      const { inspection, withdraw } = await inspectInPlace({ ...common, server });
       if (inspection !== null) return { server, inspection };
-      return await tryPrograms(programs, (server) => inspectServer({ ...common, server }), log);
+      let isKept = false;
+      try {
+        const found = await tryPrograms(programs, (server) => inspectServer({ ...common, server }), log);
+        isKept = found.server === server;
+        return found;
+      } finally {
+        if (!isKept) await withdraw?.();
+      }
     });
     const others = servers.filter((file) => file !== server.entryFile);
     if (others.length > 0 && others.length < servers.length)

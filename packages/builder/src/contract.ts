@@ -27,6 +27,9 @@ export type StartedServer = {
   readonly withdraw: () => Promise<void>;
 };
 
+/** One that was neither ready nor had failed there within the limit for a start, and is stopped again. */
+export type LateServer = { readonly endpoint: null; readonly output: readonly string[] };
+
 export type BuildRequest = {
   readonly buildId: string;
   readonly organizationId: string;
@@ -51,7 +54,7 @@ export type BuildRequest = {
     | ((
         built: { readonly layers: Layers; readonly program: Program },
         signal: AbortSignal,
-      ) => Promise<StartedServer | null>)
+      ) => Promise<StartedServer | LateServer | null>)
     | null;
   /**
    * Opens the gzipped tarball of the commit, with one top-level directory as in GitHub's archives. Users see the

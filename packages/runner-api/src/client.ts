@@ -104,8 +104,8 @@ class Transport {
     }
     const failure = failureSchema.safeParse(body);
     if (!failure.success) throw new RunnerError("internal", "The runner's response is not valid.");
-    const { code, message, retryAfterMs = null } = failure.data.error;
-    throw new RunnerError(code, message, { retryAfterMs });
+    const { code, message, retryAfterMs = null, timedOut = null } = failure.data.error;
+    throw new RunnerError(code, message, { retryAfterMs, timedOut });
   }
 
   async #send(

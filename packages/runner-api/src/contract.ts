@@ -130,14 +130,24 @@ export type RunnerErrorCode = AnsweredErrorCode | "unreachable";
 
 const answeredCodes = Object.keys(runnerErrors) as [AnsweredErrorCode, ...AnsweredErrorCode[]];
 
+/** What a server printed that wasn't ready within the limit for its start: the first lines. Only from `ensure`. */
+const timedOutSchema = z.object({ output: z.array(z.string()) });
+
 /** Body of every response but 200. Unknown codes, of a newer runner, are read as `internal`. */
 export const failureSchema = z.object({
   error: z.object({
     code: z.enum(answeredCodes).catch("internal"),
     message: z.string(),
     retryAfterMs: z.number().nonnegative().optional(),
+    timedOut: timedOutSchema.optional(),
   }),
 });
+
+type RunnerErrorMore = {
+  readonly retryAfterMs?: number | null;
+  readonly timedOut?: z.infer<typeof timedOutSchema> | null;
+  readonly cause?: unknown;
+};
 
 /** Thrown by the client and by the handlers of a server. */
 export class RunnerError extends Error {
@@ -145,16 +155,19 @@ export class RunnerError extends Error {
   readonly code: RunnerErrorCode;
   /** When to retry according to the runner, milliseconds; null if it doesn't say. */
   readonly retryAfterMs: number | null;
+  /** For the build that started it, not for callers; null for another reason than time. Earlier runners don't say. */
+  readonly timedOut: z.infer<typeof timedOutSchema> | null;
 
   /** Callers of the tenant's server see `message`: it must not contain paths, settings or secrets. */
   constructor(
     code: RunnerErrorCode,
     message: string,
-    { retryAfterMs = null, cause }: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {},
+    { retryAfterMs = null, timedOut = null, cause }: RunnerErrorMore = {},
   ) {
     super(message, { cause });
     this.code = code;
     this.retryAfterMs = retryAfterMs;
+    this.timedOut = timedOut;
   }
 
   get waitHelps(): boolean {

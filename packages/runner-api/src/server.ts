@@ -100,17 +100,17 @@ async function answer(
     if (error instanceof RunnerError && error.code !== "unreachable") return failure(error.code, error);
     onError(error);
     const message = "The server cannot be started at the moment. Try again shortly.";
-    return failure("internal", { message, retryAfterMs: 2000 });
+    return failure("internal", { message, retryAfterMs: 2000, timedOut: null });
   }
 }
 
 function failure(
   code: keyof typeof runnerErrors,
-  { message, retryAfterMs }: { readonly message: string; readonly retryAfterMs: number | null },
+  { message, retryAfterMs, timedOut }: Pick<RunnerError, "message" | "retryAfterMs" | "timedOut">,
 ): Answer {
   return {
     status: runnerErrors[code].status,
-    body: { error: { code, message, ...(retryAfterMs !== null && { retryAfterMs }) } },
+    body: { error: { code, message, ...(retryAfterMs !== null && { retryAfterMs }), ...(timedOut && { timedOut }) } },
   };
 }
 

@@ -252,13 +252,14 @@ export class DeploymentServer {
     }
   }
 
-  #startFailed(instance: Instance, { code, reason, exit }: LaunchFailure): RunnerError {
+  #startFailed(instance: Instance, { code, reason, exit, timedOut }: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
     const wait = this.#backOff.failed(performance.now(), 0);
     const message = instance.didNotStart(reason, exit);
     this.#lastFailure = message.replace(/\.$/, "");
     if (code === "isolation_unavailable") return new RunnerError(code, message);
-    return new RunnerError(code, `The server did not start: ${message}`, { retryAfterMs: wait });
+    const more = timedOut ? { timedOut: { output: instance.takeShown()?.output ?? [] } } : {};
+    return new RunnerError(code, `The server did not start: ${message}`, { retryAfterMs: wait, ...more });
   }
 
   #exited(instance: Instance, exit: Exit): void {

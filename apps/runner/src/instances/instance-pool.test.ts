@@ -255,6 +255,16 @@ test("RUN-6 KEY-4 a server that keeps failing is refused with a growing back-off
   await expect.poll(() => rows(deployed)).toMatchObject([{ state: "crashed" }, { state: "crashed" }]);
 });
 
+test("BLD-2 RUN-5 a start that takes too long is refused with what the server has printed until then", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(() => tinyServer.server("hang"), { startTimeoutMs: 1_000 });
+  await expect(pool.lease(deployed.deploymentId)).rejects.toMatchObject({
+    code: "start_failed",
+    message: "The server did not start: it did not answer within 1 s",
+    timedOut: { output: expect.any(Array) },
+  });
+});
+
 test("RUN-1 errors about the host's files go to the operator's log, not to callers and owners", async () => {
   const deployed = await seedDeployment(database.db);
   const { layers } = tinyServer.server("serve");

@@ -16,6 +16,8 @@ export type LaunchFailure = {
   readonly code: "start_failed" | "isolation_unavailable";
   readonly reason: string;
   readonly exit: Exit | null;
+  /** It was neither ready nor had it failed within the limit. */
+  readonly timedOut: boolean;
 };
 
 /** Errors whose messages may be shown to users, with the codes that lease callers get. */
@@ -51,12 +53,13 @@ export async function launch(
       return null;
     }
     const reason = describeStartFailure(result, timing.startTimeoutMs, instance.memoryLimit);
-    return { code: "start_failed", reason, exit: result.exit };
+    return { code: "start_failed", reason, exit: result.exit, timedOut: result.cause === "timeout" };
   } catch (error) {
     onError(error);
     const code = error instanceof SandboxError ? publicErrors[error.code] : undefined;
-    if (code !== undefined && error instanceof Error) return { code, reason: error.message, exit: null };
-    return { code: "start_failed", reason: sandboxFailed, exit: null };
+    const nothingRan = { exit: null, timedOut: false };
+    if (code !== undefined && error instanceof Error) return { code, reason: error.message, ...nothingRan };
+    return { code: "start_failed", reason: sandboxFailed, ...nothingRan };
   }
 }
 

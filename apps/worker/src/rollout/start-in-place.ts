@@ -1,4 +1,4 @@
-import type { StartedServer } from "@towpath/builder";
+import type { LateServer, StartedServer } from "@towpath/builder";
 import type { TakenBuild } from "@towpath/core/build";
 import type { Layers, Program } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
@@ -20,7 +20,7 @@ export async function startInPlace(
   { ctx, taken, runner }: InPlace,
   { layers, program }: { readonly layers: Layers; readonly program: Program },
   signal: AbortSignal,
-): Promise<StartedServer | null> {
+): Promise<StartedServer | LateServer | null> {
   const { buildId, attempt } = taken;
   const nothingKnown = { manifest: null, recording: null, warnings: [], ownSignIn: false, timings: {} };
   const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });
@@ -41,8 +41,8 @@ export async function startInPlace(
   } catch (error) {
     await withdraw();
     signal.throwIfAborted();
-    if (error instanceof RunnerError) return null;
-    throw error;
+    if (!(error instanceof RunnerError)) throw error;
+    return error.timedOut && { endpoint: null, output: error.timedOut.output };
   }
   await withdraw();
   return null;

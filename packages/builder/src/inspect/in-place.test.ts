@@ -19,6 +19,12 @@ afterAll(() => workshop.close());
 type StartInPlace = NonNullable<BuildRequest["startInPlace"]>;
 
 const files = (code: string) => ({ "server.py": code, "requirements.txt": "idna\n" });
+/** Calls of tools and lists are answered with this status. */
+function answering(status: number): string {
+  const code = plainServer.replace("status = 200 if", `status = ${status} if`);
+  expect(code).not.toBe(plainServer);
+  return code;
+}
 const changed = (word: string) => `${plainServer}\n# ${word}\n`;
 
 /** Builds with a driver that notes the commands of the steps and the servers that the build starts by itself. */
@@ -50,13 +56,13 @@ async function build(code: string, startInPlace: StartInPlace | null) {
 const manifestOf = (result: BuildResult) => (result.ok ? result.manifest : null);
 
 /** Starts the server as the runner would; notes what was asked for and withdrawn. */
-function place(environment: Record<string, string> = {}) {
+function place() {
   const calls: string[] = [];
   const start: StartInPlace = async ({ layers, program }) => {
     calls.push("start");
     const lines: string[] = [];
     const spec = {
-      ...{ layers, pythonVersion: layers.pythonVersion, ...program, environment },
+      ...{ layers, pythonVersion: layers.pythonVersion, ...program, environment: {} },
       ...{ limits: defaultBuildLimits.server, network: "none" as const },
     };
     const instance = { instanceId: randomUUID(), server: spec, startTimeoutMs: 60_000 };
@@ -98,12 +104,22 @@ test("BLD-2 BLD-6 what can't be seen where a server will run, the build finds ou
   const failing = await build("import nothing_of_this_name\n", broken.start);
   expect(failing.result).toMatchObject({ ok: false, diagnosis: { code: "module_missing", phase: "inspect" } });
   expect([failing.starts, broken.calls]).toEqual([1, ["start"]]);
-  // It does its own sign-in, or answers a list with an error.
-  for (const answer of ["status = 401 if", "status = 500 if"]) {
-    const { calls, start } = place();
-    const code = plainServer.replace("status = 200 if", answer);
-    expect(code).not.toBe(plainServer);
-    const { starts } = await build(code, start);
-    expect([starts, calls], answer).toEqual([1, ["start", "withdraw"]]);
-  }
+  // It answers a list with an error.
+  const { calls, start } = place();
+  const { starts } = await build(answering(500), start);
+  expect([starts, calls]).toEqual([1, ["start", "withdraw"]]);
+});
+
+test("BLD-6 BLD-10 a server with its own sign-in stays where it will run, while the build reads its lists from another start", async () => {
+  const { calls, start } = place();
+  const { starts, result } = await build(answering(401), start);
+  expect(result).toMatchObject({ ok: true, ownSignIn: true });
+  expect([starts, calls]).toEqual([1, ["start"]]);
+});
+
+test("BLD-2 BLD-6 a server that isn't ready in time where it will run is told so at once, with its last lines", async () => {
+  const { starts, result, text } = await build(plainServer, async () => ({ endpoint: null, output: ["Loading."] }));
+  expect(starts).toBe(0);
+  expect(result).toMatchObject({ ok: false, diagnosis: { code: "start_timeout", excerpt: "Loading." } });
+  expect(text).toContain("inspect output Loading.");
 });

@@ -12,7 +12,12 @@ type StandInServer = {
   /** Time that a start takes, milliseconds. */
   readonly startMs?: number;
   /** What `ensure` and `verify` reject with. */
-  readonly failure?: { readonly code: RunnerErrorCode; readonly message: string; readonly retryAfterMs?: number };
+  readonly failure?: {
+    readonly code: RunnerErrorCode;
+    readonly message: string;
+    readonly retryAfterMs?: number;
+    readonly timedOut?: { readonly output: string[] };
+  };
   /** Frozen. */
   readonly isAsleep?: boolean;
   /** Does not answer at /mcp. */
