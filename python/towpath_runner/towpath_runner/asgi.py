@@ -1,9 +1,10 @@
-"""Two thin ASGI layers between uvicorn and the server's app."""
+"""Two thin ASGI layers between uvicorn and the server's app, and how a client's leaving is noticed."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from towpath_runner.adapt import MCP_PATH
@@ -12,6 +13,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+Result = TypeVar("Result")
 
 _OTHER = {MCP_PATH: MCP_PATH + "/", MCP_PATH + "/": MCP_PATH}
 
@@ -103,3 +106,21 @@ def _points_to(response: Message, path: str) -> bool:
         return False
     headers = {bytes(name).lower(): bytes(value) for name, value in response.get("headers", [])}
     return urlsplit(headers.get(b"location", b"").decode("latin-1")).path == path
+
+
+async def unless_left(work: Coroutine[Any, Any, Result], receive: Receive) -> Result | None:
+    """What `work` returns; None when the client leaves before, which ends it."""
+    working, left = asyncio.ensure_future(work), asyncio.create_task(disconnected(receive))
+    try:
+        await asyncio.wait({working, left}, return_when=asyncio.FIRST_COMPLETED)
+        return await working if working.done() else None
+    finally:
+        for task in (working, left):
+            task.cancel()
+        await asyncio.gather(working, left, return_exceptions=True)
+
+
+async def disconnected(receive: Receive) -> None:
+    """Returns when the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

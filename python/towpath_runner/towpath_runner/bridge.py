@@ -14,7 +14,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from towpath_runner.asgi import Message, Receive, Send
+from towpath_runner.asgi import Message, Receive, Send, disconnected, unless_left
 from towpath_runner.bridge_session import BridgeSession, Stream
 from towpath_runner.environment import SESSION_IDLE_SECONDS
 from towpath_runner.link import Link, LinkEnded
@@ -56,6 +56,8 @@ class Bridge:
         self.started: Link | None = None
         self._max_sessions = max_sessions
         self._sessions: dict[str, BridgeSession] = {}
+        #: Sessions whose server hasn't answered yet; they take places, too.
+        self._opening = 0
         # Sessions outlive the request that opens them, so they must not run with its id (request_id.py).
         self._context = contextvars.copy_context()
 
@@ -97,7 +99,7 @@ class Bridge:
             messages, batched = _parse(await _body(receive))
             given = headers.get(_SESSION)
             if given is None and not batched and messages[0].get("method") == "initialize":
-                await self._initialize(messages[0], send)
+                await self._initialize(messages[0], receive, send)
             else:
                 await self._forward(self._session(given), messages, receive, send)
         elif scope["method"] == "GET":
@@ -118,46 +120,71 @@ class Bridge:
         session.touch()
         return session
 
-    async def _initialize(self, message: dict[str, Any], send: Send) -> None:
-        await self._make_room()
-        started, self.started = self.started, None
-        session, answer = await self._begin(started, message)
-        if started is not None and (answer is None or "error" in answer):
-            # It has ended meanwhile, or insists on being initialized once.
-            session, answer = await self._begin(None, message)
-        if answer is None:
-            raise Refusal(500, -32603, session.reason)
+    async def _initialize(self, message: dict[str, Any], receive: Receive, send: Send) -> None:
+        idle = self._session_to_end()
+        # Before anything is waited for: others may come meanwhile.
+        self._opening += 1
+        try:
+            if idle is not None:
+                await self._end(idle)
+            begun = await unless_left(self._begin(message), receive)
+            if begun is None:
+                return
+            session, answer = begun
+            self._sessions[session.id] = session
+        finally:
+            self._opening -= 1
+        if "error" in answer:
+            await self._end(session)
         await _answer(send, 200, answer, [(_SESSION, session.id.encode())])
 
-    async def _begin(
-        self, link: Link | None, message: dict[str, Any]
-    ) -> tuple[BridgeSession, dict[str, Any] | None]:
-        """A session with what answered its first message; without a result, it has ended."""
+    async def _begin(self, message: dict[str, Any]) -> tuple[BridgeSession, dict[str, Any]]:
+        """A session with what answered its first message."""
+        started, self.started = self.started, None
+        if started is not None:
+            session, answer = await self._open(started, message)
+            if answer is not None and "error" not in answer:
+                return session, answer
+            # It has ended meanwhile, or insists on being initialized once.
+            await asyncio.shield(session.close())
         try:
             # In the bridge's own context: see __init__.
-            opened = link or await self._context.copy().run(asyncio.ensure_future, self.open_link())
-            session = BridgeSession(opened)
-            self._sessions[session.id] = session
-            self._context.copy().run(session.start)
-            stream = await session.request([message])
-            answer = await stream.next()
+            link = await self._context.copy().run(asyncio.ensure_future, self.open_link())
         except LinkEnded as ended:
-            answer = None
-            session.reason = str(ended)
-        if answer is None or "error" in answer:
-            await self._end(session)
+            raise Refusal(500, -32603, str(ended)) from None
+        session, answer = await self._open(link, message)
+        if answer is None:
+            await asyncio.shield(session.close())
+            raise Refusal(500, -32603, session.reason)
         return session, answer
 
-    async def _make_room(self) -> None:
+    async def _open(self, link: Link, message: dict[str, Any]) -> tuple[BridgeSession, dict[str, Any] | None]:
+        """The answer is None when the server has ended."""
+        session = BridgeSession(link)
+        self._context.copy().run(session.start)
+        try:
+            stream = await session.request([message])
+            return session, await stream.next()
+        except LinkEnded as ended:
+            session.reason = str(ended)
+            return session, None
+        except asyncio.CancelledError:
+            # Its client has gone. A server that never answers must not keep the place.
+            await session.close()
+            raise
+
+    def _session_to_end(self) -> BridgeSession | None:
+        """What makes room for one more session; None where there is room. Raises Refusal."""
         for session in [each for each in self._sessions.values() if each.ended]:
             del self._sessions[session.id]
-        if len(self._sessions) < self._max_sessions:
-            return
-        idle = max(self._sessions.values(), key=lambda session: session.idle_seconds())
-        if idle.idle_seconds() < _MIN_IDLE_SECONDS:
+        if len(self._sessions) + self._opening < self._max_sessions:
+            return None
+        idle = max(self._sessions.values(), key=lambda session: session.idle_seconds(), default=None)
+        if idle is None or idle.idle_seconds() < _MIN_IDLE_SECONDS:
             message = f"This server has {self._max_sessions} sessions, as many as it may have. Try again in a minute."
             raise Refusal(503, -32000, message)
-        await self._end(idle)
+        del self._sessions[idle.id]
+        return idle
 
     async def _end(self, session: BridgeSession) -> None:
         self._sessions.pop(session.id, None)
@@ -167,10 +194,12 @@ class Bridge:
         self, session: BridgeSession, messages: list[dict[str, Any]], receive: Receive, send: Send
     ) -> None:
         try:
-            stream = await session.request(messages)
+            stream = await unless_left(session.request(messages), receive)
         except LinkEnded as ended:
             raise Refusal(404, -32600, f"Session not found: {ended}") from None
-        if stream.is_done():
+        if stream is None:
+            return
+        if not stream.expects:
             await _answer(send, 202, None)
             return
         await _stream(stream, session, receive, send)
@@ -193,7 +222,7 @@ async def _stream(stream: Stream, session: BridgeSession, receive: Receive, send
         (_SESSION, session.id.encode()),
     ]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    left = asyncio.create_task(_disconnected(receive))
+    left = asyncio.create_task(disconnected(receive))
     try:
         while True:
             waiting = asyncio.ensure_future(stream.next())
@@ -214,12 +243,8 @@ async def _stream(stream: Stream, session: BridgeSession, receive: Receive, send
         await send({"type": "http.response.body", "body": b""})
     finally:
         stream.leave()
+        session.touch()
         left.cancel()
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _body(receive: Receive) -> bytes:
@@ -237,7 +262,7 @@ def _parse(body: bytes) -> tuple[list[dict[str, Any]], bool]:
     """The messages, and whether they came as a batch."""
     try:
         parsed = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refusal(400, -32700, f"Parse error: {error}") from None
     messages = parsed if isinstance(parsed, list) else [parsed]
     if not messages or not all(isinstance(message, dict) for message in messages):

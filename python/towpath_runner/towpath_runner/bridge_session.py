@@ -21,6 +21,8 @@ class Stream:
     def __init__(self, requests: set[str], tokens: set[Any]) -> None:
         #: Ids of requests that aren't answered yet, as `key_of` writes them.
         self.requests = requests
+        #: Whether anything is to be answered; its answers may be here before the stream is read.
+        self.expects = bool(requests)
         #: Tokens with which the server tells of their progress.
         self.tokens = tokens
         self.left = False
@@ -61,8 +63,9 @@ class BridgeSession:
         self._used = time.monotonic()
 
     def idle_seconds(self) -> float:
-        """Since the last request began; 0 while one is open."""
-        return 0.0 if self._streams else time.monotonic() - self._used
+        """Since the last request began or its client left; 0 while one waits for an answer."""
+        waits = any(not stream.left for stream in self._streams)
+        return 0.0 if waits else time.monotonic() - self._used
 
     async def request(self, messages: list[dict[str, Any]]) -> Stream:
         """Sends what the client posted. Raises LinkEnded."""
@@ -71,8 +74,13 @@ class BridgeSession:
         stream = Stream({key_of(message["id"]) for message in asked}, tokens)
         if asked:
             self._streams.append(stream)
-        for message in messages:
-            await self._link.send(message)
+        try:
+            for message in messages:
+                await self._link.send(message)
+        except BaseException:
+            stream.leave()
+            self.touch()
+            raise
         return stream
 
     def listen(self) -> Stream | None:
@@ -97,9 +105,12 @@ class BridgeSession:
         self._finish()
 
     async def _read(self) -> None:
-        while (message := await self._link.receive()) is not None:
-            self._deliver(message)
-        self.reason = self._link.reason
+        try:
+            while (message := await self._link.receive()) is not None:
+                self._deliver(message)
+            self.reason = self._link.reason
+        except Exception as error:
+            self.reason = f"The server sent what can't be passed on: {type(error).__name__}: {error}"
         self._finish()
 
     def _deliver(self, message: dict[str, Any]) -> None:

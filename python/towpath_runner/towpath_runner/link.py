@@ -42,10 +42,13 @@ class ProcessLink:
 
     @staticmethod
     async def open(command: list[str]) -> ProcessLink:
+        """Raises LinkEnded when no process can be started."""
         pipe = asyncio.subprocess.PIPE
-        return ProcessLink(
-            await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=_MAX_LINE_BYTES)
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=_MAX_LINE_BYTES)
+        except OSError as error:
+            raise LinkEnded(f"No process can be started for another session: {error.strerror}.") from None
+        return ProcessLink(process)
 
     async def send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -151,6 +154,6 @@ def _wrapped(message: dict[str, Any]) -> Any:
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else None
