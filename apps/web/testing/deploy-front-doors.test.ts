@@ -148,7 +148,10 @@ test("GH-1 an installation that is not connected or is suspended, and a missing 
 
 test("ONB-5 OPS-4 BLD-15 dashboard and REST accept the same: a project with a build of the newest commit", async () => {
   await entryPoints.dashboard({ name: "door-dashboard", entrypoint: "server.py:mcp" });
-  await entryPoints.rest({ name: "door-rest", entrypoint: "server.py:mcp" });
+  // Only REST sets these at once.
+  const more = { keepsData: true, sleepingLists: "off", watchPaths: ["src/"], failOnBreakingChanges: true };
+  const made = await entryPoints.rest({ name: "door-rest", entrypoint: "server.py:mcp", ...more });
+  expect(JSON.parse(made).project).toMatchObject(more);
   for (const [kind, deploy] of Object.entries(entryPoints))
     await deploy({ name: `root-${kind}`, entrypoint: "only.py", rootDirectory: "servers/two/" });
   const { rows } = await site.pool.query(

@@ -1,9 +1,11 @@
 export const downloadFormats = ["csv", "jsonl"] as const;
 type Format = (typeof downloadFormats)[number];
 
-const types: Readonly<Record<Format, string>> = {
-  csv: "text/csv; charset=utf-8; header=present",
-  jsonl: "application/jsonl; charset=utf-8",
+/** Of the formats of a download. */
+export const mediaTypes: Readonly<Record<Format, string>> = { csv: "text/csv", jsonl: "application/jsonl" };
+const parameters: Readonly<Record<Format, string>> = {
+  csv: "charset=utf-8; header=present",
+  jsonl: "charset=utf-8",
 };
 
 /**
@@ -32,7 +34,8 @@ export function download<Entry>(download: {
     cancel: async () => void (await pages.return(undefined)),
   });
   const disposition = `attachment; filename="${name}.${format}"`;
-  return new Response(body, { headers: { "content-type": types[format], "content-disposition": disposition } });
+  const type = `${mediaTypes[format]}; ${parameters[format]}`;
+  return new Response(body, { headers: { "content-type": type, "content-disposition": disposition } });
 }
 
 /** A row of RFC 4180. Cells that a spreadsheet would take for formulas begin with an apostrophe: names are tenants' text. */

@@ -5,7 +5,7 @@ import type { Pool } from "pg";
 /** All that is known of one call (PRJ-20). */
 export type ExplainedRequest = RequestLogDetail & {
   /** What the server printed while it handled the request, oldest first (LOG-4). */
-  readonly lines: readonly ServerLogEntry[];
+  readonly lines: readonly (ServerLogEntry & { readonly deploymentId: string })[];
   readonly hasMoreLines: boolean;
 };
 

@@ -11,7 +11,7 @@ export type ApiKeyKind = z.infer<typeof apiKeyKindSchema>;
  * What a key is for. `call`: it calls servers, and nothing else. `manage`: it also deploys, changes and deletes them over
  * REST, with the role of its person; a key of the organization does so as an admin.
  */
-const apiKeyScopeSchema = z.enum(["call", "manage"], { error: "Choose call or manage" });
+export const apiKeyScopeSchema = z.enum(["call", "manage"], { error: "Choose call or manage" });
 export type ApiKeyScope = z.infer<typeof apiKeyScopeSchema>;
 
 export const createApiKeySchema = z.object({

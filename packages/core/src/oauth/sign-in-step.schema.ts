@@ -23,7 +23,7 @@ export const signInStepKinds = [
 export type SignInStepKind = (typeof signInStepKinds)[number];
 
 /** Why a step failed. */
-const signInProblems = [
+export const signInProblems = [
   ...["redirect_not_allowed", "metadata_invalid", "document_private", "document_unreachable", "document_invalid"],
   ...["client_missing", "client_unknown", "redirect_not_registered", "request_invalid", "pkce_missing"],
   ...["resource_missing", "resource_unknown", "not_a_member", "role_not_allowed", "declined"],

@@ -19,7 +19,7 @@ export {
   requirementsProblem,
   requirementsSchema,
 } from "./entrypoint.schema.ts";
-export { rootDirectoryProblem, rootDirectorySchema, watchPathsProblem } from "./watch-paths.schema.ts";
+export { rootDirectoryProblem, watchPathsProblem } from "./watch-paths.schema.ts";
 
 /** VAL-1. Reports only the first problem of a name. */
 export const projectNameSchema = z
@@ -92,6 +92,16 @@ const description = z
   .nullish()
   .transform((value) => (value ? value : null));
 
+/** Settings with defaults of their own, which a form for a new server doesn't ask for. */
+const laterSettings = {
+  watchPaths: watchPathsSchema.optional(),
+  /** Whether the check of a preview fails that breaks callers of production (BLD-14). */
+  failOnBreakingChanges: z.boolean().optional(),
+  identityAssertion: z.boolean().optional(),
+  sleepingLists: sleepingListsSchema.optional(),
+  keepsData: z.boolean().optional(),
+};
+
 export const deployProjectSchema = z.object({
   name: projectNameSchema,
   description,
@@ -109,6 +119,7 @@ export const deployProjectSchema = z.object({
   isPublic: z.boolean().default(false),
   /** Whether request logs keep payloads (GW-7). */
   capturePayloads: z.boolean().default(false),
+  ...laterSettings,
   trigger: z.enum(["quickstart", "import", "cli", "package"]),
   /** Default: the newest commit of the default branch. */
   commitSha: commitShaSchema.optional(),
@@ -129,17 +140,12 @@ export const updateProjectSchema = z.object({
   arguments: argumentsSchema.optional(),
   requirements: requirementsSchema.optional(),
   rootDirectory: rootDirectorySchema.optional(),
-  watchPaths: watchPathsSchema.optional(),
-  /** Whether the check of a preview fails that breaks callers of production (BLD-14). */
-  failOnBreakingChanges: z.boolean().optional(),
+  ...laterSettings,
   authMode: authModeSchema.optional(),
   isPublic: z.boolean().optional(),
   capturePayloads: z.boolean().optional(),
-  identityAssertion: z.boolean().optional(),
-  sleepingLists: sleepingListsSchema.optional(),
   /** Whether newer versions of its package are built (BLD-17). */
   followsPackage: z.boolean().optional(),
-  keepsData: z.boolean().optional(),
 });
 export type UpdateProjectInput = z.input<typeof updateProjectSchema> & {
   readonly orgSlug: string;

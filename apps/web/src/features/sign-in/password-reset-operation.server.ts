@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
+import { peopleAnswers } from "~/http/rest/people-answers.schema.ts";
 import { createResetLink } from "./password-reset.server.ts";
 
 /** `./towpath reset-password` (AUTH-2). */
@@ -12,6 +13,7 @@ export const passwordResetOperations: readonly Operation[] = [
     summary:
       "a link with which a person sets a new password; with `removeSecondFactor` their two-factor sign-in is turned off",
     body: z.object({ email: z.string().min(1).max(254), removeSecondFactor: z.boolean().default(false) }),
+    answer: peopleAnswers.passwordReset,
     handle: ({ ctx, body }) => createResetLink(ctx, body),
   }),
 ];

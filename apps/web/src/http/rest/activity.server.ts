@@ -9,6 +9,7 @@ import { explainRequest } from "../explain-request.server.ts";
 import { logParametersSchema, readLogParameters } from "../log-query.server.ts";
 import { readRequestLogs } from "../log-reader.server.ts";
 import { signInAttempts } from "../sign-in-attempts.server.ts";
+import { activityAnswers } from "./activity-answers.schema.ts";
 import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
 
@@ -47,6 +48,7 @@ export const activityOperations: readonly Operation[] = [
     summary:
       "the newest rows of the request log, such as those of `query=tool:echo status:error` ([observability.md](observability.md#queries))",
     query: logParametersSchema,
+    answer: activityAnswers.queryLogs,
     handle: async ({ ctx, project, query: parameters }) => {
       const key = { orgSlug: project.orgSlug, projectName: project.name };
       const query = { ...(await readLogParameters(ctx, key, parameters)), projectId: project.id };
@@ -60,6 +62,7 @@ export const activityOperations: readonly Operation[] = [
     permission: "project.read",
     summary: "one row with payloads and lines of the server",
     query: entrySchema,
+    answer: activityAnswers.readLogEntry,
     handle: ({ project, params, query }) => {
       const { id } = parseInput(z.object({ id: z.uuid() }), params);
       return readRequestLogs((pool) => explainRequest(pool, { ...query, id, projectId: project.id }));
@@ -72,6 +75,7 @@ export const activityOperations: readonly Operation[] = [
     permission: "project.read",
     summary: "the newest lines that the live server printed, oldest first",
     query: linesSchema,
+    answer: activityAnswers.readServerLog,
     handle: async ({ ctx, project, query: { limit } }) => {
       const { live } = await getServerStatus({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } });
       const deploymentId = live?.deploymentId ?? null;
@@ -99,6 +103,7 @@ export const activityOperations: readonly Operation[] = [
     id: "listSignIns",
     permission: "client.read",
     summary: "the last sign-in attempts of clients, step by step",
+    answer: activityAnswers.listSignIns,
     handle: ({ ctx, project }) => signInAttempts(ctx, { projectId: project.id }),
   }),
   operation({
@@ -108,6 +113,7 @@ export const activityOperations: readonly Operation[] = [
     permission: "project.read",
     summary: "sessions, most recently active first, in pages",
     query: sessionListSchema.omit({ projectId: true }),
+    answer: activityAnswers.listSessions,
     handle: ({ project, query }) => readRequestLogs((pool) => listSessions(pool, { ...query, projectId: project.id })),
   }),
   operation({
@@ -117,6 +123,7 @@ export const activityOperations: readonly Operation[] = [
     permission: "project.read",
     summary: "users, most recently active first, in pages",
     query: activityListSchema.omit({ projectId: true }),
+    answer: activityAnswers.listUsers,
     handle: ({ project, query }) => readRequestLogs((pool) => listUsers(pool, { ...query, projectId: project.id })),
   }),
 ];

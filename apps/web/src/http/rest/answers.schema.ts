@@ -9,21 +9,10 @@ import {
 import { authModeSchema, sleepingListsSchema } from "@towpath/core/project/schema";
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
+import { listOf, named, names, time } from "./answer-names.ts";
 
 // What REST answers about servers, builds and variables. The types of the operations are checked against it, and
 // `openapi.json` is made of it (OPS-4).
-
-/** Names of schemas under `components` of the OpenAPI document. */
-export const answerNames = z.registry<{ id: string }>();
-
-function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
-  answerNames.add(schema, { id });
-  return schema;
-}
-
-const time = z.iso.datetime();
-const names = z.array(z.string()).readonly();
-const listOf = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).readonly();
 
 const deployment = named(
   "Deployment",

@@ -2,12 +2,16 @@ import { authorizeProject, withAccess } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { notFound } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
+import type { z } from "zod";
 import { tokenContext } from "~/http/caller.server.ts";
 import { parseJsonObject, readBody, respond } from "~/http/request.server.ts";
 import { type Operation, organizationSlug, projectOf, requireOperator, requirePermission } from "./operation.server.ts";
+import { requestSchema } from "./request-schema.ts";
+import { refuseUnknown } from "./unknown-fields.ts";
 
 const prefix = "/api/v1";
 const maxBodyBytes = 64 * 1024;
+const noParameters = { type: "object", additionalProperties: false };
 
 /** Answers a request below `/api/v1` with the operation of its method and path (OPS-4). */
 export const dispatch = (request: Request, operations: readonly Operation[]): Promise<Response> =>
@@ -36,10 +40,17 @@ async function run(
   const caller = operation.permission === "public" ? ({} as Context) : await tokenContext(request);
   if (operation.permission === "operator") requireOperator(caller);
   const { ctx, project, orgSlug } = await scopeOf(operation, params, caller);
-  const query = operation.query && parseInput(operation.query, Object.fromEntries(search));
-  const limit = operation.maxBodyBytes ?? maxBodyBytes;
-  const body = operation.body && parseInput(operation.body, parseJsonObject(await readBody(request, limit)));
+  const given = Object.fromEntries(search);
+  refuseUnknown("parameter", operation.query ? requestSchema(operation.query) : noParameters, given);
+  const query = operation.query && parseInput(operation.query, given);
+  const body = operation.body && (await readInput(request, operation.body, operation.maxBodyBytes ?? maxBodyBytes));
   return operation.handle({ ctx, request, params: params as never, query, body, project: project as never, orgSlug });
+}
+
+async function readInput(request: Request, schema: z.ZodType, maxBytes: number): Promise<unknown> {
+  const sent = parseJsonObject(await readBody(request, maxBytes));
+  refuseUnknown("field", requestSchema(schema), sent);
+  return parseInput(schema, sent);
 }
 
 async function scopeOf(operation: Operation, params: Readonly<Record<string, string>>, ctx: Context) {

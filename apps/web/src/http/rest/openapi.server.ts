@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { answerNames } from "./answers.schema.ts";
+import { answerNames } from "./answer-names.ts";
 import type { Operation } from "./operation.server.ts";
+import { requestSchema } from "./request-schema.ts";
 
 const error = {
   type: "object",
@@ -19,6 +20,7 @@ const error = {
 };
 
 const refusals: Readonly<Record<string, string>> = {
+  400: "Fields or parameters that there aren't, with a text for each.",
   401: "No valid credential.",
   403: "The credential does not allow this.",
   404: "There is no such thing, or it belongs to another organization.",
@@ -32,8 +34,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, unknown> = { Error: error };
   for (const operation of operations) {
-    const answer = operation.answer && answerSchema(operation.answer, schemas);
-    const entry = described(operation, answer ?? null);
+    const entry = described(operation, contentOf(operation, schemas));
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: entry };
   }
   return {
@@ -67,7 +68,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
 
 function described(
   { path, id, permission, summary, query, body }: Operation,
-  answer: Record<string, unknown> | null,
+  content: Record<string, unknown>,
 ): Record<string, unknown> {
   const isPublic = permission === "public";
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
@@ -79,21 +80,24 @@ function described(
     "x-permission": permission,
     ...(isPublic && { security: [] }),
     parameters: [...inPath, ...(query ? parametersOf(query) : [])],
-    ...(body && { requestBody: { required: true, content: { "application/json": { schema: jsonSchemaOf(body) } } } }),
+    ...(body && { requestBody: { required: true, content: { "application/json": { schema: requestSchema(body) } } } }),
     responses: {
       200: {
         description: "What the operation returns.",
-        content: { "application/json": answer === null ? {} : { schema: answer } },
+        content,
       },
       ...Object.fromEntries(
-        isPublic ? [] : Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+        Object.keys(refusals)
+          // Without a caller there is nothing else to refuse.
+          .filter((status) => !isPublic || status === "400")
+          .map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
     },
   };
 }
 
 function parametersOf(query: z.ZodType) {
-  const { properties = {}, required = [] } = jsonSchemaOf(query);
+  const { properties = {}, required = [] } = requestSchema(query);
   return Object.entries(properties as Record<string, Record<string, unknown>>).map(([name, schema]) => {
     const { description, ...type } = schema;
     const isRequired = (required as readonly string[]).includes(name);
@@ -101,7 +105,13 @@ function parametersOf(query: z.ZodType) {
   });
 }
 
-/** What comes back. Schemas with a name are added to `schemas` and referred to. Later versions may answer with more fields. */
+/** What comes back, by media type. */
+function contentOf({ answer, mediaTypes }: Operation, schemas: Record<string, unknown>): Record<string, unknown> {
+  if (!mediaTypes) return { "application/json": { schema: answerSchema(answer, schemas) } };
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema: { type: "string" } }]));
+}
+
+/** The schema of an answer. Schemas with a name are added to `schemas` and referred to. Later versions may answer with more fields. */
 function answerSchema(schema: z.ZodType, schemas: Record<string, unknown>): Record<string, unknown> {
   const own = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", metadata: answerNames });
   const text = JSON.stringify(own).replaceAll('"#/$defs/', '"#/components/schemas/');
@@ -109,11 +119,5 @@ function answerSchema(schema: z.ZodType, schemas: Record<string, unknown>): Reco
   for (const [name, { $schema: _own, id: _id, ...each }] of Object.entries<Record<string, unknown>>($defs)) {
     schemas[name] = each;
   }
-  return rest;
-}
-
-/** What may be sent. A rule that JSON Schema can't say is left out: the server still checks it. */
-function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;
 }

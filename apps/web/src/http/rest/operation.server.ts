@@ -33,7 +33,13 @@ type Call<Path extends string, Query, Body> = {
  */
 type Need = Permission | "operator" | "public";
 
-type Declared<Path extends string, Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType> = {
+type Declared<
+  Path extends string,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Answer extends z.ZodType,
+  Given extends z.input<Answer>,
+> = {
   readonly method: Method;
   /** Below `/api/v1`. */
   readonly path: Path;
@@ -44,16 +50,35 @@ type Declared<Path extends string, Query extends z.ZodType, Body extends z.ZodTy
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Body;
-  /** Of what comes back, for the OpenAPI document. The compiler checks that the handler returns it. */
-  readonly answer?: Answer;
+  /** Of what comes back, for the OpenAPI document. The compiler checks that the handler returns this and nothing more. */
+  readonly answer: Answer;
+  /** Of an answer that is not JSON: a Response. */
+  readonly mediaTypes?: readonly string[];
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
   /** What it returns is the JSON answer, unless it is a Response. */
-  handle(call: Call<Path, z.output<Query>, z.output<Body>>): Promise<z.input<Answer>>;
+  handle(call: Call<Path, z.output<Query>, z.output<Body>>): Promise<Given>;
 };
 
+/** Names of the fields that `Given` has at any depth and `Known` has not. */
+type UnknownFields<Given, Known> = unknown extends Known
+  ? never
+  : Given extends Response
+    ? never
+    : Given extends readonly (infer Item)[]
+      ? UnknownFields<Item, Extract<Known, readonly unknown[]>[number]>
+      : Given extends object
+        ? {
+            [Name in keyof Given]-?: Name extends NamesOf<Known>
+              ? UnknownFields<Given[Name], FieldOf<Known, Name>>
+              : Name;
+          }[keyof Given]
+        : never;
+type NamesOf<Known> = Known extends object ? keyof Known : never;
+type FieldOf<Known, Name> = Known extends object ? (Name extends keyof Known ? Known[Name] : never) : never;
+
 /** An entry of the one table from which requests are dispatched and the OpenAPI document is made. */
-export type Operation = Omit<Declared<string, z.ZodType, z.ZodType, z.ZodType>, "handle"> & {
+export type Operation = Omit<Declared<string, z.ZodType, z.ZodType, z.ZodType, unknown>, "handle"> & {
   handle(call: Call<string, unknown, unknown>): Promise<unknown>;
 };
 
@@ -62,9 +87,13 @@ export const operation = <
   const Path extends string,
   Query extends z.ZodType,
   Body extends z.ZodType,
-  Answer extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType,
+  Given extends z.input<Answer>,
 >(
-  declared: Declared<Path, Query, Body, Answer>,
+  declared: Declared<Path, Query, Body, Answer, Given> &
+    ([UnknownFields<Given, z.input<Answer>>] extends [never]
+      ? unknown
+      : { readonly answer: { readonly lacks: UnknownFields<Given, z.input<Answer>> } }),
 ): Operation => declared as unknown as Operation;
 
 /** The organization that the operator names, otherwise the instance's own; of an API key its own. */

@@ -1,5 +1,6 @@
 import { organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { activityOperations } from "./activity.server.ts";
 import { answers } from "./answers.schema.ts";
@@ -54,6 +55,7 @@ export function restHandler(
     id: "readOpenApi",
     permission: "public",
     summary: "this API as OpenAPI 3.1",
+    answer: z.record(z.string(), z.unknown()),
     handle: async () => openApiDocument(operations, services().config.baseUrl),
   });
   const operations: readonly Operation[] = [...all, ...ofFeatures, document];

@@ -14,6 +14,7 @@ import { searchServerRegistry } from "@towpath/core/server-registry";
 import { z } from "zod";
 import { answers } from "./answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+import { settingAnswers } from "./setting-answers.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
 const settingsSchema = z.object({
@@ -93,6 +94,7 @@ export const packageOperations: readonly Operation[] = [
     permission: "project.create",
     summary: "servers of the MCP registry whose names contain `search`, with the Python packages that run them",
     query: z.object({ search: z.string().max(200), organization: z.string().optional() }),
+    answer: settingAnswers.registry,
     handle: async ({ ctx, query: { search, organization } }) =>
       searchServerRegistry({ ctx, input: { search, orgSlug: await organizationSlug(ctx, organization) } }),
   }),

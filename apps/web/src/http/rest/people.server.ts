@@ -19,7 +19,10 @@ import { updateOrganizationSchema } from "@towpath/core/organization/schema";
 import { listProjects } from "@towpath/core/project";
 import { z } from "zod";
 import { auditExport, auditExportSchema } from "~/http/audit-export.server.ts";
+import { mediaTypes } from "~/http/download.server.ts";
+import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
+import { peopleAnswers } from "./people-answers.schema.ts";
 
 const newKeySchema = createApiKeySchema.omit({ kind: true, projectIds: true }).extend({
   /** Names of the servers that it may call or manage; absent or null: all. */
@@ -45,6 +48,7 @@ const keyOperations: readonly Operation[] = [
     permission: "apiKey.manage",
     summary: "keys of the organization, or with `?kind=personal` those of its members",
     query: z.object({ kind: apiKeyKindSchema.default("organization") }),
+    answer: peopleAnswers.apiKeys,
     handle: ({ ctx, orgSlug, query }) =>
       query.kind === "organization"
         ? listApiKeys({ ctx, input: { orgSlug } })
@@ -57,6 +61,7 @@ const keyOperations: readonly Operation[] = [
     permission: "apiKey.manage",
     summary: "creates a key of the organization, which is shown this once",
     body: newKeySchema,
+    answer: peopleAnswers.newApiKey,
     // Of the organization: the operator is nobody as whom a key could act.
     handle: async ({ ctx, orgSlug, body: { servers, ...body } }) => {
       const projectIds = servers ? await idsOf(ctx, orgSlug, servers) : null;
@@ -69,6 +74,7 @@ const keyOperations: readonly Operation[] = [
     id: "revokeApiKey",
     permission: "apiKey.manage",
     summary: "revokes it",
+    answer: peopleAnswers.apiKey,
     handle: ({ ctx, orgSlug, params }) => revokeApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
   }),
   operation({
@@ -77,6 +83,7 @@ const keyOperations: readonly Operation[] = [
     id: "deleteApiKey",
     permission: "apiKey.manage",
     summary: "deletes it",
+    answer: answers.deleted,
     handle: ({ ctx, orgSlug, params }) => deleteApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
   }),
 ];
@@ -88,6 +95,7 @@ const invitationOperations: readonly Operation[] = [
     id: "listInvitations",
     permission: "member.manage",
     summary: "invitations that nobody has accepted",
+    answer: peopleAnswers.invitations,
     handle: ({ ctx, orgSlug }) => listInvitations({ ctx, input: { orgSlug } }),
   }),
   operation({
@@ -97,6 +105,7 @@ const invitationOperations: readonly Operation[] = [
     permission: "member.manage",
     summary: "invites `emails` as `role`; the links are shown this once",
     body: inviteSchema,
+    answer: peopleAnswers.invited,
     handle: ({ ctx, orgSlug, body }) => inviteMembers({ ctx, input: { orgSlug, ...body } }),
   }),
   operation({
@@ -105,6 +114,7 @@ const invitationOperations: readonly Operation[] = [
     id: "revokeInvitation",
     permission: "member.manage",
     summary: "revokes one",
+    answer: answers.deleted,
     handle: ({ ctx, orgSlug, params }) =>
       revokeInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
   }),
@@ -114,6 +124,7 @@ const invitationOperations: readonly Operation[] = [
     id: "resendInvitation",
     permission: "member.manage",
     summary: "sends it again, for seven days; earlier links end",
+    answer: peopleAnswers.newInvitation,
     handle: ({ ctx, orgSlug, params }) =>
       resendInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
   }),
@@ -123,6 +134,7 @@ const invitationOperations: readonly Operation[] = [
     id: "createInvitationLink",
     permission: "member.manage",
     summary: "a further link",
+    answer: peopleAnswers.invitationLink,
     handle: ({ ctx, orgSlug, params }) =>
       createInvitationLink({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
   }),
@@ -137,6 +149,7 @@ export const peopleOperations: readonly Operation[] = [
     permission: "organization.manage",
     summary: "changes `name`, `slug`, or both",
     body: updateOrganizationSchema,
+    answer: peopleAnswers.organization,
     handle: ({ ctx, orgSlug, body }) => updateOrganization({ ctx, input: { orgSlug, ...body } }),
   }),
   operation({
@@ -145,6 +158,7 @@ export const peopleOperations: readonly Operation[] = [
     id: "listMembers",
     permission: "member.read",
     summary: "members with role, when they joined and were last active",
+    answer: peopleAnswers.members,
     handle: ({ ctx, orgSlug }) => listMembers({ ctx, input: { orgSlug } }),
   }),
   operation({
@@ -154,6 +168,7 @@ export const peopleOperations: readonly Operation[] = [
     permission: "member.manage",
     summary: "changes the `role`",
     body: changeRoleSchema,
+    answer: peopleAnswers.changedMember,
     handle: ({ ctx, orgSlug, params, body }) =>
       changeMemberRole({ ctx, input: { orgSlug, userId: params.userId, role: body.role } }),
   }),
@@ -163,6 +178,7 @@ export const peopleOperations: readonly Operation[] = [
     id: "removeMember",
     permission: "member.manage",
     summary: "removes a member",
+    answer: peopleAnswers.removedMember,
     handle: ({ ctx, orgSlug, params }) => removeMember({ ctx, input: { orgSlug, userId: params.userId } }),
   }),
   ...invitationOperations,
@@ -174,6 +190,7 @@ export const peopleOperations: readonly Operation[] = [
     permission: "audit.read",
     summary: "the newest entries, in pages",
     query: auditPageSchema,
+    answer: peopleAnswers.auditEntries,
     handle: ({ ctx, orgSlug, query }) => listAuditEntries({ ctx, input: { orgSlug, ...query } }),
   }),
   operation({
@@ -183,6 +200,8 @@ export const peopleOperations: readonly Operation[] = [
     permission: "audit.read",
     summary: "all that match, as CSV or JSON Lines",
     query: auditExportSchema,
+    answer: z.instanceof(Response),
+    mediaTypes: Object.values(mediaTypes),
     handle: ({ ctx, orgSlug, query }) => auditExport(ctx, orgSlug, query),
   }),
 ];

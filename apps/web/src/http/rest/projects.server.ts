@@ -10,15 +10,9 @@ import {
   updateProject,
 } from "@towpath/core/project";
 import {
-  argumentsSchema,
-  authModeSchema,
   deployProjectSchema,
-  entrypointSettingSchema,
   projectListSchema,
   projectNameSchema,
-  requirementsSchema,
-  rootDirectorySchema,
-  sleepingListsSchema,
   updateProjectSchema,
 } from "@towpath/core/project/schema";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
@@ -27,17 +21,8 @@ import { answers } from "./answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { saveVariables } from "./settings.server.ts";
 
-const settingsSchema = z.object({
-  entrypoint: entrypointSettingSchema.optional(),
-  arguments: argumentsSchema.optional(),
-  requirements: requirementsSchema.optional(),
-  rootDirectory: rootDirectorySchema.optional(),
-  authMode: authModeSchema.optional(),
-  capturePayloads: z.boolean().optional(),
-  identityAssertion: z.boolean().optional(),
-  sleepingLists: sleepingListsSchema.optional(),
-  keepsData: z.boolean().optional(),
-});
+/** Of `PATCH`; a repository has no versions to follow. */
+const settingsSchema = updateProjectSchema.omit({ name: true, followsPackage: true });
 
 const saveProjectSchema = settingsSchema.extend({
   organization: z.string().min(1).nullish(),

@@ -10,6 +10,7 @@ import { createSecret, deleteSecret, listSecrets, updateSecret } from "@towpath/
 import { createSecretSchema, updateSecretSchema } from "@towpath/core/secret/schema";
 import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
+import { settingAnswers } from "./setting-answers.schema.ts";
 
 /** Of a body with a value of 64 KiB, however it is escaped. */
 const maxSecretBodyBytes = 512 * 1024;
@@ -82,6 +83,7 @@ const portalOperations: readonly Operation[] = [
     id: "listPortals",
     permission: "project.read",
     summary: "portals, with their servers",
+    answer: settingAnswers.portals,
     handle: ({ ctx, orgSlug }) => listPortals({ ctx, input: { orgSlug } }),
   }),
   operation({
@@ -91,6 +93,7 @@ const portalOperations: readonly Operation[] = [
     permission: "project.create",
     summary: "creates a portal",
     body: createPortalSchema,
+    answer: settingAnswers.createdPortal,
     handle: ({ ctx, orgSlug, body }) => createPortal({ ctx, input: { ...body, orgSlug } }),
   }),
   operation({
@@ -99,6 +102,7 @@ const portalOperations: readonly Operation[] = [
     id: "readPortal",
     permission: "build.read",
     summary: "a portal's servers, and what it offers of each",
+    answer: settingAnswers.portal,
     handle: ({ ctx, project }) => getPortal({ ctx, input: { projectId: project.id } }),
   }),
   operation({
@@ -108,6 +112,7 @@ const portalOperations: readonly Operation[] = [
     permission: "project.update",
     summary: "changes its `servers` (all of them) or `instructions`",
     body: updatePortalSchema,
+    answer: settingAnswers.portal,
     handle: ({ ctx, project, body }) => updatePortal({ ctx, input: { ...body, projectId: project.id } }),
   }),
 ];
@@ -120,6 +125,7 @@ export const settingOperations: readonly Operation[] = [
     id: "readAccess",
     permission: "access.read",
     summary: "who may call, and which tools",
+    answer: settingAnswers.access,
     handle: ({ ctx, project }) => getAccess({ ctx, input: { projectId: project.id } }),
   }),
   operation({
@@ -129,6 +135,7 @@ export const settingOperations: readonly Operation[] = [
     permission: "access.manage",
     summary: "replaces it",
     body: accessSchema,
+    answer: settingAnswers.access,
     handle: ({ ctx, project, body }) => saveAccess({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation({
@@ -137,6 +144,7 @@ export const settingOperations: readonly Operation[] = [
     id: "readLimits",
     permission: "project.read",
     summary: "how much it may be called",
+    answer: settingAnswers.limits,
     handle: ({ ctx, project }) => getCallLimits({ ctx, input: { projectId: project.id } }),
   }),
   operation({
@@ -146,6 +154,7 @@ export const settingOperations: readonly Operation[] = [
     permission: "limit.manage",
     summary: "replaces that",
     body: callLimitSchema,
+    answer: settingAnswers.limits,
     handle: ({ ctx, project, body }) => saveCallLimits({ ctx, input: { ...body, projectId: project.id } }),
   }),
   ...secretOperations,
@@ -155,6 +164,7 @@ export const settingOperations: readonly Operation[] = [
     id: "issueAdminJwt",
     permission: "adminJwt.manage",
     summary: "an admin JWT, from the cache or newly signed",
+    answer: settingAnswers.adminJwt,
     handle: ({ ctx, project }) => getAdminJwt({ ctx, input: { projectId: project.id } }),
   }),
   operation({
@@ -163,6 +173,7 @@ export const settingOperations: readonly Operation[] = [
     id: "readAdminJwtCache",
     permission: "adminJwt.manage",
     summary: "statistics of the cache",
+    answer: settingAnswers.adminJwtCache,
     handle: ({ ctx, project }) => getAdminJwtCacheStats({ ctx, input: { projectId: project.id } }),
   }),
   operation({
@@ -171,6 +182,7 @@ export const settingOperations: readonly Operation[] = [
     id: "clearAdminJwtCache",
     permission: "adminJwt.manage",
     summary: "revokes all admin JWTs and clears the cache",
+    answer: settingAnswers.adminJwtCache,
     handle: ({ ctx, project }) => clearAdminJwtCache({ ctx, input: { projectId: project.id } }),
   }),
   ...portalOperations,
