@@ -1,63 +1,110 @@
 import type { ForgeContext } from "./forge.context.ts";
-import { branchCommit } from "./git/bare-repository.ts";
+import { branchCommit, copyRefs, repositoryDirectory } from "./git/bare-repository.ts";
 import { ensureDirectory } from "./repositories.ts";
-import type { Account } from "./state/accounts.ts";
+import { type Account, findAccount } from "./state/accounts.ts";
 import {
   insertPullRequest,
   type NewPullRequest,
-  openPullRequestBetween,
+  openPullRequestsFrom,
   type PullRequest,
   updatePullRequest,
 } from "./state/pull-requests.ts";
-import type { Repository } from "./state/repositories.ts";
+import { findFork, type Repository } from "./state/repositories.ts";
 import { enqueuePullRequestEvent } from "./webhooks/enqueue.ts";
 
 export type PullRequestProblem = { readonly problem: string };
 
-/** Opens a pull request between two branches, or returns why it can't. */
+/** Where `branch` or `owner:branch` is, as seen from a repository: there, or in the owner's fork of it. Null for neither. */
+export function headOf(context: ForgeContext, repository: Repository, head: string) {
+  const [owner, branch] = head.includes(":") ? (head.split(":", 2) as [string, string]) : [repository.owner, head];
+  const account = findAccount(context.database, owner);
+  const isOwn = account?.id === repository.owner_id;
+  const found = isOwn ? repository : account && findFork(context.database, repository.id, account.id);
+  return found && { repository: found, branch };
+}
+
+/** The head's commits in the repository that they are for, where GitHub has them: below refs/pull, which nobody pushes to. */
+export async function copyHead(context: ForgeContext, pull: PullRequest, sha: string): Promise<void> {
+  if (pull.head_repository_id === null || pull.head_repository_id === pull.repository_id) return;
+  const directoryOf = (id: number) => repositoryDirectory(context.directory, id);
+  const refspec = `${sha}:refs/pull/${pull.number}/head`;
+  await copyRefs(directoryOf(pull.head_repository_id), directoryOf(pull.repository_id), refspec);
+}
+
+/**
+ * Opens a pull request between two branches of a repository, or from a fork, as `owner:branch`. Returns why it can't.
+ */
 export async function openPullRequest(
   context: ForgeContext,
   repository: Repository,
   author: Account,
   input: NewPullRequest,
 ): Promise<PullRequest | PullRequestProblem> {
+  const head = headOf(context, repository, input.head);
+  if (head === null) return { problem: `There is no fork for ${input.head}.` };
   const directory = await ensureDirectory(context, repository);
-  const headSha = await branchCommit(directory, input.head);
+  const headDirectory = await ensureDirectory(context, head.repository);
   const baseSha = await branchCommit(directory, input.base);
-  if (headSha === null) return { problem: `There is no branch ${input.head}.` };
   if (baseSha === null) return { problem: `There is no branch ${input.base}.` };
-  if (input.head === input.base) return { problem: "Choose two different branches." };
-  const pull = context.database.transaction(() => {
-    if (openPullRequestBetween(context.database, repository.id, input.head, input.base)) return null;
-    const row = insertPullRequest(context.database, {
-      ...input,
-      repositoryId: repository.id,
-      authorId: author.id,
-      headSha,
-      baseSha,
+  if (head.repository.id === repository.id && head.branch === input.base) {
+    return { problem: "Choose two different branches." };
+  }
+  // In turn with pushes to the head: the next one finds the pull request.
+  return context.inRepository(head.repository.id, async () => {
+    const headSha = await branchCommit(headDirectory, head.branch);
+    if (headSha === null) return { problem: `There is no branch ${input.head}.` };
+    const isSame = (open: PullRequest) => open.repository_id === repository.id && open.base === input.base;
+    if (openPullRequestsFrom(context.database, head.repository.id, head.branch).some(isSame)) {
+      return { problem: `A pull request from ${input.head} into ${input.base} is open already.` };
+    }
+    if (headDirectory !== directory) await copyRefs(headDirectory, directory, headSha);
+    const pull = context.database.transaction(() => {
+      const row = insertPullRequest(context.database, {
+        ...input,
+        head: head.branch,
+        repositoryId: repository.id,
+        headRepositoryId: head.repository.id,
+        authorId: author.id,
+        headSha,
+        baseSha,
+      });
+      enqueuePullRequestEvent(context, { repository, pull: row, action: "opened", sender: author });
+      return row;
     });
-    enqueuePullRequestEvent(context, { repository, pull: row, action: "opened", sender: author });
-    return row;
+    await copyHead(context, pull, headSha);
+    context.deliverer.wake();
+    return pull;
   });
-  if (pull === null) return { problem: `A pull request from ${input.head} into ${input.base} is open already.` };
-  context.deliverer.wake();
-  return pull;
 }
 
-/** Closes or reopens a pull request and sends a webhook, unless it is in that state already. */
-export function setPullRequestState(
+/**
+ * Closes or reopens a pull request and sends a webhook, unless it is in that state already. One that was reopened has the
+ * newest commit of its branch.
+ */
+export async function setPullRequestState(
   context: ForgeContext,
   repository: Repository,
   input: { pull: PullRequest; state: PullRequest["state"]; sender: Account },
-): PullRequest {
+): Promise<PullRequest | PullRequestProblem> {
   const { pull, state, sender } = input;
   if (state === pull.state) return pull;
-  const changed = context.database.transaction(() => {
-    const row = updatePullRequest(context.database, pull, { state });
-    const action = state === "closed" ? "closed" : "reopened";
-    enqueuePullRequestEvent(context, { repository, pull: row, action, sender });
-    return row;
+  const headId = pull.head_repository_id;
+  return context.inRepository(headId ?? repository.id, async () => {
+    let headSha: string | null = pull.head_sha;
+    if (state === "open") {
+      const directory = headId && repositoryDirectory(context.directory, headId);
+      headSha = directory ? await branchCommit(directory, pull.head) : null;
+      if (headSha === null) return { problem: `The branch ${pull.head} was deleted.` };
+      await copyHead(context, pull, headSha);
+    }
+    const change = { state, head_sha: headSha };
+    const changed = context.database.transaction(() => {
+      const row = updatePullRequest(context.database, pull, change);
+      const action = state === "closed" ? "closed" : "reopened";
+      enqueuePullRequestEvent(context, { repository, pull: row, action, sender });
+      return row;
+    });
+    context.deliverer.wake();
+    return changed;
   });
-  context.deliverer.wake();
-  return changed;
 }

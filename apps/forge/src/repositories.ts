@@ -1,17 +1,29 @@
+import { rm } from "node:fs/promises";
 import type { ForgeContext } from "./forge.context.ts";
-import { branchCommit, initRepository, repositoryDirectory, setHead } from "./git/bare-repository.ts";
+import {
+  branchCommit,
+  copyRefs,
+  initRepository,
+  listRefs,
+  repositoryDirectory,
+  setHead,
+} from "./git/bare-repository.ts";
 import { updateRef, writeBlob, writeCommit, writeTree } from "./git/objects.ts";
 import type { Account } from "./state/accounts.ts";
 import { addToInstallation, installationOfAccount } from "./state/installations.ts";
+import { openPullRequestsFrom, updatePullRequest } from "./state/pull-requests.ts";
 import {
+  deleteRepositoryRow,
+  findFork,
   insertRepository,
   type Maker,
   type Repository,
   renameRepository,
   repositoryById,
   setDefaultBranch,
+  setKnownRef,
 } from "./state/repositories.ts";
-import { enqueueInstallationEvent, enqueueRepositoryEvent } from "./webhooks/enqueue.ts";
+import { enqueueInstallationEvent, enqueuePullRequestEvent, enqueueRepositoryEvent } from "./webhooks/enqueue.ts";
 import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
 
 export type NewRepository = {
@@ -70,6 +82,51 @@ export async function createRepository(
   }
   context.deliverer.wake();
   return repository;
+}
+
+/**
+ * The account's fork of a repository, which is made if there is none. Null if the account has another repository of its
+ * name. As on GitHub, what it begins with is not announced as a push.
+ */
+export async function forkRepository(
+  context: ForgeContext,
+  parent: Repository,
+  owner: Account,
+): Promise<Repository | null> {
+  const { database } = context;
+  const known = findFork(database, parent.id, owner.id);
+  if (known) return known;
+  const { name, description, private: isPrivate } = parent;
+  const fork = insertRepository(database, {
+    ...{ ownerId: owner.id, name, description, private: isPrivate, madeBy: "person", parent },
+  });
+  if (fork === null) return null;
+  const parentDirectory = await ensureDirectory(context, parent);
+  const directory = await ensureDirectory(context, fork);
+  await copyRefs(parentDirectory, directory, "refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*");
+  await setHead(directory, parent.default_branch);
+  for (const [ref, sha] of await listRefs(directory)) setKnownRef(database, fork.id, ref, sha);
+  return fork;
+}
+
+/** Deletes a repository. As on GitHub, this closes the pull requests from it, and forks of it stay. */
+export async function deleteRepository(context: ForgeContext, repository: Repository, sender: Account): Promise<void> {
+  const { database } = context;
+  await context.inRepository(repository.id, async () => {
+    database.transaction(() => {
+      enqueueRepositoryEvent(context, repository, sender, { name: "repository", action: "deleted", payload: {} });
+      const pulls = openPullRequestsFrom(database, repository.id);
+      deleteRepositoryRow(database, repository.id);
+      for (const pull of pulls) {
+        const of = repositoryById(database, pull.repository_id);
+        if (of === null) continue;
+        const closed = updatePullRequest(database, pull, { state: "closed" });
+        enqueuePullRequestEvent(context, { repository: of, pull: closed, action: "closed", sender });
+      }
+    });
+    await rm(repositoryDirectory(context.directory, repository.id), { recursive: true, force: true });
+  });
+  context.deliverer.wake();
 }
 
 export type RepositoryChange = { readonly name?: string | undefined; readonly default_branch?: string | undefined };

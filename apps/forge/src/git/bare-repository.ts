@@ -101,6 +101,15 @@ export async function isAncestor(directory: string, older: string, newer: string
   }
 }
 
+/**
+ * Copies objects between repositories of the forge, and sets refs to them: `refspec` is `{full sha or refs}:{refs}`, never
+ * external input.
+ */
+export async function copyRefs(from: string, to: string, ...refspecs: readonly string[]): Promise<void> {
+  const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--force"];
+  await runGit(["fetch", ...options, from, ...refspecs], { directory: to });
+}
+
 export async function setHead(directory: string, branch: string): Promise<void> {
   await runGit(["symbolic-ref", "HEAD", `refs/heads/${branch}`], { directory });
 }

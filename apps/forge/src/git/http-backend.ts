@@ -29,6 +29,10 @@ function environment({ directory, service, request, user }: BackendRequest): Rec
     ...gitEnvironment(directory),
     GIT_PROJECT_ROOT: directory,
     GIT_HTTP_EXPORT_ALL: "1",
+    // As on GitHub, heads of pull requests can be fetched and not pushed.
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: "receive.hideRefs",
+    GIT_CONFIG_VALUE_0: "refs/pull",
     PATH_INFO: `/${service}`,
     REQUEST_METHOD: request.method,
     QUERY_STRING: url.search.slice(1),

@@ -61,14 +61,26 @@ test("GH-3 an installation on chosen repositories is not widened; the deployed r
   expect(items.map(({ name }) => name)).toEqual(["chosen", "later"]);
 });
 
-test("GH-3 repositories in a state from before makers were recorded count as a person's", async () => {
+test("GH-3 a state from before makers and forks goes on: its repositories count as a person's, pull requests are their own", async () => {
   await forge.admin.ensureAccount({ login: "fay" });
-  await forge.admin.ensureRepository({ owner: "fay", name: "old" });
+  const { repository } = await forge.admin.ensureRepository({ owner: "fay", name: "old" });
   await forge.stop();
   const state = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"));
-  state.exec("ALTER TABLE repository DROP COLUMN made_by; PRAGMA user_version = 1");
+  const old = [
+    "repository DROP COLUMN made_by",
+    "repository DROP COLUMN parent_id",
+    "pull_request DROP COLUMN head_repository_id",
+  ];
+  state.exec(old.map((change) => `ALTER TABLE ${change};`).join("\n"));
+  state.exec(`INSERT INTO pull_request
+    (repository_id, number, title, head, base, head_sha, base_sha, state, author_id, created_at, updated_at)
+    SELECT id, 1, 'Old', 'new', 'main', 'a', 'b', 'open', owner_id, created_at, created_at FROM repository WHERE id = ${repository.id};
+    PRAGMA user_version = 1`);
   state.close();
   await forge.restart();
   await expect(forge.admin.ensureRepository({ owner: "fay", name: "old" })).rejects.toMatchObject({ code: "conflict" });
   await forge.admin.ensureRepository({ owner: "fay", name: "new" });
+  expect(await (await fetch(`${forge.url}/api/v3/repos/fay/old/pulls/1`)).json()).toMatchObject({
+    head: { label: "fay:new", repo: { id: repository.id } },
+  });
 });

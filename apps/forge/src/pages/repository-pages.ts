@@ -4,14 +4,14 @@ import type { ForgeConfig } from "../config.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { branchCommit, listBranches, resolveCommit } from "../git/bare-repository.ts";
 import { readChanges, readCommit } from "../git/objects.ts";
-import { openPullRequest, setPullRequestState } from "../pull-requests.ts";
-import { ensureDirectory } from "../repositories.ts";
+import { headOf, openPullRequest, setPullRequestState } from "../pull-requests.ts";
+import { ensureDirectory, forkRepository } from "../repositories.ts";
 import type { PageContext, PageEnvironment } from "../sign-in/session.ts";
 import { type Account, accountById } from "../state/accounts.ts";
 import { listAnnotations } from "../state/annotations.ts";
 import type { Database } from "../state/database.ts";
 import { findPullRequest, listPullRequests, newPullRequestSchema, type PullRequest } from "../state/pull-requests.ts";
-import { findRepository, type Repository } from "../state/repositories.ts";
+import { findFork, findRepository, type Repository, repositoryById } from "../state/repositories.ts";
 import { pushToken } from "../state/tokens.ts";
 import { buildStatus, buildStatuses } from "./build-status.ts";
 import { commitBody } from "./commit-page.ts";
@@ -49,10 +49,17 @@ function branchList(database: Database, repository: Repository, branches: Readon
   return html`<h2>Branches</h2><ul class="list tight">${items}</ul>`;
 }
 
-function pullItem(repository: Repository, pull: PullRequest): Html {
+/** The branch, with the account before it for one of a fork. */
+function headLabel(database: Database, pull: PullRequest): string {
+  if (pull.head_repository_id === pull.repository_id) return pull.head;
+  const fork = pull.head_repository_id === null ? null : repositoryById(database, pull.head_repository_id);
+  return `${fork?.owner ?? accountById(database, pull.author_id)?.login}:${pull.head}`;
+}
+
+function pullItem(database: Database, repository: Repository, pull: PullRequest): Html {
   return html`<li><div class="row"><a href="${urlOf(repository)}/pull/${pull.number}"><strong>${pull.title}</strong></a>
       <span class="badge">${pull.state}</span><span class="end soft small">#${pull.number}, ${time(pull.created_at)}</span></div>
-    <p class="soft small mono">${pull.head} → ${pull.base}</p></li>`;
+    <p class="soft small mono">${headLabel(database, pull)} → ${pull.base}</p></li>`;
 }
 
 function branchField(id: string, label: string, branches: readonly string[], chosen: string): Html {
@@ -60,32 +67,43 @@ function branchField(id: string, label: string, branches: readonly string[], cho
     ${branches.map((name) => html`<option value="${name}" ${name === chosen ? "selected" : ""}>${name}</option>`)}</select></div>`;
 }
 
-function newPullForm(repository: Repository, branches: readonly string[], problem: string | null): Html {
-  const other = branches.find((name) => name !== repository.default_branch);
+type Branches = { readonly heads: readonly string[]; readonly bases: readonly string[] };
+
+function newPullForm(repository: Repository, { heads, bases }: Branches, problem: string | null): Html {
+  const other = heads.find((name) => name !== repository.default_branch);
   if (other === undefined) return html`<p class="soft">Push a second branch to open a pull request.</p>`;
   return html`<section class="card" aria-labelledby="new-pull"><h2 id="new-pull">New pull request</h2>${problemNote(problem)}
     <form method="post" action="${urlOf(repository)}/pulls">
-      ${branchField("head", "Merge branch", branches, other)}${branchField("base", "into", branches, repository.default_branch)}
+      ${branchField("head", "Merge branch", heads, other)}${branchField("base", "into", bases, repository.default_branch)}
       <div class="field"><label for="title">Title</label><input id="title" name="title" type="text" required maxlength="256" autocomplete="off"></div>
       <button class="primary" type="submit">Open pull request</button>
     </form></section>`;
 }
 
-function pullRequestBody(context: ForgeContext, repository: Repository, pull: PullRequest, isOwner: boolean): Html {
+/** For who is signed in and can't push to the repository. */
+function forkSection(repository: Repository, fork: Repository | null): Html {
+  if (fork) return html`<p>You have a fork: <a href="${urlOf(fork)}">${fork.owner}/${fork.name}</a></p>`;
+  return html`<form method="post" action="${urlOf(repository)}/forks"><button type="submit">Fork</button>
+    <span class="soft small">Makes a copy that you can push to, and open pull requests from.</span></form>`;
+}
+
+function pullRequestBody(context: ForgeContext, repository: Repository, pull: PullRequest, mayClose: boolean): Html {
   const comments = listAnnotations(context.database, repository.id, "issue_comment", String(pull.number)).reverse();
   const next = pull.state === "open" ? "closed" : "open";
   return html`<h2>${pull.title} <span class="soft">#${pull.number}</span></h2>
-    <p><span class="badge">${pull.state}</span> <span class="mono">${pull.head} → ${pull.base}</span> <a class="small mono" href="${urlOf(repository)}/commit/${pull.head_sha}">${pull.head_sha.slice(0, 7)}</a> </p>
+    <p><span class="badge">${pull.state}</span> <span class="mono">${headLabel(context.database, pull)} → ${pull.base}</span> <a class="small mono" href="${urlOf(repository)}/commit/${pull.head_sha}">${pull.head_sha.slice(0, 7)}</a> </p>
     <h3>Checks</h3>${buildStatuses(context.database, repository.id, pull.head_sha)}
     ${pull.body ? html`<pre class="wrap">${pull.body}</pre>` : ""}
     ${comments.map(({ content: { body }, updated_at }) => html`<section class="card"><p class="soft small">${time(updated_at)}</p>${markdown(String(body))}</section>`)}
-    ${isOwner ? html`<form method="post" action="${urlOf(repository)}/pull/${pull.number}"><button name="state" value="${next}" type="submit">${next === "closed" ? "Close" : "Reopen"} pull request</button></form>` : ""}`;
+    ${mayClose ? html`<form method="post" action="${urlOf(repository)}/pull/${pull.number}"><button name="state" value="${next}" type="submit">${next === "closed" ? "Close" : "Reopen"} pull request</button></form>` : ""}`;
 }
 
-function repositoryPage(c: PageContext, repository: Repository, content: Html): Html {
+function repositoryPage(database: Database, c: PageContext, repository: Repository, content: Html): Html {
+  const parent = repository.parent_id === null ? null : repositoryById(database, repository.parent_id);
   const body = html`
     <div class="crumbs"><a href="/${repository.owner}">${repository.owner}</a> <span class="soft">/</span> <h1><a href="${urlOf(repository)}">${repository.name}</a></h1>
       <span class="badge">${repository.private ? "private" : "public"}</span></div>
+    ${parent ? html`<p class="soft small">Fork of <a href="${urlOf(parent)}">${parent.owner}/${parent.name}</a></p>` : ""}
     ${repository.description ? html`<p class="soft">${repository.description}</p>` : ""}
     ${content}`;
   return page({ title: `${repository.owner}/${repository.name}`, viewer: c.get("viewer"), body });
@@ -117,18 +135,24 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     const clone = html`<h2>Clone</h2>${copyable("Clone URL", `${config.url}${urlOf(repository)}.git`)}`;
     if (branches.size === 0) {
       const empty = html`<div class="card"><strong>This repository is empty.</strong> ${isOwner ? "Push a directory to it:" : ""}</div>`;
-      return c.html(repositoryPage(c, repository, html`${empty}${instructions}${clone}`));
+      return c.html(repositoryPage(database, c, repository, html`${empty}${instructions}${clone}`));
     }
     const pulls = listPullRequests(database, repository.id);
+    const viewer = c.get("viewer");
+    const fork = viewer && !isOwner ? findFork(database, repository.id, viewer.id) : null;
+    const bases = [...branches.keys()];
+    const ofFork = fork ? [...(await listBranches(await ensureDirectory(context, fork))).keys()] : [];
+    const heads = isOwner ? bases : ofFork.map((name) => `${fork?.owner}:${name}`);
     const content = html`
       ${branchList(database, repository, branches)}
       ${deploymentList(database, { id: repository.id, path: urlOf(repository) })}
       <h2>Pull requests</h2>
-      ${pulls.length > 0 ? html`<ul class="list">${pulls.map((pull) => pullItem(repository, pull))}</ul>` : html`<p class="soft">No pull requests yet.</p>`}
-      ${isOwner ? newPullForm(repository, [...branches.keys()], problem) : ""}
+      ${pulls.length > 0 ? html`<ul class="list">${pulls.map((pull) => pullItem(database, repository, pull))}</ul>` : html`<p class="soft">No pull requests yet.</p>`}
+      ${isOwner || fork ? newPullForm(repository, { heads, bases }, problem) : ""}
+      ${viewer && !isOwner ? html`${fork ? "" : problemNote(problem)}${forkSection(repository, fork)}` : ""}
       ${clone}
       ${isOwner ? html`<details><summary>Push to this repository</summary>${instructions}</details>` : ""}`;
-    return c.html(repositoryPage(c, repository, content), problem ? 422 : 200);
+    return c.html(repositoryPage(database, c, repository, content), problem ? 422 : 200);
   }
 
   function pullOf(c: PageContext) {
@@ -137,7 +161,20 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     return found && pull ? { ...found, pull } : null;
   }
 
+  /** The repository's owner, and who opened the pull request. */
+  const mayClose = (c: PageContext, { isOwner, pull }: { readonly isOwner: boolean; readonly pull: PullRequest }) =>
+    isOwner || c.get("viewer")?.id === pull.author_id;
+
   routes.get("/:owner/:repo", (c) => show(c, null));
+
+  routes.post("/:owner/:repo/forks", async (c) => {
+    const found = visible(c);
+    const viewer = c.get("viewer");
+    if (found === null || found.isOwner || viewer === null) return c.notFound();
+    const fork = await forkRepository(context, found.repository, viewer);
+    if (fork === null) return show(c, `You have another repository called ${found.repository.name}.`);
+    return c.redirect(urlOf(fork), 303);
+  });
 
   /** Names of branches may have slashes. A branch's page is its newest commit: git clients show the files. */
   routes.get("/:owner/:repo/tree/:branch{.+}", async (c) => {
@@ -155,15 +192,17 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     if (sha === null) return c.notFound();
     const [commit, changes] = await Promise.all([readCommit(directory, sha), readChanges(directory, sha)]);
     const builds = buildStatuses(database, repository.id, sha);
-    return c.html(repositoryPage(c, repository, commitBody(commit, builds, changes)));
+    return c.html(repositoryPage(database, c, repository, commitBody(commit, builds, changes)));
   });
 
   routes.post("/:owner/:repo/pulls", async (c) => {
     const found = visible(c);
     const viewer = c.get("viewer");
-    if (!found?.isOwner || viewer === null) return c.notFound();
+    if (found === null || viewer === null) return c.notFound();
     const input = newPullRequestSchema.safeParse(await c.req.parseBody());
     if (!input.success) return show(c, input.error.issues.map((issue) => issue.message).join(" "));
+    const head = headOf(context, found.repository, input.data.head);
+    if (!found.isOwner && head?.repository.owner_id !== viewer.id) return c.notFound();
     const pull = await openPullRequest(context, found.repository, viewer, input.data);
     if ("problem" in pull) return show(c, pull.problem);
     return c.redirect(`${urlOf(found.repository)}/pull/${pull.number}`, 303);
@@ -172,17 +211,19 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
   routes.get("/:owner/:repo/pull/:number", (c) => {
     const found = pullOf(c);
     if (found === null) return c.notFound();
-    const { repository, pull, isOwner } = found;
-    return c.html(repositoryPage(c, repository, pullRequestBody(context, repository, pull, isOwner)));
+    const { repository, pull } = found;
+    return c.html(
+      repositoryPage(database, c, repository, pullRequestBody(context, repository, pull, mayClose(c, found))),
+    );
   });
 
   routes.post("/:owner/:repo/pull/:number", async (c) => {
     const found = pullOf(c);
     const viewer = c.get("viewer");
-    if (!found?.isOwner || viewer === null) return c.notFound();
+    if (found === null || viewer === null || !mayClose(c, found)) return c.notFound();
     const { repository, pull } = found;
     const state = (await c.req.parseBody()).state === "open" ? "open" : "closed";
-    setPullRequestState(context, repository, { pull, state, sender: viewer });
+    await setPullRequestState(context, repository, { pull, state, sender: viewer });
     return c.redirect(`${urlOf(repository)}/pull/${pull.number}`, 303);
   });
 

@@ -3,7 +3,13 @@ import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
 import { branchCommit, listBranches } from "../git/bare-repository.ts";
 import { readCommit } from "../git/objects.ts";
-import { changeRepository, createRepository, ensureDirectory } from "../repositories.ts";
+import {
+  changeRepository,
+  createRepository,
+  deleteRepository,
+  ensureDirectory,
+  forkRepository,
+} from "../repositories.ts";
 import { repositoryById, repositoryNameSchema } from "../state/repositories.ts";
 import {
   actingAccount,
@@ -67,6 +73,22 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
     });
     if ("problem" in changed) throw new RestError(422, changed.problem);
     return c.json(repositoryShape(context, changed));
+  });
+
+  routes.delete("/repos/:owner/:repo", async (c) => {
+    const name = repositoryName(c);
+    const repository = authorizeByName(context, c.get("caller"), name, "administration", "write");
+    await deleteRepository(context, repository, actingAccount(context, c.get("caller")));
+    return c.body(null, 204);
+  });
+
+  /** Unlike GitHub, the forge answers once the commits are there, and gives a fork no other name than its parent's. */
+  routes.post("/repos/:owner/:repo/forks", async (c) => {
+    const parent = reading(context, c, "metadata");
+    const fork = await forkRepository(context, parent, requireUser(c));
+    if (fork === null) throw new RestError(422, "name already exists on this account");
+    const parentShape = repositoryShape(context, parent);
+    return c.json({ ...repositoryShape(context, fork), parent: parentShape, source: parentShape }, 202);
   });
 
   routes.get("/repositories/:id", (c) => {

@@ -4,7 +4,7 @@ import type { Account } from "../state/accounts.ts";
 import { accountById } from "../state/accounts.ts";
 import type { Installation } from "../state/installations.ts";
 import type { PullRequest } from "../state/pull-requests.ts";
-import type { Repository } from "../state/repositories.ts";
+import { type Repository, repositoryById } from "../state/repositories.ts";
 
 /* GitHub's REST and webhook shapes, as far as an App client reads them. Source: GitHub REST API, version 2022-11-28. */
 
@@ -47,7 +47,7 @@ export function repositoryShape(context: ForgeContext, repository: Repository) {
     visibility: repository.private ? "private" : "public",
     owner: accountShapeById(context, repository.owner_id),
     description: repository.description,
-    fork: false,
+    fork: repository.parent_id !== null,
     default_branch: repository.default_branch,
     html_url: `${context.config.url}/${fullName}`,
     clone_url: `${context.config.url}/${fullName}.git`,
@@ -106,12 +106,16 @@ export function appShape(context: ForgeContext) {
 
 export function pullRequestShape(context: ForgeContext, repository: Repository, pull: PullRequest) {
   const repo = repositoryShape(context, repository);
-  const side = (ref: string, sha: string) => ({
-    label: `${repository.owner}:${ref}`,
+  const author = accountShapeById(context, pull.author_id);
+  const headRepository =
+    pull.head_repository_id === null ? null : repositoryById(context.database, pull.head_repository_id);
+  const headRepo = headRepository && repositoryShape(context, headRepository);
+  const side = (ref: string, sha: string, of: typeof headRepo) => ({
+    label: `${(of?.owner ?? author).login}:${ref}`,
     ref,
     sha,
-    repo,
-    user: repo.owner,
+    repo: of,
+    user: of?.owner ?? author,
   });
   return {
     id: pull.id,
@@ -124,9 +128,12 @@ export function pullRequestShape(context: ForgeContext, repository: Repository, 
     merged_at: null,
     html_url: `${repo.html_url}/pull/${pull.number}`,
     url: `${repo.url}/pulls/${pull.number}`,
-    user: accountShapeById(context, pull.author_id),
-    head: side(pull.head, pull.head_sha),
-    base: side(pull.base, pull.base_sha),
+    user: author,
+    author_association: pull.author_id === repository.owner_id ? "OWNER" : "NONE",
+    // Nobody but a fork's owner pushes to it here.
+    maintainer_can_modify: false,
+    head: side(pull.head, pull.head_sha, headRepo),
+    base: side(pull.base, pull.base_sha, repo),
     created_at: pull.created_at,
     updated_at: pull.updated_at,
     closed_at: pull.closed_at,

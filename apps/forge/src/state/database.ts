@@ -25,6 +25,7 @@ CREATE TABLE repository (
   private INTEGER NOT NULL,
   default_branch TEXT NOT NULL,
   made_by TEXT CHECK (made_by IN ('person', 'terminal')),
+  parent_id INTEGER REFERENCES repository(id) ON DELETE SET NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
   UNIQUE (owner_id, name)
@@ -79,6 +80,7 @@ CREATE TABLE pull_request (
   number INTEGER NOT NULL,
   title TEXT NOT NULL,
   body TEXT,
+  head_repository_id INTEGER REFERENCES repository(id) ON DELETE SET NULL,
   head TEXT NOT NULL,
   base TEXT NOT NULL,
   head_sha TEXT NOT NULL,
@@ -131,11 +133,14 @@ export type Database = {
   close(): void;
 };
 
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 /** Upgrades the state from each version to the next. */
 const upgrades: Readonly<Record<number, string>> = {
   1: "ALTER TABLE repository ADD COLUMN made_by TEXT CHECK (made_by IN ('person', 'terminal'));",
+  2: `ALTER TABLE repository ADD COLUMN parent_id INTEGER REFERENCES repository(id) ON DELETE SET NULL;
+    ALTER TABLE pull_request ADD COLUMN head_repository_id INTEGER REFERENCES repository(id) ON DELETE SET NULL;
+    UPDATE pull_request SET head_repository_id = repository_id;`,
 };
 
 /** Opens or creates the state. Throws an error for the operator if the state has another version. */

@@ -7,7 +7,9 @@ const pullRequestRowSchema = z.object({
   number: z.number(),
   title: z.string(),
   body: z.string().nullable(),
-  /** Branch names, both in the same repository: the forge has no forks. */
+  /** The repository of the head: this one or a fork; null once the fork was deleted. */
+  head_repository_id: z.number().nullable(),
+  /** Branch names. */
   head: z.string(),
   base: z.string(),
   head_sha: z.string(),
@@ -39,36 +41,34 @@ export function findPullRequest(database: Database, repositoryId: number, number
   return database.get(pullRequestRowSchema, sql, repositoryId, number);
 }
 
-/** At most one, because a second pull request between the same branches is refused. */
-export function openPullRequestBetween(
-  database: Database,
-  repositoryId: number,
-  head: string,
-  base: string,
-): PullRequest | null {
-  const sql = "SELECT * FROM pull_request WHERE repository_id = ? AND head = ? AND base = ? AND state = 'open'";
-  return database.get(pullRequestRowSchema, sql, repositoryId, head, base);
-}
-
-export function openPullRequestsFrom(database: Database, repositoryId: number, head: string): PullRequest[] {
-  const sql = "SELECT * FROM pull_request WHERE repository_id = ? AND head = ? AND state = 'open'";
-  return database.all(pullRequestRowSchema, sql, repositoryId, head);
+/** Those whose head is in the repository, whatever they want to change. `branch`: only those of this branch. */
+export function openPullRequestsFrom(database: Database, headRepositoryId: number, branch?: string): PullRequest[] {
+  const sql = "SELECT * FROM pull_request WHERE head_repository_id = ? AND head = ifnull(?, head) AND state = 'open'";
+  return database.all(pullRequestRowSchema, sql, headRepositoryId, branch ?? null);
 }
 
 export function insertPullRequest(
   database: Database,
-  input: NewPullRequest & { repositoryId: number; authorId: number; headSha: string; baseSha: string },
+  input: NewPullRequest & {
+    repositoryId: number;
+    headRepositoryId: number;
+    authorId: number;
+    headSha: string;
+    baseSha: string;
+  },
 ): PullRequest {
   const now = timestamp();
   const row = database.get(
     pullRequestRowSchema,
     `INSERT INTO pull_request
-       (repository_id, number, title, body, head, base, head_sha, base_sha, state, author_id, created_at, updated_at)
+       (repository_id, number, title, body, head_repository_id, head, base, head_sha, base_sha, state, author_id,
+        created_at, updated_at)
      VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM pull_request WHERE repository_id = ?1),
-       ?2, ?3, ?4, ?5, ?6, ?7, 'open', ?8, ?9, ?9) RETURNING *`,
+       ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'open', ?9, ?10, ?10) RETURNING *`,
     input.repositoryId,
     input.title,
     input.body,
+    input.headRepositoryId,
     input.head,
     input.base,
     input.headSha,

@@ -13,6 +13,8 @@ export const repositoryRowSchema = z.object({
    * Who created it. `towpath deploy` may replace the content of the terminal's repositories; null counts as a person.
    */
   made_by: z.enum(["person", "terminal"]).nullable(),
+  /** What it was forked from; null for one that is no fork, and once that one was deleted. */
+  parent_id: z.number().nullable(),
   created_at: z.string(),
   updated_at: z.string(),
 });
@@ -39,6 +41,12 @@ export function repositoryById(database: Database, id: number): Repository | nul
   return database.get(repositoryRowSchema, `${selectRepository} WHERE repository.id = ?`, id);
 }
 
+/** The account's fork of a repository. */
+export function findFork(database: Database, parentId: number, ownerId: number): Repository | null {
+  const sql = `${selectRepository} WHERE parent_id = ? AND owner_id = ?`;
+  return database.get(repositoryRowSchema, sql, parentId, ownerId);
+}
+
 /** Newest activity first. */
 export function repositoriesOf(database: Database, ownerId: number): Repository[] {
   const sql = `${selectRepository} WHERE owner_id = ? ORDER BY repository.updated_at DESC, repository.id DESC`;
@@ -57,19 +65,23 @@ export type NewRepositoryRow = {
   description: string | null;
   private: boolean;
   madeBy: Maker;
+  parent?: Repository;
 };
 
 /** Null if the account has a repository of this name (case-insensitive). */
 export function insertRepository(database: Database, input: NewRepositoryRow): Repository | null {
   const now = timestamp();
   const { id, changes } = database.run(
-    `INSERT INTO repository (owner_id, name, description, private, default_branch, made_by, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'main', ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO repository
+       (owner_id, name, description, private, default_branch, made_by, parent_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     input.ownerId,
     input.name,
     input.description,
     input.private ? 1 : 0,
+    input.parent?.default_branch ?? "main",
     input.madeBy,
+    input.parent?.id ?? null,
     now,
     now,
   );
@@ -84,6 +96,11 @@ export function renameRepository(database: Database, id: number, name: string): 
 
 export function setDefaultBranch(database: Database, id: number, branch: string): void {
   database.run("UPDATE repository SET default_branch = ?, updated_at = ? WHERE id = ?", branch, timestamp(), id);
+}
+
+/** Its refs and pull requests go with it; its forks and the pull requests from it stay. */
+export function deleteRepositoryRow(database: Database, id: number): void {
+  database.run("DELETE FROM repository WHERE id = ?", id);
 }
 
 export function touchRepository(database: Database, id: number): void {

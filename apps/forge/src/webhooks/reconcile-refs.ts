@@ -1,6 +1,7 @@
 import type { ForgeContext } from "../forge.context.ts";
 import { isAncestor, listRefs, repositoryDirectory, setHead } from "../git/bare-repository.ts";
 import { type Commit, listCommits } from "../git/objects.ts";
+import { copyHead } from "../pull-requests.ts";
 import type { Account } from "../state/accounts.ts";
 import { openPullRequestsFrom, updatePullRequest } from "../state/pull-requests.ts";
 import {
@@ -94,14 +95,19 @@ function enqueueChange(context: ForgeContext, repository: Repository, pusher: Ac
   enqueueRepositoryEvent(context, repository, pusher, { name: "push", payload: push });
 }
 
+const pullRequestsOf = (context: ForgeContext, repositoryId: number, { ref }: RefChange) =>
+  ref.startsWith(heads) ? openPullRequestsFrom(context.database, repositoryId, ref.slice(heads.length)) : [];
+
+/** Of the repository itself, or of one that it is a fork of. */
 function updatePullRequests(
   context: ForgeContext,
-  repository: Repository,
+  repositoryId: number,
   sender: Account | null,
   change: RefChange,
 ): void {
-  if (!change.ref.startsWith(heads)) return;
-  for (const open of openPullRequestsFrom(context.database, repository.id, change.ref.slice(heads.length))) {
+  for (const open of pullRequestsOf(context, repositoryId, change)) {
+    const repository = repositoryById(context.database, open.repository_id);
+    if (repository === null) continue;
     const next = change.after === null ? ({ state: "closed" } as const) : { head_sha: change.after };
     const pull = updatePullRequest(context.database, open, next);
     const action = change.after === null ? "closed" : "synchronize";
@@ -140,11 +146,15 @@ export function reconcileRefs(context: ForgeContext, repositoryId: number, pushe
     const changes = await findChanges(context, found, directory);
     if (changes.length === 0) return;
     const repository = await adoptDefaultBranch(context, found, changes);
+    for (const change of changes) {
+      if (change.after === null) continue;
+      for (const open of pullRequestsOf(context, repositoryId, change)) await copyHead(context, open, change.after);
+    }
     context.database.transaction(() => {
       for (const change of changes) {
         setKnownRef(context.database, repositoryId, change.ref, change.after);
         enqueueChange(context, repository, pusher, change);
-        updatePullRequests(context, repository, pusher, change);
+        updatePullRequests(context, repositoryId, pusher, change);
       }
       touchRepository(context.database, repositoryId);
     });
