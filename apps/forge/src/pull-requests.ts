@@ -1,5 +1,6 @@
 import type { ForgeContext } from "./forge.context.ts";
 import { branchCommit, copyRefs, repositoryDirectory } from "./git/bare-repository.ts";
+import { copyHead } from "./pull-request-head.ts";
 import { ensureDirectory } from "./repositories.ts";
 import { type Account, findAccount } from "./state/accounts.ts";
 import {
@@ -21,14 +22,6 @@ export function headOf(context: ForgeContext, repository: Repository, head: stri
   const isOwn = account?.id === repository.owner_id;
   const found = isOwn ? repository : account && findFork(context.database, repository.id, account.id);
   return found && { repository: found, branch };
-}
-
-/** The head's commits in the repository that they are for, where GitHub has them: below refs/pull, which nobody pushes to. */
-export async function copyHead(context: ForgeContext, pull: PullRequest, sha: string): Promise<void> {
-  if (pull.head_repository_id === null || pull.head_repository_id === pull.repository_id) return;
-  const directoryOf = (id: number) => repositoryDirectory(context.directory, id);
-  const refspec = `${sha}:refs/pull/${pull.number}/head`;
-  await copyRefs(directoryOf(pull.head_repository_id), directoryOf(pull.repository_id), refspec);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ForgeContext } from "../forge.context.ts";
 import { isAncestor, listRefs, repositoryDirectory, setHead } from "../git/bare-repository.ts";
 import { type Commit, listCommits } from "../git/objects.ts";
-import { copyHead } from "../pull-requests.ts";
+import { copyHead } from "../pull-request-head.ts";
 import type { Account } from "../state/accounts.ts";
 import { openPullRequestsFrom, updatePullRequest } from "../state/pull-requests.ts";
 import {

@@ -3,6 +3,7 @@ import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNe
 import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { pinEnvironment } from "@towpath/core/secret";
+import { pullRequestOfForkBranch } from "@towpath/core/webhook";
 import { isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
@@ -13,7 +14,15 @@ import { rollOut } from "../rollout/roll-out.ts";
 import { startInPlace } from "../rollout/start-in-place.ts";
 import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
-import { internalFailure, isolationMissing, redactDiagnosis, redactWarning, sourceNotConnected } from "./diagnoses.ts";
+import {
+  aboutFork,
+  failureOfFork,
+  internalFailure,
+  isolationMissing,
+  redactDiagnosis,
+  redactWarning,
+  sourceNotConnected,
+} from "./diagnoses.ts";
 
 /** Another worker has the build, or it was canceled or deleted: this worker must stop writing. */
 class BuildLost extends Error {
@@ -113,7 +122,9 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
   const { project, environment } = taken;
   const secrets = await pinEnvironment({ ctx, input: { ...fence, projectId: project.id, environment } });
   if (secrets === null) throw new BuildLost();
-  const { text: redact } = createRedactor(secrets);
+  const isFork = pullRequestOfForkBranch(taken.branchName) !== null;
+  const redactor = createRedactor(secrets);
+  const redact = (text: string) => (isFork ? aboutFork(redactor.text(text)) : redactor.text(text));
   const request: BuildRequest = {
     buildId: taken.buildId,
     organizationId: taken.cacheOwnerId,
@@ -146,7 +157,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
   const result = (await inspectPromoted({ ctx, taken, request, builder, runner })) ?? (await builder.build(request));
   return result.ok
     ? { ...result, warnings: result.warnings.map((warning) => redactWarning(warning, redact)) }
-    : { ...result, diagnosis: redactDiagnosis(result.diagnosis, redact) };
+    : { ...result, diagnosis: redactDiagnosis(isFork ? failureOfFork(result.diagnosis) : result.diagnosis, redact) };
 }
 
 /** A failure before the builder could report one. */

@@ -39,6 +39,20 @@ export const internalFailure: Diagnosis = {
   ...noLocation,
 };
 
+/**
+ * A failure of a fork's preview without what its buttons would change: settings of the whole project, for code that is a
+ * proposal, and variables that it doesn't get (BLD-9).
+ */
+export function failureOfFork({ fix: _, ...found }: Diagnosis): Diagnosis {
+  return found;
+}
+
+/** A text about a fork's preview: what says to add variables says when that helps. */
+export const aboutFork = (text: string): string =>
+  text.includes("Settings → Environment variables")
+    ? `${text} The preview of a pull request from a fork gets no variables: this helps once it is merged.`
+    : text;
+
 type Redact = (text: string) => string;
 
 /** Removes secrets: a diagnosis quotes messages and tracebacks of the server (KEY-4). */
@@ -54,5 +68,6 @@ export function redactDiagnosis(diagnosis: Diagnosis, redact: Redact): Diagnosis
 
 /** Removes secrets: a warning may quote the server too. */
 export function redactWarning(warning: BuildWarning, redact: Redact): BuildWarning {
-  return { ...warning, title: redact(warning.title), detail: redact(warning.detail) };
+  const { title, detail, remedy } = warning;
+  return { ...warning, title: redact(title), detail: redact(detail), remedy: redact(remedy) };
 }

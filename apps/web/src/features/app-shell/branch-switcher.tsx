@@ -3,6 +3,7 @@ import { useLocation, useRouter } from "@tanstack/react-router";
 import { Check, GitBranch } from "lucide-react";
 import { useState } from "react";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import { branchTitle } from "~/features/project-screen/branch-title.ts";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { Switcher } from "~/ui/switcher.tsx";
@@ -30,7 +31,7 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
   const overview = `/${open.orgSlug}/${open.projectName}`;
   const choices = (branches ?? []).map((branch) => ({
     id: branch.id,
-    label: branch.name,
+    label: branchTitle(branch.name),
     icon: branch.id === current?.id ? <Check aria-hidden /> : <GitBranch aria-hidden />,
     note: branch.isDefault ? "Production" : branch.deployment ? "Preview" : "Not live",
     run: () => {

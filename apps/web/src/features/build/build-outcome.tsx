@@ -10,6 +10,7 @@ import { projectQuery, projectQueryKey } from "../project-screen/project-screen.
 import { useMay } from "../session/guards.ts";
 import { cancel } from "./build.functions.ts";
 import { DiagnosisPanel } from "./build-problems.tsx";
+import { NextChange } from "./next-change.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 import { Remedies } from "./remedies.tsx";
 import { SuccessPanel } from "./success-panel.tsx";
@@ -46,7 +47,9 @@ export function BuildOutcome({
         errorLine={errorLine}
         actions={<Remedies project={project} build={build} diagnosis={build.diagnosis} />}
         liveNote={liveNote}
-      />
+      >
+        <NextChange project={project} branch={build.branch.name} />
+      </DiagnosisPanel>
     );
   }
   if (build.status === "failed") {

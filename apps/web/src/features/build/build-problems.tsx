@@ -21,6 +21,7 @@ export function DiagnosisPanel({
   liveNote,
   errorLine,
   actions,
+  children,
 }: {
   diagnosis: Diagnosis;
   /** What callers get in the meantime. */
@@ -28,6 +29,8 @@ export function DiagnosisPanel({
   /** Log line of the first error, to jump to. */
   errorLine: number | null;
   actions?: ReactNode;
+  /** Below all. */
+  children?: ReactNode;
 }) {
   const { file, line, excerpt } = diagnosis;
   return (
@@ -75,6 +78,7 @@ export function DiagnosisPanel({
         </aside>
       </div>
       <footer className="border-t px-4 py-2.5 text-sm text-muted">{liveNote}</footer>
+      {children}
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import { GitBranch, GitPullRequest } from "lucide-react";
+import { forkOf } from "../project-screen/branch-title.ts";
 import { BranchLink, CommitLink } from "../project-screen/repository-links.tsx";
 import { commitTitle } from "./build-status.tsx";
 
@@ -22,7 +23,7 @@ export function CommitLine({ commit }: { commit: Commit }) {
         </span>
       </span>
       <CommitLink sha={commit.commitSha} />
-      {commit.prNumber != null && (
+      {commit.prNumber != null && forkOf(commit.branch) === null && (
         <span className="inline-flex items-center gap-1">
           <GitPullRequest className="size-3.5 text-faint" aria-hidden />
           <PullRequest number={commit.prNumber} url={commit.prUrl ?? null} />

@@ -1,25 +1,28 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import type { Diagnosis, DiagnosisCode } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/build/contract";
 import { Settings } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { InlineCode } from "~/ui/code-block.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { forkOf } from "../project-screen/branch-title.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
 import { saveVariables, updateProject } from "../settings/settings.functions.ts";
 import { redeploy } from "./build.functions.ts";
 import { RedeployButton } from "./redeploy-button.tsx";
+import { type Section, whatHelps } from "./what-helps.ts";
 
 type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
 
 /**
  * What can be done about a failed build from here: the diagnosis's own fix and a rebuild in one, the settings where the
- * fix belongs, or building again once the code has changed.
+ * fix belongs, or building again. The primary button is the one that its remedy names; there is none where only the code
+ * helps.
  */
 export function Remedies({ project, build, diagnosis }: Failed) {
   const { fix } = diagnosis;
@@ -44,14 +47,14 @@ export function Remedies({ project, build, diagnosis }: Failed) {
   if (fix?.kind === "variables" && mayBuild && mayStore) {
     return <MissingVariables project={project} build={build} names={fix.names} />;
   }
-  const section = sections[diagnosis.code] ?? null;
+  const helps = forkOf(build.branch.name) === null ? whatHelps(diagnosis.remedy) : "code";
   return (
     <>
-      {section && <SettingsLink project={project} section={section} variant="primary" />}
+      {helps !== "again" && helps !== "code" && <SettingsLink project={project} section={helps} variant="primary" />}
       <RedeployButton
         project={project}
         buildId={build.id}
-        variant={section ? "secondary" : "primary"}
+        variant={helps === "again" ? "primary" : "secondary"}
         label="Rebuild"
       />
     </>
@@ -165,8 +168,6 @@ function MissingVariables({
   );
 }
 
-type Section = "build" | "variables";
-
 function SettingsLink({
   project,
   section,
@@ -182,12 +183,3 @@ function SettingsLink({
     </Link>
   );
 }
-
-/** The settings section where a diagnosis can be fixed; absent when the fix is in the repository. */
-const sections: Readonly<Partial<Record<DiagnosisCode, Section>>> = {
-  variable_missing: "variables",
-  entrypoint_not_found: "build",
-  object_missing: "build",
-  unsupported_object: "build",
-  requirements_not_found: "build",
-};

@@ -1,19 +1,17 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
-import { CodeSteps } from "../project-screen/code-steps.tsx";
 import { ConnectButton } from "../project-screen/connect-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
-import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
 import { AuthModeButton } from "./auth-mode-button.tsx";
 import { BuildWarnings } from "./build-problems.tsx";
 import { buildDuration, withWarnings } from "./build-status.tsx";
+import { NextChange } from "./next-change.tsx";
 import { SurfaceChanges } from "./surface-changes.tsx";
 
 const shownNames = 12;
@@ -95,25 +93,6 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
       )}
       {deployment?.isLive ? <NextChange project={project} branch={build.branch.name} /> : null}
     </section>
-  );
-}
-
-/** From the build to the code, for the next version. */
-function NextChange({ project, branch }: { project: ProjectKey; branch: string }) {
-  const { data } = useQuery(projectQuery(project));
-  if (!data?.repositoryUrl || !data.githubRepository) return null;
-  return (
-    <details className="border-t px-4 py-3">
-      <summary className="w-fit rounded-sm text-sm font-medium">Change the code: clone, edit, push</summary>
-      <div className="mt-2.5">
-        <CodeSteps
-          repositoryUrl={data.repositoryUrl}
-          repositoryName={data.githubRepository.name}
-          branch={branch}
-          entrypoint={data.entrypoint}
-        />
-      </div>
-    </details>
   );
 }
 

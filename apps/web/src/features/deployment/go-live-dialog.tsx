@@ -9,6 +9,7 @@ import { failureText, toast } from "~/ui/toast.ts";
 import { commitTitle } from "../build/build-status.tsx";
 import { CommitLine } from "../build/commit-line.tsx";
 import { SurfaceChanges } from "../build/surface-changes.tsx";
+import { forkOf } from "../project-screen/branch-title.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
@@ -30,7 +31,8 @@ export function useWaysToGoLive(build: BuildSummary): readonly GoLive[] {
   if (!mayBuild || build.status !== "succeeded" || deployment === null) return [];
   const ways: GoLive[] = [];
   if (!deployment.isLive) ways.push("make-live");
-  if (!deployment.isProd) ways.push("promote");
+  // What a fork proposes goes into production by a merge (BLD-9).
+  if (!deployment.isProd && forkOf(build.branch.name) === null) ways.push("promote");
   return ways;
 }
 
@@ -127,7 +129,14 @@ const explanations: Readonly<Record<GoLive, (branch: string) => ReactNode>> = {
   "make-live": (branch) => (
     <>
       New calls reach it as soon as its server answers. It keeps the variables it was built with. Calls in progress
-      finish on the current version. The next push to <code>{branch}</code> goes live as usual.
+      finish on the current version.{" "}
+      {forkOf(branch) === null ? (
+        <>
+          The next push to <code>{branch}</code> goes live as usual.
+        </>
+      ) : (
+        "The next push to the pull request waits for approval as usual."
+      )}
     </>
   ),
   promote: () => (

@@ -5,6 +5,7 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { BuildStatusLabel } from "../build/build-status.tsx";
 import { CommitSummary } from "../build/commit-line.tsx";
+import { branchTitle, forkOf } from "../project-screen/branch-title.ts";
 import { ConnectButton } from "../project-screen/connect-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
@@ -38,7 +39,7 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
         {shown ? (
           <CommitSummary commit={{ ...shown, branch: branch.name, prNumber: branch.prNumber, prUrl: branch.prUrl }} />
         ) : (
-          branch.name
+          branchTitle(branch.name)
         )}
         {newer && <NewestBuild project={project} build={newer} isLive={liveBuild !== null} />}
       </div>
@@ -64,7 +65,7 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
 
 function PromoteButton({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
   const mayBuild = useMay("build.start");
-  if (!mayBuild || !branch.liveBuild) return null;
+  if (!mayBuild || !branch.liveBuild || forkOf(branch.name) !== null) return null;
   const version = { ...branch.liveBuild, branch, deployment: branch.deployment };
   return <OneWayButton project={project} way="promote" version={version} size="sm" />;
 }

@@ -5,6 +5,7 @@ import { buildQuery } from "~/features/build/build.functions.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { Drawer } from "~/ui/drawer.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
+import { branchTitle } from "./branch-title.ts";
 import { ConnectPanel } from "./connect-panel.tsx";
 import type { ProjectKey } from "./project-key.schema.ts";
 import { projectQuery } from "./project-screen.functions.ts";
@@ -37,7 +38,7 @@ export function ConnectDrawer({
     <Drawer
       open={open}
       onOpenChange={onOpenChange}
-      title={branch ? `Connect to ${branch.name} of ${name}` : `Connect to ${name}`}
+      title={branch ? `Connect to ${branchTitle(branch.name)} of ${name}` : `Connect to ${name}`}
       className="w-[min(38rem,100vw)]"
     >
       {isKnown ? <ConnectPanel project={project} preview={branch ?? null} /> : <SkeletonRows rows={4} />}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { classNames } from "~/ui/class-names.ts";
+import { branchTitle, forkOf } from "./branch-title.ts";
 import { projectQuery } from "./project-screen.functions.ts";
 
 function useOpenProject() {
@@ -44,14 +45,15 @@ export function CommitLink({ sha, className }: { sha: string; className?: string
   return repository ? <CodeLink href={`${repository}/commit/${sha}`}>{short}</CodeLink> : short;
 }
 
-/** A branch's name, as a link to its code. */
+/** A branch's name, as a link to its code; for a pull request from a fork, to that. */
 export function BranchLink({ name, className }: { name: string; className?: string }) {
   const repository = useRepositoryUrl();
-  if (!repository) return <>{name}</>;
+  if (!repository) return <>{branchTitle(name)}</>;
+  const pull = forkOf(name);
   const path = name.split("/").map(encodeURIComponent).join("/");
   return (
-    <CodeLink href={`${repository}/tree/${path}`} className={className}>
-      {name}
+    <CodeLink href={`${repository}/${pull === null ? `tree/${path}` : `pull/${pull}`}`} className={className}>
+      {branchTitle(name)}
     </CodeLink>
   );
 }
