@@ -45,6 +45,18 @@ ${plainServer.replace('"add"', `"${tool}"`)}
 mcp = app
 `;
 
+/** Prints what each process that it sees has as environment and arguments. */
+const tellsAll = `
+import glob
+
+for path in glob.glob("/proc/[0-9]*/environ") + glob.glob("/proc/[0-9]*/cmdline"):
+    try:
+        with open(path) as file:
+            print("\\n".join(path + " " + part for part in file.read().split("\\0") if part))
+    except OSError:
+        pass
+`;
+
 const context = () =>
   testContext(
     instance.database.db,
@@ -100,7 +112,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("ONB-4 BLD-6 RUN-4 GH-3 a repository becomes a live server with its variables, and its log explains every step", {
+test("ONB-4 BLD-6 RUN-4 GH-2 GH-3 a repository becomes a live server with its variables, and its log explains every step", {
   timeout: 180_000,
 }, async () => {
   await instance.forge.ensureAccount({ login: "ada" });
@@ -108,7 +120,7 @@ test("ONB-4 BLD-6 RUN-4 GH-3 a repository becomes a live server with its variabl
   const { repository, pushUrl } = await instance.forge.ensureRepository({ owner: "ada", name: "weather" });
   await instance.git(directory, "init", "-q", "-b", "main");
   await git("remote", "add", "origin", pushUrl);
-  const sha = await push({ "server.py": server("forecast"), "requirements.txt": "six\n" });
+  const sha = await push({ "server.py": server("forecast", tellsAll), "requirements.txt": "six\n" });
   const head = await instance.github.branch({ installationId, owner: "ada", name: "weather" }, "main");
   expect(head.commit.sha).toBe(sha);
   const account = { installationId, accountLogin: "ada", accountType: "User" };
@@ -134,6 +146,9 @@ test("ONB-4 BLD-6 RUN-4 GH-3 a repository becomes a live server with its variabl
   expect(manifestSchema.parse(built.manifest).tools.map((tool) => tool.tool_name)).toEqual(["forecast"]);
   expect(text).toContain("requirements.txt");
   expect(text.endsWith(`rollout step Live: http://localhost:8080/${name}/mcp`)).toBe(true);
+  // A build sees its own variables and no token or key of the platform's.
+  expect(text).toMatch(/environ TOWPATH_\w+=/);
+  expect(text).not.toMatch(/forge_i_|PRIVATE KEY|a client secret|a webhook secret|a root secret|postgres:/);
   expect(await runner.ensure(built.deployment?.id ?? "")).toMatchObject({ state: "ready" });
   const link = `http://localhost:3000/${team.slug}/${name}/build-logs/${built.id}`;
   await until(async () => {

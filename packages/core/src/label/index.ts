@@ -39,27 +39,30 @@ export async function takenNames(
   projectId: string | null = null,
 ): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
-  const [projects, former, routes] = await Promise.all([
-    db
-      .select({ name: sql<string>`lower(${project.name})` })
-      .from(project)
-      .where(inArray(sql`lower(${project.name})`, [...names])),
-    db
-      .select({ name: formerName.name })
-      .from(formerName)
-      .where(
-        and(
-          inArray(formerName.name, [...names]),
-          stillLeads,
-          projectId === null ? undefined : ne(formerName.projectId, projectId),
+  // One statement: the connection of a transaction runs one at a time.
+  const found = await db
+    .select({ name: sql<string>`lower(${project.name})` })
+    .from(project)
+    .where(inArray(sql`lower(${project.name})`, [...names]))
+    .union(
+      db
+        .select({ name: formerName.name })
+        .from(formerName)
+        .where(
+          and(
+            inArray(formerName.name, [...names]),
+            stillLeads,
+            projectId === null ? undefined : ne(formerName.projectId, projectId),
+          ),
         ),
-      ),
-    db
-      .select({ name: route.label })
-      .from(route)
-      .where(inArray(route.label, [...names])),
-  ]);
-  return new Set([...projects, ...former, ...routes].map((row) => row.name));
+    )
+    .union(
+      db
+        .select({ name: route.label })
+        .from(route)
+        .where(inArray(route.label, [...names])),
+    );
+  return new Set(found.map((row) => row.name));
 }
 
 export type LabelOwner = {
@@ -83,11 +86,18 @@ export async function chooseLabel(db: Queryable, owner: LabelOwner): Promise<str
 }
 
 async function takenByOthers(db: Queryable, owner: LabelOwner, label: string): Promise<boolean> {
-  const [named, former, routed] = await Promise.all([
-    db.$count(project, and(inArray(sql`lower(${project.name})`, [label]), ne(project.id, owner.projectId))),
-    db.$count(formerName, and(eq(formerName.name, label), stillLeads)),
-    // A route without a branch belongs to an external server or a portal.
-    db.$count(route, and(eq(route.label, label), or(isNull(route.branchId), ne(route.branchId, owner.branch.id)))),
-  ]);
-  return named > 0 || former > 0 || routed > 0;
+  const named = db
+    .select({ taken: sql`1` })
+    .from(project)
+    .where(and(eq(sql`lower(${project.name})`, label), ne(project.id, owner.projectId)));
+  const former = db
+    .select({ taken: sql`1` })
+    .from(formerName)
+    .where(and(eq(formerName.name, label), stillLeads));
+  // A route without a branch belongs to an external server or a portal.
+  const routed = db
+    .select({ taken: sql`1` })
+    .from(route)
+    .where(and(eq(route.label, label), or(isNull(route.branchId), ne(route.branchId, owner.branch.id))));
+  return (await named.union(former).union(routed)).length > 0;
 }
