@@ -53,8 +53,8 @@ export const isBeyond = (attempt: Attempt, again: BuildFailure): boolean =>
 
 type Version = { readonly name: string; readonly version: string };
 
-/** Whether a text names a package, or a module in it. Part of a longer name is another one. */
-const names = (text: string, name: string) => new Set(text.toLowerCase().match(/[a-z0-9_-]+/g)).has(name);
+/** The packages and modules that a text names, beside other words. Part of a longer name is another one. */
+const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[a-z0-9_-]+/g));
 
 const versions = (exact: string): Version[] =>
   [...exact.matchAll(/^([A-Za-z0-9][\w.-]*)==([^\s;]+)/gm)].map(([, name = "", version = ""]) => ({ name, version }));
@@ -68,11 +68,12 @@ const maxNamed = 5;
  * names, then those whose interface may differ by their number. Pure.
  */
 export function changedVersions(then: string, today: string, failure: string): readonly string[] {
+  const named = wordsOf(failure);
   const newest = new Map(versions(today).map(({ name, version }) => [name, version]));
   const changed = versions(then).flatMap(({ name, version }) => {
     const other = newest.get(name);
     if (other === undefined || other === version) return [];
-    const weight = (names(failure, name) ? 2 : 0) + (majorOf(other) === majorOf(version) ? 0 : 1);
+    const weight = (named.has(name) ? 2 : 0) + (majorOf(other) === majorOf(version) ? 0 : 1);
     return [{ text: `${name} ${version} (today ${other})`, weight }];
   });
   return changed.toSorted((a, b) => b.weight - a.weight).map(({ text }) => text);

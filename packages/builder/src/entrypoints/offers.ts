@@ -22,6 +22,9 @@ export type Texts = { readonly get: (path: string) => string | undefined };
 /** So many projects of a tree are looked into. */
 export const maxProjects = 20;
 
+/** Of its console scripts and packages so many are compared with its files; forms do it for trees of strangers. */
+const maxPrograms = 100;
+
 /** Directories whose files are not the server. */
 export const skippedDirectories =
   /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
@@ -45,12 +48,22 @@ export function findOffers(paths: ReadonlySet<string>, texts: Texts): readonly O
 
 /** Without projects of their own below it, and without what is never a server. */
 function ownFiles(paths: ReadonlySet<string>): ReadonlySet<string> {
-  const nested = projectDirectories(paths);
-  return new Set(
-    [...paths].filter(
-      (path) => !skippedDirectories.test(path) && !nested.some((directory) => path.startsWith(`${directory}/`)),
-    ),
-  );
+  const nested = new Set(projectDirectories(paths));
+  return new Set([...paths].filter((path) => !skippedDirectories.test(path) && !isBelow(path, nested)));
+}
+
+/** Nobody's project lies deeper, and each level costs a look for each file. */
+const maxDepth = 32;
+
+function isBelow(path: string, directories: ReadonlySet<string>): boolean {
+  if (directories.size === 0) return false;
+  const parts = path.split("/", maxDepth);
+  let directory = parts.shift() ?? "";
+  return parts.some((part) => {
+    if (directories.has(directory)) return true;
+    directory += `/${part}`;
+    return false;
+  });
 }
 
 function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { readonly own: ReadonlySet<string> } {
@@ -114,17 +127,19 @@ type Script = { readonly name: string; readonly target: string; readonly from: s
 function scriptOffers(own: ReadonlySet<string>, texts: Texts, pyproject: Pyproject | null): Ranked {
   const scripts = scriptsOf(texts, pyproject);
   const roots = importRootsOf(pyproject);
-  const offers = scripts.map((script) => {
-    const file = moduleFile(own, roots, script.target.split(":")[0] ?? "", "__init__.py");
+  const ranked = scripts.map((script) => {
     const likeProject = plain(script.name) === plain(pyproject?.name ?? "");
+    return { script, likeProject, rank: rankOf(script.name, likeProject) };
+  });
+  ranked.sort((a, b) => a.rank - b.rank);
+  const offers = ranked.slice(0, maxPrograms).map(({ script, likeProject, rank }) => {
+    const file = moduleFile(own, roots, script.target.split(":")[0] ?? "", "__init__.py");
     const which = scripts.length === 1 ? "the only console script" : "a console script";
     const why = `${which} of ${script.from}${likeProject ? ", named like the project" : ""}; it calls ${script.target}`;
     const program = { entrypoint: script.entrypoint, arguments: [] };
     const isLikely = file === null || isServerCode(own, texts, file);
-    const rank = rankOf(script.name, likeProject);
     return { offer: { program, file: file ?? script.from, why }, rank, isLikely };
   });
-  offers.sort((a, b) => a.rank - b.rank);
   const [first] = offers;
   // Several, of which none is named like the project or a server: a file that is one says more.
   const isClear = (rank: number) => rank < 4 || scripts.length === 1;
@@ -153,18 +168,17 @@ function scriptsOf(texts: Texts, pyproject: Pyproject | null): readonly Script[]
 
 function packageOffers(own: ReadonlySet<string>, texts: Texts, pyproject: Pyproject | null): Ranked {
   const roots = importRootsOf(pyproject);
-  const offers = [...own].flatMap((file) => {
+  const packages = [...own].flatMap((file) => {
     const root = roots.find((each) => each !== "" && file.startsWith(`${each}/`)) ?? "";
     const [name = "", main, ...more] = file.slice(root === "" ? 0 : root.length + 1).split("/");
     if (main !== "__main__.py" || more.length > 0 || !dotted.test(name)) return [];
-    const offer = {
-      program: { entrypoint: name, arguments: [] },
-      file,
-      why: `a package, run as \`python -m ${name}\``,
-    };
-    return [{ offer, isLikely: isServerCode(own, texts, file) }];
+    const why = `a package, run as \`python -m ${name}\``;
+    return [{ program: { entrypoint: name, arguments: [] }, file, why }];
   });
-  offers.sort((a, b) => a.offer.file.localeCompare(b.offer.file));
+  packages.sort((a, b) => a.file.localeCompare(b.file));
+  const offers = packages
+    .slice(0, maxPrograms)
+    .map((offer) => ({ offer, isLikely: isServerCode(own, texts, offer.file) }));
   return {
     likely: offers.filter(({ isLikely }) => isLikely).map(offerOf),
     others: offers.filter(({ isLikely }) => !isLikely).map(offerOf),

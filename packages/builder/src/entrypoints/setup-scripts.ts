@@ -12,8 +12,16 @@ export function setupScripts(texts: Texts): readonly SetupScript[] {
       "setup.cfg",
       /^console_scripts\s*=([^\S\n]*\n(?:[^\S\n]+.*\n?)*)/m.exec(texts.get("setup.cfg") ?? "")?.[1],
     ),
-    ...scriptsIn("setup.py", /["']console_scripts["']\s*:\s*\[([^\]]*)\]/.exec(texts.get("setup.py") ?? "")?.[1]),
+    ...scriptsIn("setup.py", listAfter(/["']console_scripts["']\s*:\s*\[/, texts.get("setup.py") ?? "")),
   ];
+}
+
+/** What is between the bracket at the end of the first match and the next one: a pattern for both takes quadratic time. */
+function listAfter(opening: RegExp, text: string): string | undefined {
+  const match = opening.exec(text);
+  const from = match === null ? -1 : match.index + match[0].length;
+  const to = from === -1 ? -1 : text.indexOf("]", from);
+  return to === -1 ? undefined : text.slice(from, to);
 }
 
 function scriptsIn(from: string, text = ""): readonly SetupScript[] {
