@@ -68,7 +68,13 @@ async function installWith(directory: string, what: string, python: string | nul
   const options = { cwd: directory, timeout: installMs, env };
   const chosen = python === null ? [] : ["--python", python];
   if (existsSync(join(directory, "uv.lock"))) {
-    await run("uv", ["sync", "--quiet", "--frozen", "--no-dev", "--no-editable", ...chosen], options);
+    const sync = (...more: string[]) =>
+      run("uv", ["sync", "--quiet", "--no-dev", "--no-editable", ...more, ...chosen], options);
+    // `uv run` locks anew what the lock of another project can't install.
+    await sync("--frozen").catch((error: unknown) => {
+      if (!/needs to be updated/.test(String(error))) throw error;
+      return sync();
+    });
   } else {
     await run("uv", ["venv", "--quiet", ...chosen, environment], options);
     await run("uv", ["pip", "install", "--quiet", what], options);

@@ -99,7 +99,7 @@ test("BLD-3 other versions are tried only without a lock, those of its day for a
   const plan = planOf({ "requirements.txt": "fastmcp\n" });
   const locked = planOf({
     "pyproject.toml": '[project]\nname = "a"\nversion = "1"\ndependencies = ["fastmcp"]\n',
-    "uv.lock": 'version = 1\n[[package]]\nname = "fastmcp"\n',
+    "uv.lock": 'version = 1\n[[package]]\nname = "a"\n[[package]]\nname = "fastmcp"\n',
   });
   const old = { kind: "as-of", asOf: new Date("2025-05-02T10:00:00Z"), madeAt };
   const named = { kind: "requirement", requirement: "mcp<2" };

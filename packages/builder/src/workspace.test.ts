@@ -138,3 +138,18 @@ test("BLD-15 a path that leads out of the project makes the repository its conte
   expect(await contextOf("servers/a", sources("./vendor/lib"))).toBeNull();
   expect(await contextOf("servers/a", sources("vendor/../lib"))).toBeNull();
 });
+
+test("BLD-3 a fork with another name goes live with the versions of its lock, which `uv sync --frozen` refuses", async () => {
+  const project = (name: string, dependency: string) => `[project]
+name = "${name}"
+version = "1"
+requires-python = ">=3.10"
+dependencies = ["${dependency}"]
+`;
+  const lock = await lockOf({ "pyproject.toml": project("acme-original", "six==1.16.0") });
+  const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
+  const fork = { "pyproject.toml": project("acme-fork", "six"), "uv.lock": lock, "server.py": server };
+  const tried = await workshop.tryBuild(fork, { entrypoint: "server.py:app" });
+  expect(built(tried).said).toBe("1.16.0");
+  expect(tried.text).toMatch(/plan warning .*uv\.lock is that of a project with another name/);
+});

@@ -97,6 +97,7 @@ async function exactList(input: LayerInput): Promise<string> {
     return known.exact;
   }
   log("install", "step", "Versions: resolving.");
+  await writePreferred(file, plan.dependencies.preferred);
   await step(input, command, "internet");
   const resolved = await readUntrusted(file);
   const exact = plan.context === null ? resolved : copied(resolved);
@@ -108,6 +109,13 @@ async function exactList(input: LayerInput): Promise<string> {
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
   await memory.remember(key, exact, buildId);
   return exact;
+}
+
+/** uv keeps the versions that it finds in the file to which it writes. Its user in the sandbox may be another one. */
+async function writePreferred(file: string, preferred: readonly string[]): Promise<void> {
+  if (preferred.length === 0) return;
+  await writeFile(file, `${preferred.join("\n")}\n`, { flag: "wx" });
+  await chmod(file, 0o666);
 }
 
 /** Without editable installs: at run time there is nothing of the repository but the project's directory. */

@@ -3,8 +3,8 @@ import { BuildFailure, countOf, diagnosis } from "../failure.ts";
 import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
 import type { ProjectFiles } from "./project-files.ts";
-import { unlockedDependencies } from "./pyproject.ts";
-import { includedFiles, installsFromTree, requirementName } from "./requirements-file.ts";
+import { type LockFacts, type Pyproject, unlockedDependencies } from "./pyproject.ts";
+import { includedFiles, installsFromTree, normalizeName, requirementName } from "./requirements-file.ts";
 
 /** Where the dependencies come from (BLD-3). */
 export type Dependencies = {
@@ -21,11 +21,13 @@ export type Dependencies = {
   readonly addsUvicorn: boolean;
   /** Listed in pyproject.toml, but not in uv.lock. */
   readonly unlocked: readonly string[];
+  /** Versions to resolve to where the requirements allow them, as `name==version`. */
+  readonly preferred: readonly string[];
 };
 
 type Note = (note: PlanNote) => void;
 
-const base = { requirements: [], inputs: [], usesTree: false, addsUvicorn: true, unlocked: [] } as const;
+const base = { requirements: [], inputs: [], usesTree: false, addsUvicorn: true, unlocked: [], preferred: [] } as const;
 
 /** Picks the first source in the order of BLD-3 and notes the reason. @throws BuildFailure `requirements_not_found` */
 export function chooseDependencies(
@@ -41,6 +43,7 @@ export function chooseDependencies(
     fromLock(facts, files, note) ??
     fromPyproject(files, requirements, note) ??
     fromRequirements(facts, settings, requirements, note) ??
+    fromSetup(facts, note) ??
     fromScript(files, note) ??
     fromFastmcpJson(files, note) ??
     fromNothing(note);
@@ -82,6 +85,7 @@ function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: N
     note({ kind: "warning", text: "uv.lock is ignored, because there is no pyproject.toml beside it." });
     return null;
   }
+  if (isOthers(lock, pyproject)) return null;
   note({
     kind: "step",
     text: `Dependencies: uv.lock, ${countOf(lock.packages.size, "package")} at their locked versions (uv sync --frozen).`,
@@ -107,7 +111,17 @@ function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: N
   };
 }
 
-function fromPyproject({ pyproject }: ProjectFiles, requirements: string | null, note: Note): Dependencies | null {
+/**
+ * Whether a lock is that of a project with another name, as in a fork that was renamed. `uv run` locks it anew and keeps
+ * its versions; `uv sync --frozen` refuses it.
+ */
+const isOthers = (lock: LockFacts, { name }: Pyproject) => name !== null && !lock.packages.has(normalizeName(name));
+
+function fromPyproject(
+  { pyproject, lock }: ProjectFiles,
+  requirements: string | null,
+  note: Note,
+): Dependencies | null {
   if (pyproject === null) return null;
   const listed = pyproject.dependencies?.length ?? 0;
   if (listed === 0 && !pyproject.dynamicDependencies) {
@@ -118,18 +132,27 @@ function fromPyproject({ pyproject }: ProjectFiles, requirements: string | null,
     return null;
   }
   const count = pyproject.dynamicDependencies ? "as its build backend reports them" : `${listed} listed there`;
-  note({
-    kind: "step",
-    text: `Dependencies: pyproject.toml (${count}). There is no uv.lock, so their versions are resolved now.`,
-  });
+  const others = lock !== null && isOthers(lock, pyproject) ? lock : null;
+  note(
+    others === null
+      ? {
+          kind: "step",
+          text: `Dependencies: pyproject.toml (${count}). There is no uv.lock, so their versions are resolved now.`,
+        }
+      : {
+          kind: "warning",
+          text: `Dependencies: pyproject.toml (${count}). uv.lock is that of a project with another name: it doesn't include ${pyproject.name}, so it is only followed where the requirements allow its versions. Run \`uv lock\` and commit uv.lock.`,
+        },
+  );
   if (requirements !== null)
     note({ kind: "step", text: `${requirements} is not read: pyproject.toml takes precedence.` });
   return {
     ...base,
     kind: "pyproject",
     file: "pyproject.toml",
-    inputs: ["pyproject.toml"],
+    inputs: ["pyproject.toml", ...(others === null ? [] : ["uv.lock"])],
     usesTree: pyproject.dynamicDependencies || pyproject.localSources,
+    preferred: others?.versions ?? [],
   };
 }
 
@@ -154,6 +177,14 @@ function fromRequirements(
   }
   const usesTree = [...inputs].some((path) => installsFromTree(facts.texts.get(path) ?? ""));
   return { ...base, kind: "requirements", file, inputs: [...inputs], usesTree };
+}
+
+/** Setuptools' own files, which uv reads by running it. */
+function fromSetup(facts: SourceFacts, note: Note): Dependencies | null {
+  const file = ["setup.py", "setup.cfg"].find((name) => /\binstall_requires\b/.test(facts.texts.get(name) ?? ""));
+  if (file === undefined) return null;
+  note({ kind: "step", text: `Dependencies: ${file} (install_requires). Their versions are resolved now.` });
+  return { ...base, kind: "requirements", file, inputs: ["setup.py", "setup.cfg"], usesTree: true };
 }
 
 function fromScript({ script, scriptFile }: ProjectFiles, note: Note): Dependencies | null {

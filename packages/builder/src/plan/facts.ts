@@ -70,6 +70,7 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
   };
   const context = await contextOf(source, texts);
   for (const path of ["pyproject.toml", "uv.lock", ".python-version", "fastmcp.json"]) await read(path);
+  for (const path of ["setup.py", "setup.cfg"]) await readIfText(read, path);
   const code = settings.entrypoint === "" ? await readCode(source) : new Map<string, string>();
   const get = (path: string) => texts.get(path) ?? code.get(path);
   const [named = ""] = settings.entrypoint.split(":");
@@ -134,6 +135,13 @@ export function requirementsCandidates(
 function fastmcpRequirements(text: string | undefined): string | null {
   const found = /"requirements"\s*:\s*"([^"]+)"/.exec(text ?? "");
   return found?.[1] ?? null;
+}
+
+/** For files that only matter where nothing else says the same. */
+async function readIfText(read: (path: string) => Promise<void>, path: string): Promise<void> {
+  await read(path).catch((error: unknown) => {
+    if (!(error instanceof BuildFailure)) throw error;
+  });
 }
 
 async function readIncluded(texts: Map<string, string>, read: (path: string) => Promise<void>): Promise<void> {

@@ -132,6 +132,25 @@ test("BLD-3 a lock older than pyproject.toml is used, with a warning that lists 
   expect(plan.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("rich-text") });
 });
 
+test("BLD-3 the lock of a project with another name is only followed where the requirements allow it", () => {
+  const project = pyproject.replace(/name = "[^"]*"/, 'name = "Re_named"');
+  const versions = lock.replace('name = "uvicorn"', 'name = "uvicorn"\nversion = "0.35.0"');
+  const { dependencies, notes } = planOf({ "uv.lock": versions, "pyproject.toml": project });
+  expect(dependencies).toMatchObject({ kind: "pyproject", inputs: ["pyproject.toml", "uv.lock"] });
+  expect(dependencies.preferred).toEqual(["uvicorn==0.35.0"]);
+  expect(notes).toContainEqual({ kind: "warning", text: expect.stringContaining("doesn't include Re_named") });
+});
+
+test("BLD-3 without any other list, dependencies are those of setup.py or setup.cfg", () => {
+  const setup = 'from setuptools import setup\nsetup(name="a", install_requires=["six"])\n';
+  const config = "[options]\ninstall_requires =\n  six\n";
+  const found = (files: Record<string, string>) => planOf(files).dependencies;
+  expect(found({ "setup.py": setup, "setup.cfg": config })).toMatchObject({ file: "setup.py", usesTree: true });
+  expect(found({ "setup.py": "from setuptools import setup\nsetup()\n", "setup.cfg": config }).file).toBe("setup.cfg");
+  expect(found({ "setup.py": setup, "requirements.txt": "six\n" }).file).toBe("requirements.txt");
+  expect(found({ "setup.py": "x = 1\n" }).kind).toBe("none");
+});
+
 test("BLD-3 the input digest changes with the dependencies, not with the code", () => {
   const files = { "pyproject.toml": pyproject, "server.py": "a = 1\n" };
   const facts = (more: Record<string, string>, digest: string) => ({ ...factsOf({ ...files, ...more }), digest });

@@ -134,6 +134,7 @@ const lockSchema = z.looseObject({
     .array(
       z.looseObject({
         name: z.string(),
+        version: z.string().optional(),
         source: z.record(z.string(), z.unknown()).optional(),
         metadata: z
           .looseObject({ "requires-dist": z.array(z.looseObject({ name: z.string() })).optional() })
@@ -146,6 +147,8 @@ const lockSchema = z.looseObject({
 export type LockFacts = {
   readonly requiresPython: string | null;
   readonly packages: ReadonlySet<string>;
+  /** Of its packages from an index, as `name==version`; without those that it has in several versions. */
+  readonly versions: readonly string[];
   /** Names of the direct dependencies that were locked; null when the lock doesn't contain the project itself. */
   readonly lockedDependencies: ReadonlySet<string> | null;
   /** It contains workspace members or path dependencies, which are installed from the repository. */
@@ -166,6 +169,13 @@ export function parseLock(text: string, project = "."): LockFacts {
   return {
     requiresPython: parsed.data["requires-python"] ?? null,
     packages: new Set(packages.map((entry) => entry.name)),
+    versions: packages.flatMap(({ name, version, source }) =>
+      version !== undefined &&
+      source?.registry !== undefined &&
+      packages.filter((each) => each.name === name).length === 1
+        ? [`${name}==${version}`]
+        : [],
+    ),
     lockedDependencies:
       root === undefined ? null : new Set((root.metadata?.["requires-dist"] ?? []).map((entry) => entry.name)),
     localSources: packages.some(

@@ -41,4 +41,5 @@ export function requirementName(requirement: string): string | null {
   return name === undefined ? null : normalizeName(name);
 }
 
-const normalizeName = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "-");
+/** PEP 503. */
+export const normalizeName = (name: string) => name.toLowerCase().replace(/[-_.]+/g, "-");
