@@ -25,6 +25,7 @@ import { otherServers } from "./inspect/warnings.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
 import {
   type Attempt,
+  besides,
   changedVersions,
   isBeyond,
   isFurther,
@@ -184,7 +185,7 @@ class Build {
         this.#request.log("inspect", "step", [title, detail, tryingAgain(attempt)].join("\n"));
         const result = await this.#tryWith(attempt, made, error);
         if (result !== null && !(result instanceof BuildFailure)) return result;
-        if (result !== null && isBeyond(attempt, result)) furthest = result;
+        if (result !== null && isBeyond(attempt, result)) furthest = besides(attempt, error, result);
       }
       throw furthest;
     }

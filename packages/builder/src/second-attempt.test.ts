@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { BuildFailure, diagnosis } from "./failure.ts";
-import { changedVersions, isBeyond, laterAttempts } from "./second-attempt.ts";
+import { besides, changedVersions, isBeyond, laterAttempts } from "./second-attempt.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { planOf } from "./testing/plan-of.ts";
 import { repository } from "./testing/tarball.ts";
@@ -124,6 +124,8 @@ test("BLD-3 what is wrong besides is told where the release that the failure nam
   expect(isBeyond(named, again("import_failed"))).toBe(false);
   expect(isBeyond(named, again("lifespan_failed", "fastmcp<3"))).toBe(false);
   expect(isBeyond(old, again("lifespan_failed"))).toBe(false);
+  const told = besides(named, again("import_failed", "mcp<2"), again("lifespan_failed")).diagnosis;
+  expect(told).toMatchObject({ code: "lifespan_failed", remedy: expect.stringContaining("Require `mcp<2`, too.") });
 });
 
 test("BLD-3 of the versions that differ those come first that the failure names, then those whose interface may differ", () => {

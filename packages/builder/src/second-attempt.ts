@@ -44,12 +44,27 @@ export function laterAttempts(
 /** What a second failure tells the author: more than the first, if the server has come further. */
 export const isFurther = (again: BuildFailure): boolean => again.diagnosis.phase === "inspect" && !mayBeMended(again);
 
-/** Of a server whose modules could be loaded. */
-const afterLoading: ReadonlySet<DiagnosisCode> = new Set(["factory_failed", "lifespan_failed", "exited_early"]);
+/** Of a server whose modules could be loaded, but for one that isn't installed at all. */
+const afterLoading: ReadonlySet<DiagnosisCode> = new Set([
+  ...(["module_missing", "factory_failed", "lifespan_failed", "exited_early"] as const),
+]);
 
 /** Whether the release that the first failure names is what it needs, and something else is wrong besides. */
 export const isBeyond = (attempt: Attempt, again: BuildFailure): boolean =>
   attempt.kind === "requirement" && again.requirement === null && afterLoading.has(again.diagnosis.code);
+
+/** A failure beyond the first one, which remains to be mended, too. */
+export const besides = (attempt: Attempt, first: BuildFailure, again: BuildFailure): BuildFailure =>
+  attempt.kind === "as-of"
+    ? again
+    : new BuildFailure(
+        {
+          ...again.diagnosis,
+          detail: `${again.diagnosis.detail} That is with \`${attempt.requirement}\`, which it needs besides: with today's versions it doesn't get that far (${first.diagnosis.title}).`,
+          remedy: `${again.diagnosis.remedy} Require \`${attempt.requirement}\`, too.`,
+        },
+        again,
+      );
 
 type Version = { readonly name: string; readonly version: string };
 

@@ -220,6 +220,7 @@ type HarnessFailureCode =
   | "keyword_removed"
   | "dependency_mismatch"
   | "native_library_missing"
+  | "program_missing"
   | "host_unreachable"
   | "read_only"
   | "arguments_missing"

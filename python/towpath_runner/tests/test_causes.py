@@ -116,7 +116,23 @@ RAISED = {
     "read_only": ("raise OSError(30, 'Read-only file system', '/usr/x')", ("read_only", "/usr/x")),
     "host": (
         "import urllib.request; urllib.request.urlopen('http://models.invalid/model.bin')",
-        ("host_unreachable", "urlopen error"),
+        ("host_unreachable", "connects to `models.invalid`, which can't be reached from here: URLError"),
+    ),
+    "address": (
+        "import socket; socket.create_connection(('database.invalid', 5432))",
+        ("host_unreachable", "connects to `database.invalid`"),
+    ),
+    "program": (
+        "import subprocess; subprocess.run(['no-such-program', '--version'])",
+        ("program_missing", "runs the program `no-such-program`"),
+    ),
+    "program_of_asyncio": (
+        "import asyncio; asyncio.run(asyncio.create_subprocess_exec('no-such-program'))",
+        ("program_missing", "runs the program `no-such-program`"),
+    ),
+    "directory_of_a_program": (
+        "import subprocess; subprocess.run(['true'], cwd='/no-such-directory')",
+        ("import_failed", "/no-such-directory"),
     ),
     "download": (
         """

@@ -40,6 +40,7 @@ def host_unreachable(error: BaseException, entrypoint: Entrypoint) -> Failure | 
         return None
     hosts = [next(filter(None, match.groups())) for text in texts for match in _HOST.finditer(text)]
     host = hosts[0] if hosts else next(filter(None, map(_requested_host, _chain(error))), None)
+    host = host or next(filter(None, map(_looked_up_host, _chain(error))), None)
     what = next((match for text in texts if (match := _DOWNLOAD.search(text))), None)
     purpose = f" to download a {what.group(1).lower()}" if what and what.group(1).lower() in ("model", "dataset") else ""
     where = f"`{host}`" if host else "a host"
@@ -54,6 +55,39 @@ def _requested_host(error: BaseException) -> str | None:
     except (AttributeError, RuntimeError):
         return None
     return host if isinstance(host, str) else None
+
+
+#: Functions of the standard library that look up a host or connect to it, by the name of what holds it.
+_CONNECTING = {"getaddrinfo": "host", "create_connection": "address", "gethostbyname": "hostname", "do_open": "req"}
+
+
+def _looked_up_host(error: BaseException) -> str | None:
+    """That of the function which failed, for errors such as `URLError` that don't say it."""
+    step, found = error.__traceback__, None
+    while step is not None:
+        code = step.tb_frame.f_code
+        if code.co_name in _CONNECTING and not code.co_filename.startswith("<"):
+            held = step.tb_frame.f_locals.get(_CONNECTING[code.co_name])
+            held = held[0] if isinstance(held, tuple) and held else getattr(held, "host", held)
+            found = held.partition(":")[0] if isinstance(held, str) and held else found
+        step = step.tb_next
+    return found
+
+
+def program_missing(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
+    """A program of the operating system that is run in another process."""
+    for each in _chain(error):
+        if not isinstance(each, (FileNotFoundError, PermissionError)) or not isinstance(each.filename, str):
+            continue
+        step = each.__traceback__
+        while step is not None and step.tb_next is not None:
+            step = step.tb_next
+        # The directory that it would run in may be what is missing.
+        is_start = step is not None and step.tb_frame.f_code.co_name == "_execute_child"
+        if step is not None and is_start and str(step.tb_frame.f_locals.get("cwd")) != each.filename:
+            message = f"While it starts, the server runs the program `{each.filename}`, which isn't installed here."
+            return Failure("program_missing", message, module=each.filename)
+    return None
 
 
 def native_library_missing(error: BaseException, entrypoint: Entrypoint) -> Failure | None:

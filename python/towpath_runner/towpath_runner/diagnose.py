@@ -15,6 +15,7 @@ from towpath_runner.causes import (
     installed_owner,
     keyword_removed,
     native_library_missing,
+    program_missing,
     read_only,
 )
 from towpath_runner.entrypoint import Entrypoint, shown_path
@@ -45,6 +46,7 @@ def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Fa
         keyword_removed,
         dependency_mismatch,
         native_library_missing,
+        program_missing,
         _module,
         _caught,
         _variable,

@@ -52,6 +52,7 @@ const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
   keyword_removed: otherRequirements,
   dependency_mismatch: otherRequirements,
   native_library_missing: until(" Or require", `Or ${another}.`),
+  program_missing: until(" Or ", `Or ${another}.`),
   host_unreachable: until(
     " Better, connect",
     "If its address is a setting of the server, correct it under Settings → Environment variables.",

@@ -30,6 +30,16 @@ test.each<[string, Status, { title: string; remedy: string }]>([
     { title: "librare.so.7", remedy: "apt-file search" },
   ],
   [
+    "a program",
+    failed("program_missing", "The server runs the program `ffmpeg`", { module: "ffmpeg" }),
+    { title: "The program ffmpeg isn't installed", remedy: "install what contains `ffmpeg` on this host" },
+  ],
+  [
+    "a program for the system's administrator",
+    failed("program_missing", "The server runs the program `sudo`", { module: "sudo" }),
+    { title: "The program sudo isn't installed", remedy: "A server can't change the system here" },
+  ],
+  [
     "an argument that a release of FastMCP has removed",
     failed("keyword_removed", "The code passes `port` to `FastMCP`", { module: "fastmcp", candidates: ["port"] }),
     { title: "The installed fastmcp doesn't take the argument port", remedy: "Remove `port` from the call" },
@@ -74,6 +84,16 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   expect(found).toMatchObject({ code: status.code, phase: "inspect", detail: status.message });
   expect(found.title).toContain(expected.title);
   expect(found.remedy).toContain(expected.remedy);
+});
+
+test("BLD-2 what only a child process has printed is quoted, too", () => {
+  const status = failed("exited_early", "`server.py` line 3 ends the process. It printed nothing.");
+  expect(diagnoseHarness(status, server, ["Starting", "", "java: not found"]).detail).toBe(
+    "`server.py` line 3 ends the process. It printed: Starting / java: not found",
+  );
+  expect(diagnoseHarness(status, server, [""]).detail).toBe(status.message);
+  const own = failed("exited_early", "It printed: mine");
+  expect(diagnoseHarness(own, server, ["mine"]).detail).toBe("It printed: mine");
 });
 
 test("BLD-2 variables that the server checks by itself are asked for by name", () => {

@@ -25,6 +25,7 @@ const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
   keyword_removed: outsideCauses.keyword_removed.title,
   dependency_mismatch: outsideCauses.dependency_mismatch.title,
   native_library_missing: outsideCauses.native_library_missing.title,
+  program_missing: outsideCauses.program_missing.title,
   host_unreachable: outsideCauses.host_unreachable.title,
   read_only: outsideCauses.read_only.title,
   exited_early: (status) =>
@@ -32,8 +33,12 @@ const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
   arguments_missing: outsideCauses.arguments_missing.title,
 };
 
-/** Turns the harness's status into a diagnosis with a remedy for this project. Pure. */
-export function diagnoseHarness(status: Failed, server: InspectedServer): Diagnosis {
+/**
+ * Turns the harness's status into a diagnosis with a remedy for this project. Pure.
+ * @param lastLines what the server and its child processes have printed
+ */
+export function diagnoseHarness(found: Failed, server: InspectedServer, lastLines: readonly string[] = []): Diagnosis {
+  const status = { ...found, message: withOutput(found.message, lastLines) };
   const outdated = outdatedLock(status, server);
   return diagnosis(
     {
@@ -45,6 +50,18 @@ export function diagnoseHarness(status: Failed, server: InspectedServer): Diagno
     },
     { file: status.file, line: status.line, excerpt: status.traceback, ...fixOf(status, server) },
   );
+}
+
+const printedNothing = "It printed nothing.";
+const maxQuotedLines = 4;
+const maxQuoted = 600;
+
+/** The harness sees what its own process prints, not its children. */
+function withOutput(message: string, lastLines: readonly string[]): string {
+  const lines = lastLines.map((line) => line.trim()).filter((line) => line !== "");
+  if (lines.length === 0 || !message.endsWith(printedNothing)) return message;
+  const quoted = lines.slice(-maxQuotedLines).join(" / ").slice(-maxQuoted);
+  return `${message.slice(0, -printedNothing.length)}It printed: ${quoted}`;
 }
 
 /** By an exit in its code, rather than by coming to its end: then it may be the right program, and say what it lacks. */
@@ -97,6 +114,7 @@ function remedyOf(status: Failed, server: InspectedServer): string {
     case "keyword_removed":
     case "dependency_mismatch":
     case "native_library_missing":
+    case "program_missing":
     case "host_unreachable":
     case "read_only":
     case "arguments_missing":

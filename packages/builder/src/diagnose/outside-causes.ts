@@ -25,6 +25,10 @@ export const outsideCauses = {
     title: ({ module }) => `The system library ${module ?? "that a package needs"} isn't installed`,
     remedy: ({ module }) => libraryRemedy(module ?? ""),
   },
+  program_missing: {
+    title: ({ module }) => `The program ${module ?? "that the server runs"} isn't installed`,
+    remedy: ({ module }) => programRemedy(module ?? ""),
+  },
   host_unreachable: {
     title: ({ module }) => `The server can't reach ${module ?? "a host"} while it starts`,
     remedy: ({ module }) =>
@@ -41,6 +45,16 @@ export const outsideCauses = {
       "Set under Settings → Build what you would type after its name, such as a subcommand or `--option value`, and build again.",
   },
 } satisfies Partial<Record<Failed["code"], { readonly title: Text; readonly remedy: Text }>>;
+
+/** Programs that change the system, which a server here can't do. */
+const ofAdministrators = new Set(["sudo", "su", "doas", "apt", "apt-get", "dnf", "yum", "apk", "brew"]);
+
+function programRemedy(program: string): string {
+  if (ofAdministrators.has(program.split("/").at(-1) ?? "")) {
+    return "A server can't change the system here. Switch off that it installs something at its start, if it has a variable or an argument for that, and ask the operator to install on this host what it needs. Or change the code: install nothing at the start.";
+  }
+  return `Ask the operator to install what contains \`${program || "it"}\` on this host. Or run it when a tool needs it, not at the start: then the other tools work without it.`;
+}
 
 /** The last releases that took what later ones refuse. */
 export const olderFramework = (module: string | null): string => (module === "fastmcp" ? "fastmcp<3" : "mcp<2");

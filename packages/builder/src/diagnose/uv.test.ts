@@ -129,7 +129,33 @@ hint: You require CPython 3.11 (\`cp311\`), but we only found wheels for \`tenso
   cause: process didn't exit successfully: \`/usr/bin/git fetch --force --update-head-ok 'https://github.com/foo/bar' '+HEAD:refs/remotes/origin/HEAD'\` (exit status: 128)
          --- stderr
          fatal: unable to access 'https://github.com/foo/bar/': Could not resolve host: github.com`,
-    { code: "dependency_not_found", says: "`https://github.com/foo/bar`" },
+    {
+      code: "dependency_not_found",
+      says: "`https://github.com/foo/bar`. Builds on this platform don't reach github.com. Git says: unable to access 'https://github.com/foo/bar/': Could not resolve host: github.com.",
+    },
+  ],
+  [
+    "a Git repository without the branch",
+    `error: Failed to download and build \`x @ git+https://git.example/x@nope\`
+  cause: Git operation failed
+  cause: failed to clone into: /cache/uv/git-v1/db/86ec15144821e4bf
+  cause: failed to fetch branch or tag \`nope\`
+  cause: process didn't exit successfully: \`/usr/bin/git fetch --force --update-head-ok 'https://git.example/x' '+refs/tags/nope:refs/remotes/origin/tags/nope'\` (exit status: 128)
+         --- stderr
+         fatal: couldn't find remote ref refs/tags/nope`,
+    { code: "dependency_not_found", says: "the branch, tag or commit `nope` of `https://git.example/x`" },
+  ],
+  [
+    "a private Git repository, of which uv names the host only",
+    `error: Git operation failed
+  cause: failed to clone into: /cache/uv/git-v1/db/86ec15144821e4bf
+         --- stderr
+         remote: Repository does not exist, or you may not read it.
+         fatal: could not read Username for 'https://git.example': terminal prompts disabled`,
+    {
+      code: "dependency_not_found",
+      says: "`https://git.example`, which doesn't exist, or requires a password. Git says: Repository does not exist, or you may not read it.",
+    },
   ],
   [
     "a lock of a newer uv",

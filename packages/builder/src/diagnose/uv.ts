@@ -1,5 +1,6 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { diagnosis } from "../failure.ts";
+import { gitRule } from "./uv-git.ts";
 import { pathRules } from "./uv-paths.ts";
 import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
 
@@ -70,6 +71,7 @@ const rules: readonly Rule[] = [
       remedy: `Loosen or drop one of the conflicting versions in ${place(context)} (\`uv lock\` or \`uv pip compile\` shows the same error on your machine).`,
     }),
   },
+  gitRule,
   ...pathRules,
   {
     pattern:
@@ -95,16 +97,6 @@ const rules: readonly Rule[] = [
       detail: `${match[1] ?? context.file ?? "The requirements"} refers to a file or directory that is not in the commit.`,
       remedy: `Add the file to the repository, or remove the reference from ${place(context)}.`,
       file: match[1] ?? context.file,
-    }),
-  },
-  {
-    pattern:
-      /(?:Git operation failed|failed to clone into)(?:.{0,1000}?'((?:https?|ssh):[^'\s]{1,300}|git@[^'\s]{1,300})')?/s,
-    say: (match, context) => ({
-      code: "dependency_not_found",
-      title: "A dependency's Git repository can't be read",
-      detail: `${place(context)} refers to ${match[1] === undefined ? "a Git repository" : `\`${match[1]}\``}, which can't be reached, or requires a password.`,
-      remedy: "Check its address. Publish a private one as a package, or copy it into this repository.",
     }),
   },
   {

@@ -235,11 +235,11 @@ function startFailure(
 ): BuildFailure {
   const { server, limits } = input;
   const { status } = result;
+  const lastLines = output.lastLines();
   if (status !== null) {
     const more = { requirement: requirementFor(status), saysWhy: endsItself(status) };
-    return new BuildFailure(diagnoseHarness(status, server), undefined, more);
+    return new BuildFailure(diagnoseHarness(status, server, lastLines), undefined, more);
   }
-  const lastLines = output.lastLines();
   if (result.cause === "timeout") {
     return new BuildFailure(diagnoseStartTimeout(server.entryFile, limits.startMs, lastLines));
   }

@@ -87,6 +87,7 @@ const diagnosisCodes = [
   "keyword_removed",
   "dependency_mismatch",
   "native_library_missing",
+  "program_missing",
   "host_unreachable",
   "read_only",
   "arguments_missing",

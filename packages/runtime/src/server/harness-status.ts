@@ -36,6 +36,7 @@ const harnessStatusSchema = z.discriminatedUnion("state", [
       "keyword_removed",
       "dependency_mismatch",
       "native_library_missing",
+      "program_missing",
       "host_unreachable",
       "read_only",
       "arguments_missing",

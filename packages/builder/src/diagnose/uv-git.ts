@@ -1,0 +1,51 @@
+import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
+
+const unreachable =
+  /Could not resolve host|Failed to connect|Connection (?:refused|timed out|reset)|Network is unreachable|Operation timed out/i;
+const unknownRevision =
+  /couldn't find remote ref|not our ref|unadvertised object|(?:bad|unknown) revision|pathspec .{0,200}? did not match/i;
+
+const revisionIn = /failed to (?:fetch|find) [a-z, ]{1,40} `([^`\n]{1,200})`/;
+const urlIn = /'((?:https?|ssh|git|file):[^'\s]{1,300}|git@[^'\s]{1,300})'/;
+/** Its first line, of several that may be joined. */
+const saidIn = /(?:^|\s)(?:fatal|remote): ((?:(?! (?:fatal|remote): )[^\n]){1,300})/;
+const hostIn = /^(?:\w+:\/\/(?:[^@/]*@)?|git@)([\w.-]+)/;
+
+/** Dependencies that are fetched from a Git repository: what Git says is the reason. */
+export const gitRule: Rule = {
+  pattern: /(?:Git operation failed|failed to (?:clone|fetch) into).{0,5000}/s,
+  say: ([text], context) => failure(text, context),
+};
+
+function failure(text: string, context: UvContext): Parts {
+  const revision = revisionIn.exec(text)?.[1];
+  const url = urlIn.exec(text)?.[1];
+  const code = "dependency_not_found";
+  const file = place(context);
+  const repository = url === undefined ? "a Git repository" : `\`${url}\``;
+  const said = saidIn.exec(text)?.[1];
+  const because = said === undefined ? "" : ` Git says: ${said.replace(/\.$/, "")}.`;
+  if (unreachable.test(text)) {
+    const host = hostIn.exec(url ?? "")?.[1] ?? "its host";
+    return {
+      code,
+      title: `A dependency's Git repository can't be reached: ${host}`,
+      detail: `${file} refers to ${repository}. Builds on this platform don't reach ${host}.${because}`,
+      remedy: `Require a release of it from the package index instead, or copy it into this repository. Or ask the operator whether builds may reach ${host}.`,
+    };
+  }
+  if (revision !== undefined && unknownRevision.test(text)) {
+    return {
+      code,
+      title: `A dependency's Git repository has no ${revision}`,
+      detail: `${file} refers to the branch, tag or commit \`${revision}\` of ${repository}, which doesn't have it.${because}`,
+      remedy: `Correct it in ${file}: it may have been deleted, renamed or never pushed.`,
+    };
+  }
+  return {
+    code,
+    title: "A dependency's Git repository can't be read",
+    detail: `${file} refers to ${repository}, which doesn't exist, or requires a password.${because}`,
+    remedy: "Check its address. Publish a private one as a package, or copy it into this repository.",
+  };
+}
