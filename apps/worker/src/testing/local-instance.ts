@@ -96,7 +96,7 @@ export async function openLocalInstance(): Promise<LocalInstance> {
   };
 }
 
-/** What a worker that was killed, or ends as its build does, leaves to the next one: the socket directory of a server. */
+/** What a worker that was killed leaves to the next one: the socket directory of a server. */
 async function unmountBelow(directory: string): Promise<void> {
   for (const [, path = ""] of (await readFile("/proc/self/mounts", "utf8")).matchAll(/^\S+ (\S+)/gm)) {
     if (path.startsWith(`${directory}/`)) await run("umount", ["--lazy", path]);

@@ -88,8 +88,7 @@ export async function openWorkshop(
     tryBuild: (files, more) => tryBuild(builder, files, more),
     close: async () => {
       await driver.close();
-      // After a start was abandoned, its directory is unmounted a moment after the driver has closed.
-      await rm(runDirectory, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
+      await rm(runDirectory, { recursive: true, force: true });
     },
   };
 }

@@ -54,6 +54,8 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
   const host = config.host ?? inspectHost();
   const running = new Set<RunningProcess>();
   const handles = new Set<InstanceHandle>();
+  /** Starts under way, each with a directory to be removed. */
+  const starting = new Set<Promise<unknown>>();
   const shim = config.shim === undefined ? null : createShim({ ...config.shim, directory: config.stateDirectory });
   const processes = shim ?? localHost;
   const floodLimits = config.floodLimits ?? defaultFloodLimits;
@@ -68,14 +70,20 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
     prepared ??= layout().then((found) => prepare(config, host, processes, found));
     return prepared;
   };
+  const untilClosed = <Result>(start: () => Promise<Result>): Promise<Result> => {
+    const started = closed ? Promise.reject(alreadyClosed()) : start();
+    starting.add(started);
+    return started.finally(() => starting.delete(started));
+  };
   const spawner = async (): Promise<Spawner> => {
     const { spawn, isolation } = await ready();
     if (spawn === null) throw new SandboxError("isolation_unavailable", refusalOf(isolation().checks));
     return async (spec, reader) => {
-      if (closed) throw new SandboxError("setup_failed", "The driver has been closed.");
+      if (closed) throw alreadyClosed();
       const started = await spawn(spec, reader);
       running.add(started);
       void started.ended.then(() => running.delete(started));
+      if (closed) await started.kill();
       return started;
     };
   };
@@ -96,17 +104,19 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
     run: async (spec, options) => await runToEnd(await spawner(), spec, options),
     async start(launch: Launch, onOutput) {
       const spawn = await spawner();
-      const directory = await makeSocketDirectory(launch.socketDirectory, host.root, await processes.owner());
-      const spawned: RunningProcess[] = [];
-      const spawnAndKeep: Spawner = async (sandbox, reader) => {
-        const running = await spawn(sandbox, reader);
-        spawned.push(running);
-        return running;
-      };
-      const result = await startServer(spawnAndKeep, directory, launch, onOutput, floodLimits);
-      const [running] = spawned;
-      if (result.ok && running !== undefined) know(result.handle, running, launch);
-      return result;
+      return await untilClosed(async () => {
+        const directory = await makeSocketDirectory(launch.socketDirectory, host.root, await processes.owner());
+        const spawned: RunningProcess[] = [];
+        const spawnAndKeep: Spawner = async (sandbox, reader) => {
+          const running = await spawn(sandbox, reader);
+          spawned.push(running);
+          return running;
+        };
+        const result = await startServer(spawnAndKeep, directory, launch, onOutput, floodLimits);
+        const [running] = spawned;
+        if (result.ok && running !== undefined) know(result.handle, running, launch);
+        return result;
+      });
     },
     async prewarm(launch) {
       if (!(await ready()).canPrewarm) return null;
@@ -143,10 +153,15 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
       closed = true;
       await Promise.all([...handles].map((handle) => handle.stop(0)));
       await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));
+      await Promise.allSettled(starting);
+      // Those that became ready meanwhile.
+      await Promise.all([...handles].map((handle) => handle.stop(0)));
       await shim?.shutDown();
     },
   };
 }
+
+const alreadyClosed = () => new SandboxError("setup_failed", "The driver has been closed.");
 
 async function prepare(
   config: SandboxEngineConfig,

@@ -50,3 +50,18 @@ test("BLD-19 RUN-1 a server changes its own copy of the code; the layer and its 
   expect(await readdir(layer)).toEqual(["server.py"]);
   expect(await readFile(`${layer}/server.py`, "utf8")).toBe("print()\n");
 });
+
+test("RUN-8 a platform that ends while a server starts unmounts its directory, and starts no more", async () => {
+  const mounts = async () => (await readFile("/proc/self/mounts", "utf8")).split("\n").filter(isOwnMount);
+  const isOwnMount = (line: string) => line.includes(` ${directory}/`);
+  const hanging = { instanceId: randomUUID(), server: tinyServer.server("hang"), startTimeoutMs: 60_000 };
+  const begun = Promise.withResolvers<void>();
+  const starting = driver.start(hanging, () => begun.resolve());
+  await begun.promise;
+  if (process.getuid?.() === 0) expect(await mounts()).not.toEqual([]);
+  await driver.close();
+  expect(await mounts()).toEqual([]);
+  expect(await starting).toMatchObject({ ok: false });
+  await expect(driver.start({ ...hanging, instanceId: randomUUID() }, () => {})).rejects.toThrow("closed");
+  expect(await mounts()).toEqual([]);
+});
