@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { watchPathsProblem } from "@towpath/core/project/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSiteWithForge } from "./site.ts";
 import { answerOf, callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
@@ -56,16 +57,20 @@ const entryPoints = {
   },
 };
 
-async function terminal(name: string, ...options: string[]): Promise<string> {
+function command(...args: string[]) {
   const main = join(import.meta.dirname, "../../cli/src/main.ts");
-  const args = [main, "deploy", directory, "--name", name, ...options, "--data-dir", site.dataDirectory];
   const environment = { PATH: process.env.PATH, HOME: directory };
-  const run = promisify(execFile)(process.execPath, args, { env: environment });
-  return run.then(
+  return promisify(execFile)(process.execPath, [main, ...args, "--data-dir", site.dataDirectory], { env: environment });
+}
+
+const refusal = (run: ReturnType<typeof command>): Promise<string> =>
+  run.then(
     () => expect.fail("the CLI was not refused"),
     (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
   );
-}
+
+const terminal = (name: string, ...options: string[]) =>
+  refusal(command("deploy", directory, "--name", name, ...options));
 
 const quickstart = async (serverName: string) => {
   const data = { orgSlug: target.organization, serverName };
@@ -164,6 +169,15 @@ test("ONB-5 OPS-4 BLD-15 dashboard and REST accept the same: a project with a bu
     { name: "root-dashboard", entrypoint: "only.py", root_directory: "servers/two" },
     { name: "root-rest", entrypoint: "only.py", root_directory: "servers/two" },
   ]);
+});
+
+test("OPS-4 BLD-15 the terminal sets and shows watch paths, and refuses what the form refuses in its words", async () => {
+  const { stdout } = await command("settings", "door-rest", "--watch", "servers/two", "--watch", "!docs");
+  expect(stdout).toMatch(/watch paths +servers\/two, !docs\n(.*\n)*Watch paths take effect with the next push\./);
+  const wrong = "../elsewhere";
+  expect(await refusal(command("settings", "door-rest", "--watch", wrong))).toContain(watchPathsProblem([wrong]));
+  const none = await command("settings", "door-rest", "--watch=", "--json");
+  expect(JSON.parse(none.stdout).watchPaths).toEqual([]);
 });
 
 test("GH-4 repositories of an installation, for the team and for a user, in pages and without tokens", async () => {

@@ -143,12 +143,23 @@ export const commands = {
       ...whoMayCall,
       ...build,
       ...files,
+      watch: {
+        ...value(
+          "PATH",
+          "pushes build only if they change it: a file, directory or pattern; !PATH excludes; empty: all",
+        ),
+        multiple: true,
+      },
       "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
       "allow-breaking-changes": flag("undoes that"),
       "keep-data": flag("its /data survives restarts and redeploys; --no-keep-data undoes it"),
       ...common,
     },
-    examples: ["settings my-server-one", "settings my-server-one --private --keep-data"],
+    examples: [
+      "settings my-server-one",
+      "settings my-server-one --private --keep-data",
+      "settings my-server-one --watch src --watch 'servers/**/*.py' --watch '!docs'",
+    ],
   },
   env: {
     arguments: "NAME [ACTION] [KEY=VALUE …]",

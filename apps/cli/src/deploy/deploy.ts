@@ -1,6 +1,7 @@
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { type Api, connectApi } from "../instance/api.ts";
+import { projectPath } from "../servers/list.ts";
 import { callers } from "../settings/auth-mode.ts";
 import { CommandError, dim, print, step } from "../terminal/terminal.ts";
 import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
@@ -70,7 +71,7 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
     if (build?.commitSha === pushed.commitSha) return { build, created: true };
   }
   const unchanged = options.rebuild ? "never" : "unless-failed";
-  return api.call("POST", `/api/v1/projects/${encodeURIComponent(name)}/builds`, startedSchema, {
+  return api.call("POST", `${projectPath(name)}/builds`, startedSchema, {
     body: { branch, commitSha: pushed.commitSha, reuse: pushed.changed ? "always" : unchanged },
   });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
+import { projectPath } from "../servers/list.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
 const deployedSchema = z.object({
@@ -19,7 +20,7 @@ const pageSchema = z.object({ data: z.array(deployedSchema) });
 /** The newest 100 deployments of a server, of all branches or of one. */
 export async function listDeployments(api: Api, name: string, branch?: string): Promise<readonly Deployed[]> {
   const query = new URLSearchParams({ limit: "100", ...(branch !== undefined && { branch }) });
-  const path = `/api/v1/projects/${encodeURIComponent(name)}/deployments?${query}`;
+  const path = `${projectPath(name)}/deployments?${query}`;
   return (await api.call("GET", path, pageSchema)).data;
 }
 

@@ -3,7 +3,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { z } from "zod";
 import { openApi } from "./api.ts";
+import { networkCause } from "./failure-texts.ts";
 import { startTimeOf } from "./instance.ts";
 
 let directory = "";
@@ -106,4 +108,43 @@ test("OPS-4 a stream that ends with a refusal says it; one that fails again and 
   await expect(readAll("/broken")).rejects.toThrow("It broke.");
   expect(requests).toBe(11);
   await end(server);
+});
+
+test("OPS-4 what is no instance, is away or isn't trusted is said in words, without a stack", async () => {
+  const answers: Readonly<Record<string, readonly [status: number, type: string, body: string]>> = {
+    "/page": [200, "text/html", "<html>Welcome to nginx!</html>"],
+    "/proxy": [502, "text/html", "<html><h1>502 Bad Gateway</h1></html>"],
+    "/text": [404, "text/plain", "404 page not found\n"],
+    "/other": [200, "application/json", '{"live": {"since": 3}}'],
+    "/broken": [400, "application/json", '{"error": '],
+  };
+  const server = await listen(({ url = "" }, response) => {
+    const [status, type, body] = answers[url] ?? [500, "text/plain", ""];
+    response.writeHead(status, { "content-type": type }).end(body);
+  });
+  const port = portOf(server);
+  const api = await apiOf(port);
+  const schema = z.object({ live: z.object({ since: z.string() }) });
+  const ask = (path: string) => api.call("GET", path, schema).catch((error: Error) => error.message);
+  const there = `http://127.0.0.1:${port} answered`;
+  expect(await Promise.all(Object.keys(answers).map(ask))).toEqual([
+    `${there} with HTTP 200. Is a Towpath instance there?`,
+    `${there} with HTTP 502. Is a Towpath instance there?`,
+    `${there} with HTTP 404: 404 page not found. Is a Towpath instance there?`,
+    expect.stringMatching(/^This terminal can't read what .* \(live\.since: .*\)\. Have both the same version\?$/),
+    `${there} with HTTP 400. Is a Towpath instance there?`,
+  ]);
+  await end(server);
+  // A kept connection ends, a new one is refused.
+  expect(await ask("/page")).toMatch(
+    /does not answer: (the connection broke off|nothing listens there)\. Is \.\/towpath up still running\?$/,
+  );
+  const causeOf = (code: string) =>
+    networkCause(new TypeError("fetch failed", { cause: Object.assign(new Error("why"), { code }) }));
+  expect(["ECONNREFUSED", "ENOTFOUND", "DEPTH_ZERO_SELF_SIGNED_CERT", "ELSE"].map(causeOf)).toEqual([
+    "nothing listens there",
+    "there is no host of this name",
+    expect.stringContaining("not trusted here (DEPTH_ZERO_SELF_SIGNED_CERT)"),
+    "why",
+  ]);
 });

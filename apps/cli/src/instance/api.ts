@@ -3,6 +3,7 @@ import type { EventSourceMessage } from "eventsource-parser";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import { CommandError, dim, print } from "../terminal/terminal.ts";
+import { foreignAnswer, networkCause } from "./failure-texts.ts";
 import { connect } from "./instance.ts";
 import { type Target, targetOf } from "./target.ts";
 
@@ -54,17 +55,37 @@ function problemOf(data: string): CommandError {
   return finalCodes.has(code) ? new CommandError(message) : new StreamFailed(message);
 }
 
-async function errorOf(response: Response): Promise<CommandError> {
+async function errorOf(url: string, response: Response): Promise<CommandError> {
   const text = await response.text();
   const Kind = response.status >= 500 || response.status === 429 ? Unreachable : CommandError;
-  const parsed = errorSchema.safeParse(text.startsWith("{") ? JSON.parse(text) : null);
-  if (!parsed.success) return new Kind(`The instance answered with HTTP ${response.status}: ${text.slice(0, 500)}`);
+  const parsed = errorSchema.safeParse(jsonOf(text));
+  if (!parsed.success) return new Kind(foreignAnswer(url, response, text));
   const fields = Object.entries(parsed.data.error.fields ?? {}).filter(
     ([, problem]) => problem !== parsed.data.error.message,
   );
   return new Kind(
     [parsed.data.error.message, ...fields.map(([field, problem]) => `  ${field}: ${problem}`)].join("\n"),
   );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** @throws CommandError for what a program of another kind or version answers */
+async function readAnswer<Output>(url: string, response: Response, schema: z.ZodType<Output>): Promise<Output> {
+  const text = await response.text();
+  const answer = jsonOf(text);
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  if (answer === null) throw new CommandError(foreignAnswer(url, response, text));
+  const [issue] = parsed.error.issues;
+  const where = issue ? ` (${issue.path.join(".") || "the answer"}: ${issue.message})` : "";
+  throw new CommandError(`This terminal can't read what ${url} answered${where}. Have both the same version?`);
 }
 
 /** Waits between attempts; rethrows the error once the instance has been unreachable for `maxAwayMs`. */
@@ -107,10 +128,11 @@ export function apiOf(instance: Target): Api {
       body: body === undefined ? undefined : JSON.stringify(body),
     }).catch((error: unknown) => {
       throw new Unreachable(
-        `The instance at ${instance.url} does not answer. ${instance.isLocal ? "Is ./towpath up still running?" : "Is the address right?"}\n  (${error})`,
+        `The instance at ${instance.url} does not answer: ${networkCause(error)}. ` +
+          (instance.isLocal ? "Is ./towpath up still running?" : "Is the address right?"),
       );
     });
-    if (!response.ok) throw await errorOf(response);
+    if (!response.ok) throw await errorOf(instance.url, response);
     return response;
   };
   return {
@@ -121,7 +143,7 @@ export function apiOf(instance: Target): Api {
       for (;;) {
         try {
           const response = await request(method, path, { accept: "application/json" }, body);
-          return schema.parse(await response.json());
+          return await readAnswer(instance.url, response, schema);
         } catch (error) {
           if (!retry || !(error instanceof Unreachable)) throw error;
           await patience.wait(error);

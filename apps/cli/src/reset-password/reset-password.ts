@@ -3,6 +3,7 @@ import { parse } from "../commands/parse.ts";
 import { openApi } from "../instance/api.ts";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { bold, dim, output, print } from "../terminal/terminal.ts";
+import { localTime } from "../terminal/time.ts";
 
 const linkSchema = z.object({ url: z.string(), expiresAt: z.string(), removedSecondFactor: z.boolean() });
 
@@ -19,7 +20,7 @@ export async function resetPassword(args: string[]): Promise<number> {
 }
 
 function printLink(email: string, link: z.infer<typeof linkSchema>, removeSecondFactor: boolean): void {
-  print(`Send this link to ${email} over a channel you trust. It works once, until ${link.expiresAt}:\n`);
+  print(`Send this link to ${email} over a channel you trust. It works once, until ${localTime(link.expiresAt)}:\n`);
   print(`  ${bold(link.url)}\n`);
   if (link.removedSecondFactor) print("Two-factor sign-in is off for this account.");
   else if (removeSecondFactor) print("Two-factor sign-in was already off.");

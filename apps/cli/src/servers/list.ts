@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
-import { bold, dim, output, print, red } from "../terminal/terminal.ts";
+import { bold, CommandError, dim, output, print, red } from "../terminal/terminal.ts";
+import { ago, localTime } from "../terminal/time.ts";
 
 const buildSchema = z.looseObject({ id: z.string(), status: z.string(), commitSha: z.string(), createdAt: z.string() });
 const itemSchema = z.looseObject({
@@ -30,6 +31,8 @@ export async function list(args: string[]): Promise<number> {
   return 0;
 }
 
+const whenText = (time: string, commitSha: string) =>
+  `${ago(time)} ${dim(`(${localTime(time)}, commit ${commitSha.slice(0, 7)})`)}`;
 const statusText = (status: string) => (status === "failed" ? red(status) : status);
 
 const statusSchema = z.looseObject({
@@ -46,7 +49,11 @@ const statusSchema = z.looseObject({
   instance: z.looseObject({ state: z.string(), memoryBytes: z.number().nullable() }).nullable(),
 });
 
-export const projectPath = (name: string): string => `/api/v1/projects/${encodeURIComponent(name)}`;
+/** @throws CommandError for a text that can't be a server's name or id, such as a path */
+export function projectPath(name: string): string {
+  if (/^[\w-]+$/.test(name)) return `/api/v1/projects/${name}`;
+  throw new CommandError(`${JSON.stringify(name)} is not the name of a server. towpath list shows which there are.`);
+}
 
 export const readStatus = (api: Api, name: string) => api.call("GET", `${projectPath(name)}/status`, statusSchema);
 
@@ -60,11 +67,11 @@ export async function status(args: string[]): Promise<number> {
     print(bold(name));
     const lines = {
       address: live?.url ?? dim("nothing is live"),
-      "live since": live ? `${live.since} ${dim(`commit ${live.commitSha.slice(0, 7)}`)}` : dim("–"),
+      "live since": live ? whenText(live.since, live.commitSha) : dim("–"),
       tools: live?.tools?.toString() ?? dim("not known"),
       server: instance?.state ?? dim("not started"),
       "newest build": latestBuild
-        ? `${statusText(latestBuild.status)} ${dim(`${latestBuild.createdAt} commit ${latestBuild.commitSha.slice(0, 7)}`)}`
+        ? `${statusText(latestBuild.status)} ${whenText(latestBuild.createdAt, latestBuild.commitSha)}`
         : dim("none"),
       ...(latestBuild?.problem && { problem: latestBuild.problem }),
     };

@@ -5,7 +5,7 @@ import { parse } from "../commands/parse.ts";
 import { argumentsOf } from "../deploy/options.ts";
 import { connectApi } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
-import { bold, CommandError, dim, output, print } from "../terminal/terminal.ts";
+import { bold, CommandError, dim, output, plain, print } from "../terminal/terminal.ts";
 import { printWarning } from "../terminal/warning.ts";
 import { authModeOf, callers } from "./auth-mode.ts";
 
@@ -17,6 +17,7 @@ const projectSchema = z.looseObject({
   arguments: z.array(z.string()),
   requirements: z.string().nullable(),
   rootDirectory: z.string().nullable(),
+  watchPaths: z.array(z.string()),
   failOnBreakingChanges: z.boolean(),
   keepsData: z.boolean(),
   data: z.object({ usedBytes: z.number(), capacityBytes: z.number() }).nullish(),
@@ -31,7 +32,7 @@ export async function settings(args: string[]): Promise<number> {
   const files = { entrypoint, arguments: argumentsOf(values.args), requirements, rootDirectory };
   const changes = {
     ...{ authMode: authModeOf(values), failOnBreakingChanges: breakingRule(values), keepsData: values["keep-data"] },
-    ...files,
+    ...{ ...files, watchPaths: values.watch },
   };
   const isChange = Object.values(changes).some((value) => value !== undefined);
   const api = await connectApi(values);
@@ -44,6 +45,7 @@ export async function settings(args: string[]): Promise<number> {
   if (Object.values(files).some((value) => value !== undefined)) {
     print(dim("\nEntrypoint, arguments, requirements and root directory take effect with the next build."));
   }
+  if (changes.watchPaths !== undefined) print(dim("\nWatch paths take effect with the next push."));
   return 0;
 }
 
@@ -72,6 +74,7 @@ function printSettings(project: z.infer<typeof projectSchema>): void {
     requirements: project.requirements ?? dim("found in the repository"),
     "pull requests": project.failOnBreakingChanges ? "a check fails that breaks calls" : "checks list what changes",
     "root directory": project.rootDirectory ?? dim("the repository's"),
+    "watch paths": project.watchPaths.map(plain).join(", ") || dim("none: every push builds"),
     "lasting data": dataText(project),
   };
   for (const [label, value] of Object.entries(lines)) print(`  ${label.padEnd(18)}${value}`);
