@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,3 +46,40 @@ test("RUN-1 a build can't hide what it writes to the cache behind an old time", 
   await utimes(join(root, "cache/new"), 0, 0);
   await expect.poll(watch.reason, patience).toBe("disk-limit");
 });
+
+test("RUN-1 a build that makes more files than it may is stopped, however small they are", async () => {
+  watch.stop();
+  watch = watchDisk({
+    ...{ directory: join(root, "build"), cache: join(root, "cache"), maxBytes: 16 * MiB, minFreeBytes: 0 },
+    maxEntries: 100,
+  });
+  watch.start();
+  for (let at = 0; at < 200; at += 1) await writeFile(join(root, `build/work/${at}`), "");
+  // Less space is free, so it is measured at once.
+  await write("of-others", 40);
+  await expect.poll(watch.reason, patience).toBe("disk-limit");
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "RUN-1 a build is stopped before it takes a file system's last inodes",
+  async () => {
+    watch.stop();
+    const small = join(root, "small");
+    await mkdir(small);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "nr_inodes=1000", "tmpfs", small]);
+    try {
+      await Promise.all([mkdir(join(small, "build")), mkdir(join(small, "cache"))]);
+      watch = watchDisk({
+        ...{ directory: join(small, "build"), cache: join(small, "cache"), maxBytes: 16 * MiB, minFreeBytes: 0 },
+      });
+      watch.start();
+      await sleep(100);
+      expect(watch.reason()).toBeNull();
+      for (let at = 0; at < 990; at += 1) await writeFile(join(small, `build/${at}`), "");
+      await expect.poll(watch.reason, patience).toBe("disk-full");
+    } finally {
+      watch.stop();
+      execFileSync("umount", ["-l", small]);
+    }
+  },
+);

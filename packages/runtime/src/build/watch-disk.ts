@@ -7,7 +7,10 @@ import { isOfLayer } from "./share-with-cache.ts";
 const freeEveryMs = 50;
 /** Needed in addition, because free space doesn't show the build's writes while others delete files. */
 const measureEveryMs = 15_000;
+/** Of its own directory a build may have so many, and of the cache so many are looked at. */
 const maxEntries = 500_000;
+/** Of the file system's inodes so many stay free: empty files use no space, and can fill a disk all the same. */
+const minFreeInodes = 1 / 50;
 
 export type DiskLimits = {
   /** The build's own directory, on the file system of the platform's data. */
@@ -18,6 +21,8 @@ export type DiskLimits = {
   readonly maxBytes: number;
   /** Space that must stay free on its file system: all tenants share the disk. */
   readonly minFreeBytes: number;
+  /** For tests. */
+  readonly maxEntries?: number;
 };
 
 export type DiskWatch = {
@@ -37,7 +42,8 @@ export type DiskWatch = {
  * was written since the last time for the build to have reached its limit, or after a while: looking at each file of a
  * large cache takes seconds of processor time, and most builds end before it is needed once.
  */
-export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimits): DiskWatch {
+export function watchDisk(limits: DiskLimits): DiskWatch {
+  const { directory, cache, maxBytes, minFreeBytes, maxEntries: most = maxEntries } = limits;
   const controller = new AbortController();
   const { signal } = controller;
   let base: { readonly free: number; readonly headroom: number; readonly time: number } | null = null;
@@ -46,18 +52,22 @@ export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimi
   const measure = async (free: number, sinceMs: number) => {
     measuring = true;
     try {
-      const sizes = [directoryBytes(directory, 0, signal), directoryBytes(cache, sinceMs, signal)];
-      const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-      if (bytes > maxBytes) controller.abort("disk-limit");
+      const [own, shared] = await Promise.all([
+        measureDirectory(directory, 0, most, signal),
+        measureDirectory(cache, sinceMs, maxEntries, signal),
+      ]);
+      const bytes = own.bytes + shared.bytes;
+      if (bytes > maxBytes || own.entries > most) controller.abort("disk-limit");
       base = { free, headroom: maxBytes - bytes, time: performance.now() };
     } finally {
       measuring = false;
     }
   };
   const check = async () => {
-    const { bavail, bsize } = await statfs(directory);
+    const { bavail, bsize, files, ffree } = await statfs(directory);
     const free = bavail * bsize;
-    if (free < minFreeBytes) controller.abort("disk-full");
+    // Some file systems make inodes as needed, and say that there are none.
+    if (free < minFreeBytes || ffree < files * minFreeInodes) controller.abort("disk-full");
     // By the file system's clock, as the times that it is compared with. The build has written nothing so far.
     since ??= (await stat(directory)).ctimeMs;
     base ??= { free, headroom: maxBytes, time: performance.now() };
@@ -82,17 +92,23 @@ export function watchDisk({ directory, cache, maxBytes, minFreeBytes }: DiskLimi
 }
 
 /**
- * Bytes on disk of the files below a directory; what vanishes meanwhile doesn't count, nor what layers share with a cache.
+ * The entries below a directory, and the bytes on disk of its files; what vanishes meanwhile doesn't count, nor of the
+ * bytes what layers share with a cache.
  * @param sinceMs files whose inode changed last before it don't count; unlike other times, programs can't set that one
  */
-async function directoryBytes(root: string, sinceMs: number, signal: AbortSignal): Promise<number> {
+async function measureDirectory(
+  root: string,
+  sinceMs: number,
+  most: number,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: number; readonly entries: number }> {
   let bytes = 0;
   let entries = 0;
   const waiting = [root];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const children = await readdir(path, { withFileTypes: true }).catch(() => []);
     entries += children.length;
-    if (signal.aborted || entries > maxEntries) break;
+    if (signal.aborted || entries > most) break;
     const files: string[] = [];
     for (const child of children) (child.isDirectory() ? waiting : files).push(join(path, child.name));
     const sizes = await Promise.all(
@@ -105,5 +121,5 @@ async function directoryBytes(root: string, sinceMs: number, signal: AbortSignal
     );
     for (const size of sizes) bytes += size;
   }
-  return bytes;
+  return { bytes, entries };
 }
