@@ -152,6 +152,8 @@ test("BLD-3 an organization never reuses another one's dependency layer, so it c
   const tried = await workshop.tryBuild(files, { organizationId: "org-2" });
   // Identical layers may be stored once, but each organization must have made its own.
   expect(tried.text).toContain("so they are installed");
+  // Nor does it learn that another one has these files.
+  expect(tried.text).toContain("Code: making layer");
   expect(success(tried).layers.code).toBe(own.layers.code);
 });
 

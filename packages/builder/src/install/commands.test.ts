@@ -76,6 +76,6 @@ test("BLD-3 a dependency layer's key changes with versions, build image and orga
   expect(dependencyKey(otherCode, "fastmcp==4.1.2", tools)).toBe(keys[0]);
   expect(resolutionKey(otherCode, tools, null)).toBe(resolutionKey(plan, tools, null));
   expect(resolutionKey(plan, tools, new Date(0))).not.toBe(resolutionKey(plan, tools, null));
-  expect(codeKey("a", "3.11.7")).not.toBe(codeKey("b", "3.11.7"));
-  expect(codeKey("a", "3.11.7")).not.toBe(codeKey("a", "3.12.1"));
+  const codeKeys = [codeKey("a", "3.11.7", "org-1"), codeKey("b", "3.11.7", "org-1"), codeKey("a", "3.12.1", "org-1")];
+  expect(new Set([...codeKeys, codeKey("a", "3.11.7", "org-2")]).size).toBe(4);
 });

@@ -156,6 +156,9 @@ export const resolutionKey = (plan: Plan, parts: KeyParts, asOf: Date | null): s
 export const dependencyKey = (plan: Plan, exact: string, parts: KeyParts): string =>
   digest([scopeOf(parts), plan.dependencies.kind, exact, plan.project, plan.usesTree ? plan.inputDigest : null]);
 
-/** Key of a code layer: its files, and the Python that compiled them. The same for all organizations. */
-export const codeKey = (treeDigest: string, pythonVersion: string): string =>
-  digest([format, treeDigest, pythonVersion]);
+/**
+ * Key of a code layer: its files, and the Python that compiled them. With the organization, since a build that finds a
+ * layer says so: nobody shall learn whether others have these very files.
+ */
+export const codeKey = (treeDigest: string, pythonVersion: string, organizationId: string): string =>
+  digest([format, organizationId, treeDigest, pythonVersion]);

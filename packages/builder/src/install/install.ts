@@ -65,8 +65,8 @@ const compileMs = 120_000;
 
 /** Finds the code layer or makes it, with bytecode. */
 async function codeLayer(input: InstallInput): Promise<MadeLayer> {
-  const { source, pythonVersion, layers, workspace, limits, log } = input;
-  const key = codeKey(source.digest, pythonVersion);
+  const { source, pythonVersion, organizationId, layers, workspace, limits, log } = input;
+  const key = codeKey(source.digest, pythonVersion, organizationId);
   const short = key.slice(0, 12);
   const known = await layers.find(key);
   if (known !== null) {

@@ -66,7 +66,7 @@ test.runIf(process.getuid?.() === 0)(
     watch.stop();
     const small = join(root, "small");
     await mkdir(small);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "nr_inodes=1000", "tmpfs", small]);
+    execFileSync("/usr/bin/mount", ["-t", "tmpfs", "-o", "nr_inodes=1000", "tmpfs", small]);
     try {
       await Promise.all([mkdir(join(small, "build")), mkdir(join(small, "cache"))]);
       watch = watchDisk({
@@ -79,7 +79,7 @@ test.runIf(process.getuid?.() === 0)(
       await expect.poll(watch.reason, patience).toBe("disk-full");
     } finally {
       watch.stop();
-      execFileSync("umount", ["-l", small]);
+      execFileSync("/usr/bin/umount", ["-l", small]);
     }
   },
 );
