@@ -43,11 +43,16 @@ test("OPS-4 wrong use has exit status 2 and says what is right, a refusal 1", as
     [["status", "one", "--bogus"], "Unknown option"],
     [["logs", "one", "--server", "--build"], "not both"],
     [["env", "one", "change"], "is not list, set or remove"],
+    [["env", "one", "set", "A=1", "--environment", "staging"], "must be production or preview, not staging"],
     [["deploy", ".", "--public"], "Name the server"],
   ] as const) {
     const { status, stdout, stderr } = await towpath(...args);
     expect([args, status, stdout, stderr]).toEqual([args, 2, "", expect.stringContaining(text)]);
   }
+  // Before anything is set.
+  expect(await towpath("env", "one", "set", "A=1", "b-c=2")).toMatchObject({
+    ...{ status: 1, stderr: expect.stringContaining("b-c: Key name must start with") },
+  });
   expect(await towpath("list")).toMatchObject({ status: 1, stderr: expect.stringContaining("towpath login URL") });
 });
 

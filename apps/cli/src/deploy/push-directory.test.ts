@@ -52,6 +52,8 @@ test("OPS-4 someone else's push is not overwritten silently", async () => {
   try {
     await run("git", ["init", "--quiet", "--bare", "--initial-branch=main", bare]);
     await mkdir(mine);
+    await writeFile(`${mine}/.DS_Store`, "");
+    await expect(pushDirectory(mine, remote)).rejects.toThrow("There is nothing to deploy");
     await writeFile(`${mine}/server.py`, "x = 1\n");
     await writeFile(`${mine}/old.py`, "");
     const first = await pushDirectory(mine, remote);

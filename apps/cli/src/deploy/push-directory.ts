@@ -90,6 +90,12 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       await git("update-ref", "HEAD", "FETCH_HEAD");
     }
     await git("add", "--all", ".");
+    const files = (await git("ls-files", "-z")).split("\0").filter((path) => path !== "");
+    if (files.length === 0) {
+      throw new CommandError(
+        `There is nothing to deploy in ${directory}: it has no files, or .gitignore lists them all.`,
+      );
+    }
     const changed = !exists || (await git("status", "--porcelain", "--untracked-files=no")) !== "";
     if (changed) {
       if (exists && !remote.overwrite) await requireOwnHead(git);
@@ -103,7 +109,6 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       );
       await git("push", "--quiet", url, `HEAD:refs/heads/${remote.branch}`);
     }
-    const files = (await git("ls-files", "-z")).split("\0").filter((path) => path !== "");
     return { commitSha: await git("rev-parse", "HEAD"), changed, files };
   } catch (error) {
     if (error instanceof CommandError) throw error;

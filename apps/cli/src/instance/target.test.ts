@@ -1,5 +1,21 @@
-import { expect, test } from "vitest";
-import { originOf } from "./target.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { originOf, targetOf } from "./target.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+test("OPS-4 CI that lacks one of its two variables is told which", async () => {
+  for (const name of ["TOWPATH_DATA_DIR", "XDG_CONFIG_HOME"]) vi.stubEnv(name, "/nonexistent");
+  const asked = async (url: string, key: string) => {
+    vi.stubEnv("TOWPATH_URL", url);
+    vi.stubEnv("TOWPATH_API_KEY", key);
+    return targetOf(undefined).catch((error: Error) => error.message.split("\n").at(-1));
+  };
+  const [url, key] = ["https://towpath.example.com", "tp_x"];
+  expect(await asked(url, key)).toEqual({ url, token: key, isLocal: false });
+  expect(await asked(url, "")).toMatch(/towpath login URL, or both variables. TOWPATH_URL is set, but TOWPATH_API_KEY/);
+  expect(await asked("", key)).toMatch(/TOWPATH_API_KEY is set, but TOWPATH_URL isn't\.$/);
+  expect(await asked("", "")).toBe("For an instance elsewhere: towpath login URL");
+});
 
 test("OPS-4 a key goes over TLS or stays on this machine: other addresses are refused, with what to do", () => {
   for (const [address, origin] of [
@@ -22,6 +38,9 @@ test("OPS-4 a key goes over TLS or stays on this machine: other addresses are re
     "http://[::2]:3000",
   ]) {
     expect(() => originOf(address), address).toThrow(/has no TLS.*Use https:\/\/.*ssh -N -L/);
+  }
+  for (const address of ["ftp://towpath.example.com", "ht!tp://x", "https://", ""]) {
+    expect(() => originOf(address), address).toThrow("is not the address of an instance");
   }
   expect(() => originOf("https://ada:secret@example.com")).toThrow("must not contain a name or password");
 });

@@ -47,7 +47,14 @@ export async function targetOf(dataDirectory: string | undefined): Promise<Targe
     return { ...connect(resolveDataDirectory(dataDirectory)), isLocal: true };
   } catch (error) {
     if (dataDirectory !== undefined || !(error instanceof CommandError)) throw error;
-    throw new CommandError(`${error.message}\nFor an instance elsewhere: towpath login URL`);
+    const { TOWPATH_URL: url, TOWPATH_API_KEY: key } = process.env;
+    // As in CI without its secret.
+    const half = key
+      ? "TOWPATH_API_KEY is set, but TOWPATH_URL isn't."
+      : "TOWPATH_URL is set, but TOWPATH_API_KEY isn't.";
+    throw new CommandError(
+      `${error.message}\nFor an instance elsewhere: towpath login URL${url || key ? `, or both variables. ${half}` : ""}`,
+    );
   }
 }
 
@@ -55,7 +62,8 @@ export async function targetOf(dataDirectory: string | undefined): Promise<Targe
 export function originOf(address: string): string {
   const withScheme = /^https?:\/\//.test(address) ? address : `https://${address}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : null;
-  if (url === null) throw new CommandError(`${address} is not the address of an instance.`);
+  if (url === null || (withScheme !== address && address.includes("://")))
+    throw new CommandError(`${address} is not the address of an instance.`);
   if (url.username !== "") throw new CommandError("The address must not contain a name or password.");
   // 127.example.com is a name, which may lead anywhere.
   const isLoopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
-import { CommandError, dim, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
+import { CommandError, dim, note, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 
 /** What the text form needs of a request-log row; `--json` prints all that the API gives. */
 const rowSchema = z.looseObject({
@@ -57,9 +57,14 @@ export async function logs(args: string[]): Promise<number> {
     ...(values.errors ? { isError: "true" } : {}),
     ...(text === "" ? {} : { query: text }),
   });
-  const read = async () => (await api.call("GET", `${projectPath(name)}/logs?${query}`, pageSchema)).data;
-  if (!follow) for (const row of await read()) output(row, () => print(asText(row)));
-  else await followRows(api, name, read);
+  const path = `${projectPath(name)}/logs?${query}`;
+  const read = async () => (await api.call("GET", path, pageSchema, { retry: follow })).data;
+  if (follow) await followRows(api, name, read);
+  else {
+    const rows = await read();
+    for (const row of rows) output(row, () => print(asText(row)));
+    if (rows.length === 0) note("No requests in the last 24 hours that fit.");
+  }
   return 0;
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { lineText } from "../deploy/follow-build.ts";
 import type { Api } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
-import { CommandError, dim, output, plain, print, red } from "../terminal/terminal.ts";
+import { CommandError, dim, note, output, plain, print, red } from "../terminal/terminal.ts";
 
 const serverLineSchema = z.looseObject({ id: z.number(), time: z.string(), stream: z.string(), line: z.string() });
 type ServerLine = z.infer<typeof serverLineSchema>;
@@ -20,6 +20,7 @@ export async function serverLog(api: Api, name: string, { follow }: { readonly f
   if (deploymentId === null) throw new CommandError(`Nothing of ${name} is live. See towpath status ${name}.`);
   if (!follow) {
     for (const entry of data) printServerLine(entry);
+    if (data.length === 0) note(`What is live of ${name} has printed nothing.`);
     return 0;
   }
   for await (const event of api.events(`/api/deployments/${deploymentId}/log`)) {

@@ -1,3 +1,4 @@
+import { secretEnvironments, secretKeyNameSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
@@ -26,6 +27,8 @@ export async function env(args: string[]): Promise<number> {
   if (!["list", "set", "remove"].includes(action)) throw new UsageError(`${action} is not list, set or remove.`);
   if (action !== "list" && words.length === 0)
     throw new UsageError(`Name what to ${action}: towpath env NAME ${action} KEY`);
+  const wrong = values.environment?.find((each) => !secretEnvironments.some((known) => known === each));
+  if (wrong !== undefined) throw new UsageError(`--environment must be production or preview, not ${wrong}.`);
   const assigned = action === "set" ? await assignments(words) : [];
   const api = await connectApi(values);
   if (action === "set") {
@@ -51,12 +54,15 @@ async function assignments(words: readonly string[]): Promise<readonly Assignmen
     throw new UsageError(`Pass the value of ${alone[0]} on stdin, or ${alone[0]}=VALUE.`);
   // A line break at the end is the file's, not the value's.
   const given = alone.length === 1 ? (await readInput()).replace(/\r?\n$/, "") : "";
-  return words.map((word) => {
-    const at = word.indexOf("=");
-    return at < 0
-      ? { keyName: word, secretValue: given }
-      : { keyName: word.slice(0, at), secretValue: word.slice(at + 1) };
-  });
+  return words.map((word) => assignment(word, () => given));
+}
+
+/** @throws CommandError for a name that no variable can have, before any is set */
+function assignment(word: string, valueFor: (keyName: string) => string): Assignment {
+  const [keyName = ""] = word.split("=", 1);
+  const problem = secretKeyNameSchema.safeParse(keyName).error?.issues[0]?.message;
+  if (problem !== undefined) throw new CommandError(`${keyName || word}: ${problem}`);
+  return { keyName, secretValue: word === keyName ? valueFor(keyName) : word.slice(keyName.length + 1) };
 }
 
 /** Creates or changes each. Those that are changed keep what isn't given in `settings`. */
@@ -78,14 +84,13 @@ export async function setVariables(
 
 /** Of `deploy --env`: KEY=VALUE, or KEY for one of this environment. @throws CommandError for one that isn't there */
 export function environmentAssignments(words: readonly string[]): readonly Assignment[] {
-  return words.map((word) => {
-    const at = word.indexOf("=");
-    if (at >= 0) return { keyName: word.slice(0, at), secretValue: word.slice(at + 1) };
-    const secretValue = process.env[word];
-    if (secretValue === undefined)
-      throw new CommandError(`--env ${word}: there is no such variable in the environment.`);
-    return { keyName: word, secretValue };
-  });
+  return words.map((word) =>
+    assignment(word, (keyName) => {
+      const found = process.env[keyName];
+      if (found !== undefined) return found;
+      throw new CommandError(`--env ${keyName}: there is no such variable in the environment.`);
+    }),
+  );
 }
 
 function printVariables(variables: readonly Variable[], action: string): void {

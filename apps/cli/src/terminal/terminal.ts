@@ -49,6 +49,11 @@ export function output(value: unknown, asText: () => void): void {
   else asText();
 }
 
+/** Tells people why there is no output; on stderr, since it is none. */
+export function note(text: string): void {
+  printError(dim(text));
+}
+
 export function printError(line: string): void {
   process.stderr.write(`${safe(line)}\n`);
 }

@@ -119,7 +119,7 @@ export async function organizationSlug(ctx: Context, slug: string | null | undef
 export async function projectOf(ctx: Context, name: string): Promise<ProjectDetailView> {
   const found = await findProjectOfInstance({ ctx, input: { name } });
   // The CLI calls projects servers.
-  if (!found) throw notFound("server");
+  if (!found) throw notFound(`server as ${name.slice(0, 64)}`);
   return found;
 }
 
