@@ -213,9 +213,9 @@ export const commands = {
   },
   rollback: {
     arguments: "NAME",
-    text: "Makes the version before, or the one of a commit, live again. Nothing is built.",
+    text: "Makes the version before, or the one of a commit or of a package's version, live again. Nothing is built.",
     options: {
-      to: value("COMMIT", "the version; its first four characters or more"),
+      to: value("VERSION", "the commit, or its first four characters or more; of a package, its version"),
       branch: value("BRANCH", "of a preview, not of production"),
       ...common,
     },

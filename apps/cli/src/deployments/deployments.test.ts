@@ -3,10 +3,10 @@ import { chosenPull } from "./approve.ts";
 import { type Deployed, deploymentOf } from "./deployments.ts";
 import { versionBefore } from "./rollback.ts";
 
-const deployed = (commitSha: string, isLive = false): Deployed => ({
+const deployed = (commitSha: string, isLive = false, packageVersion: string | null = null): Deployed => ({
   id: commitSha,
   commitSha: commitSha.padEnd(40, "0"),
-  commitMessage: null,
+  ...{ packageVersion, commitMessage: null },
   createdAt: "2026-01-01T00:00:00.000Z",
   branch: { name: "main" },
   project: { orgSlug: "local", name: "weather", defaultBranch: "main" },
@@ -22,6 +22,9 @@ test("PRJ-14 a commit is named by its first digits; one that isn't there, or isn
   expect(() => deploymentOf("1234", among)).toThrow(/No deployment has commit 1234. There are: abcd100/);
   expect(() => deploymentOf("1234", [])).toThrow(/There are: none/);
   expect(() => deploymentOf("main", among)).toThrow(/is not a commit id/);
+  const versions = [deployed("ffff3", true, "2.0"), deployed("abcd1", false, "1.9")];
+  expect(deploymentOf("1.9", versions).id).toBe("abcd1");
+  expect(() => deploymentOf("abcd", versions)).toThrow(/No deployment has version abcd. There are: 2.0, 1.9/);
 });
 
 test("PRJ-14 without a commit, a rollback takes the version before the one that is live", () => {

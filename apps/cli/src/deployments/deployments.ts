@@ -1,3 +1,4 @@
+import { versionText } from "@towpath/core/build/contract";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
@@ -6,6 +7,7 @@ import { CommandError } from "../terminal/terminal.ts";
 const deployedSchema = z.object({
   id: z.string(),
   commitSha: z.string(),
+  packageVersion: z.string().nullable(),
   commitMessage: z.string().nullable(),
   createdAt: z.string(),
   branch: z.object({ name: z.string() }),
@@ -25,11 +27,16 @@ export async function listDeployments(api: Api, name: string, branch?: string): 
 }
 
 /**
- * The deployment of a commit, given by the first digits of its id, at least four; the newest one if it was deployed again.
+ * The deployment of a package's version, or of a commit, given by the first digits of its id, at least four; the newest
+ * one if it was deployed again.
  *
  * @throws CommandError when no deployment fits, or those of several commits do
  */
 export function deploymentOf(commit: string, among: readonly Deployed[]): Deployed {
+  const ofVersion = among.find(({ packageVersion }) => packageVersion === commit);
+  if (ofVersion) return ofVersion;
+  const isPackage = among.some(({ packageVersion }) => packageVersion !== null);
+  if (isPackage) throw new CommandError(`No deployment has version ${commit}. There are: ${namesOf(among)}.`);
   if (!/^[0-9a-f]{4,40}$/.test(commit)) {
     throw new CommandError(`${commit} is not a commit id. Pass at least its first four characters.`);
   }
@@ -47,11 +54,13 @@ export function deploymentOf(commit: string, among: readonly Deployed[]): Deploy
 const maxNamed = 5;
 
 const namesOf = (deployed: readonly Deployed[]): string => {
-  const distinct = [...new Set(deployed.map(({ commitSha }) => commitSha.slice(0, 7)))];
+  const distinct = [...new Set(deployed.map(versionText))];
   const more = distinct.length > maxNamed ? ` and ${distinct.length - maxNamed} more` : "";
   return distinct.length === 0 ? "none" : distinct.slice(0, maxNamed).join(", ") + more;
 };
 
 /** A commit as one line names it. */
-export const commitText = ({ commitSha, commitMessage }: Deployed): string =>
-  [commitSha.slice(0, 7), commitMessage?.split("\n", 1)[0]?.replaceAll(/\p{Cc}+/gu, " ")].filter(Boolean).join(" ");
+export const commitText = ({ packageVersion, commitSha, commitMessage }: Deployed): string =>
+  [packageVersion === null && commitSha.slice(0, 7), commitMessage?.split("\n", 1)[0]?.replaceAll(/\p{Cc}+/gu, " ")]
+    .filter(Boolean)
+    .join(" ");

@@ -1,10 +1,12 @@
+import { versionText } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { bold, CommandError, dim, output, print, red } from "../terminal/terminal.ts";
 import { ago, localTime } from "../terminal/time.ts";
 
-const buildSchema = z.looseObject({ id: z.string(), status: z.string(), commitSha: z.string(), createdAt: z.string() });
+const versionSchema = z.looseObject({ commitSha: z.string(), packageVersion: z.string().nullable() });
+const buildSchema = versionSchema.extend({ id: z.string(), status: z.string(), createdAt: z.string() });
 const itemSchema = z.looseObject({
   name: z.string(),
   url: z.string(),
@@ -31,16 +33,15 @@ export async function list(args: string[]): Promise<number> {
   return 0;
 }
 
-const whenText = (time: string, commitSha: string) =>
-  `${ago(time)} ${dim(`(${localTime(time)}, commit ${commitSha.slice(0, 7)})`)}`;
+const whenText = (time: string, of: z.infer<typeof versionSchema>) =>
+  `${ago(time)} ${dim(`(${localTime(time)}, ${of.packageVersion === null ? "commit" : "version"} ${versionText(of)})`)}`;
 const statusText = (status: string) => (status === "failed" ? red(status) : status);
 
 const statusSchema = z.looseObject({
-  live: z
-    .looseObject({
+  live: versionSchema
+    .extend({
       url: z.string(),
       since: z.string(),
-      commitSha: z.string(),
       tools: z.number().nullable(),
       deploymentId: z.string(),
     })
@@ -67,11 +68,11 @@ export async function status(args: string[]): Promise<number> {
     print(bold(name));
     const lines = {
       address: live?.url ?? dim("nothing is live"),
-      "live since": live ? whenText(live.since, live.commitSha) : dim("–"),
+      "live since": live ? whenText(live.since, live) : dim("–"),
       tools: live?.tools?.toString() ?? dim("not known"),
       server: instance?.state ?? dim("not started"),
       "newest build": latestBuild
-        ? `${statusText(latestBuild.status)} ${whenText(latestBuild.createdAt, latestBuild.commitSha)}`
+        ? `${statusText(latestBuild.status)} ${whenText(latestBuild.createdAt, latestBuild)}`
         : dim("none"),
       ...(latestBuild?.problem && { problem: latestBuild.problem }),
     };

@@ -22,6 +22,7 @@ const projectSchema = z.looseObject({
   keepsData: z.boolean(),
   data: z.object({ usedBytes: z.number(), capacityBytes: z.number() }).nullish(),
   ownSignIn: z.boolean().nullable(),
+  package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
 });
 
 /** `towpath settings NAME`: prints a server's settings, after changing those that are passed. */
@@ -66,15 +67,21 @@ function dataText({ keepsData, data }: z.infer<typeof projectSchema>): string {
 
 function printSettings(project: z.infer<typeof projectSchema>): void {
   print(bold(project.name));
+  const { package: source } = project;
   const lines = {
     address: project.url,
     "can be called by": `${callers[project.authMode]} ${dim(`(${project.authMode})`)}`,
-    entrypoint: project.entrypoint || dim("found in each commit"),
+    ...(source && {
+      package: `${source.name} ${dim(source.follows ? "newer versions go live" : "stays at its version")}`,
+    }),
+    entrypoint: project.entrypoint || dim(`found in each ${source ? "version" : "commit"}`),
     arguments: argumentsText(project.arguments) || dim("none"),
-    requirements: project.requirements ?? dim("found in the repository"),
-    "pull requests": project.failOnBreakingChanges ? "a check fails that breaks calls" : "checks list what changes",
-    "root directory": project.rootDirectory ?? dim("the repository's"),
-    "watch paths": project.watchPaths.map(plain).join(", ") || dim("none: every push builds"),
+    ...(source === null && {
+      requirements: project.requirements ?? dim("found in the repository"),
+      "pull requests": project.failOnBreakingChanges ? "a check fails that breaks calls" : "checks list what changes",
+      "root directory": project.rootDirectory ?? dim("the repository's"),
+      "watch paths": project.watchPaths.map(plain).join(", ") || dim("none: every push builds"),
+    }),
     "lasting data": dataText(project),
   };
   for (const [label, value] of Object.entries(lines)) print(`  ${label.padEnd(18)}${value}`);

@@ -37,7 +37,6 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);
   try {
     const { waitedMs } = await startServer(input, made.deploymentId);
-    log("rollout", "step", `It answers, after ${Math.round(waitedMs)} ms.`);
     log("rollout", "result", `Answers after ${Math.round(waitedMs)} ms`);
   } catch (error) {
     if (error instanceof RunnerError) return { ok: false, diagnosis: notStarted(error) };

@@ -202,5 +202,9 @@ export function signInWarning(ownSignIn: boolean | null, authMode: AuthMode): Bu
   }
 }
 
+/** What people call the code of a build: the version of a package, else the beginning of the commit's id. */
+export const versionText = (of: { readonly packageVersion: string | null; readonly commitSha: string }): string =>
+  of.packageVersion ?? of.commitSha.slice(0, 7);
+
 /** What the inspected server offers; null before the inspection, and when the server didn't disclose its lists. */
 export type BuildManifest = Manifest | null;

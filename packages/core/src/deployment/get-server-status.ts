@@ -31,6 +31,8 @@ export type ServerStatusView = {
     readonly deploymentId: string;
     readonly buildId: string;
     readonly commitSha: string;
+    /** Of a package; null for a commit, in the newest build and the deployments too. */
+    readonly packageVersion: string | null;
     readonly commitMessage: string | null;
     readonly commitAuthor: string | null;
     readonly trigger: BuildTrigger;
@@ -44,6 +46,7 @@ export type ServerStatusView = {
     readonly id: string;
     readonly status: BuildStatus;
     readonly commitSha: string;
+    readonly packageVersion: string | null;
     readonly commitMessage: string | null;
     readonly createdAt: string;
     /** What went wrong, in one line; null unless it failed. */
@@ -56,6 +59,7 @@ export type ServerStatusView = {
     readonly id: string;
     readonly buildId: string;
     readonly commitSha: string;
+    readonly packageVersion: string | null;
     readonly branch: string;
     readonly createdAt: string;
   }[];
@@ -103,6 +107,7 @@ export async function getServerStatus(call: {
           deploymentId: live.deploymentId,
           buildId: live.buildId,
           commitSha: live.commitSha,
+          packageVersion: live.packageVersion,
           commitMessage: live.commitMessage,
           commitAuthor: live.commitAuthor,
           trigger: buildTriggerSchema.catch("push").parse(live.trigger),
@@ -116,6 +121,7 @@ export async function getServerStatus(call: {
           id: latest.id,
           status: buildStatusSchema.parse(latest.status),
           commitSha: latest.commitSha,
+          packageVersion: latest.packageVersion,
           commitMessage: latest.commitMessage,
           createdAt: latest.createdAt.toISOString(),
           problem: latest.status === "failed" ? (readDiagnosis(latest.diagnosis)?.title ?? "The build failed") : null,

@@ -1,5 +1,5 @@
 import { branch, build, deployment } from "@towpath/db/schema";
-import { and, desc, eq, like, type SQL } from "drizzle-orm";
+import { and, desc, eq, isNull, like, or, type SQL } from "drizzle-orm";
 import { authorizeProject } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -10,6 +10,8 @@ export type DeployedCommit = {
   readonly id: string;
   readonly buildId: string;
   readonly commitSha: string;
+  /** Of a package; null for a commit. */
+  readonly packageVersion: string | null;
   readonly commitMessage: string | null;
   readonly branch: string;
   readonly createdAt: string;
@@ -33,7 +35,8 @@ export async function listRecentDeployments(call: {
 }
 
 /**
- * The deployments that someone means by a deployment's id, or by a commit or its beginning: newest first, at most 200.
+ * The deployments that someone means by a deployment's id, a package's version, or a commit or its beginning: newest
+ * first, at most 200.
  *
  * @throws TowpathError `invalid_input` when the project has none
  */
@@ -44,15 +47,16 @@ export async function findDeployments(call: {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "project.read", input);
   const text = input.text.trim().toLowerCase();
-  const meant = isId(text)
-    ? eq(deployment.id, text)
-    : /^[0-9a-f]{4,40}$/.test(text)
-      ? like(build.commitSha, `${text}%`)
-      : null;
+  const meant = or(
+    isId(text) ? eq(deployment.id, text) : undefined,
+    // A package's commit is ours, and nobody knows it.
+    /^[0-9a-f]{4,40}$/.test(text) ? and(like(build.commitSha, `${text}%`), isNull(build.packageVersion)) : undefined,
+    eq(build.packageVersion, text),
+  );
   const ofProject = eq(deployment.projectId, project.id);
-  const rows = meant ? await selectCommits(ctx, and(ofProject, meant)).limit(maxFound) : [];
+  const rows = await selectCommits(ctx, and(ofProject, meant)).limit(maxFound);
   if (rows.length > 0) return rows.map(({ id }) => id);
-  const message = `This server has no deployment “${input.text}”. Use a commit, or at least its first four characters.`;
+  const message = `This server has no deployment “${input.text}”. Use a commit or its first four characters or more, or the version of a package.`;
   throw new TowpathError("invalid_input", message, { fields: { deployment: message } });
 }
 
@@ -75,6 +79,7 @@ const selectCommits = ({ db }: Context, where: SQL | undefined) =>
       id: deployment.id,
       buildId: deployment.buildId,
       commitSha: build.commitSha,
+      packageVersion: build.packageVersion,
       commitMessage: build.commitMessage,
       branch: branch.name,
       createdAt: deployment.createdAt,

@@ -27,6 +27,7 @@ export async function findLive(db: Queryable, branchId: string) {
       slug: deployment.slug,
       buildId: build.id,
       commitSha: build.commitSha,
+      packageVersion: build.packageVersion,
       commitMessage: build.commitMessage,
       commitAuthor: build.commitAuthor,
       trigger: build.trigger,
@@ -47,6 +48,7 @@ export async function findLatestBuild(db: Queryable, branchId: string) {
       id: build.id,
       status: build.status,
       commitSha: build.commitSha,
+      packageVersion: build.packageVersion,
       commitMessage: build.commitMessage,
       diagnosis: build.diagnosis,
       createdAt: build.createdAt,
@@ -98,6 +100,7 @@ export function deploymentsSince(
       id: deployment.id,
       buildId: deployment.buildId,
       commitSha: build.commitSha,
+      packageVersion: build.packageVersion,
       branch: branch.name,
       createdAt: deployment.createdAt,
     })

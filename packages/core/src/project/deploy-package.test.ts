@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { desc, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildNewVersions, redeployBuild, startBuild } from "../build/index.ts";
+import { findDeployments, getServerStatus } from "../deployment/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { readPackage } from "../package/index.ts";
 import type { PackageIndex, Release } from "../ports/index.ts";
@@ -12,6 +13,7 @@ import {
   refusalCode,
   type SeededOrganization,
   seedOrganization,
+  succeedBuild,
   testContext,
 } from "../testing/index.ts";
 import { deployPackage, getProject, updateProject } from "./index.ts";
@@ -94,6 +96,18 @@ test("BLD-17 another version by choice; a redeploy builds the same one again, al
   expect(same).toMatchObject({ created: false, build: { id: again.id } });
   const newest = await startBuild({ ctx: as(team.owner), input: key });
   expect(newest).toMatchObject({ created: true, build: { packageVersion: "2.0" } });
+  await succeedBuild(database.db, newest.build.id);
+  const ctx = as(team.owner);
+  const status = await getServerStatus({ ctx, input: key });
+  expect(status).toMatchObject({
+    live: { packageVersion: "2.0" },
+    latestBuild: { packageVersion: "2.0" },
+    deployments: [{ packageVersion: "2.0" }],
+  });
+  // Its versions are what people look for, not the digests in place of commits.
+  expect(await findDeployments({ ctx, input: { ...key, text: "2.0" } })).toEqual([status.live?.deploymentId]);
+  const digest = newest.build.commitSha.slice(0, 7);
+  expect(await refusalCode(findDeployments({ ctx, input: { ...key, text: digest } }))).toBe("invalid_input");
 });
 
 test("BLD-17 what the index doesn't have is refused beside its field, with the newest versions to choose from", async () => {

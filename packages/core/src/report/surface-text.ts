@@ -1,4 +1,5 @@
 import type { SurfaceChange } from "@towpath/mcp/manifest";
+import { versionText } from "../build/build-contract.schema.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import { code, counted } from "./markdown.ts";
 
@@ -25,7 +26,7 @@ export function surfaceMarkdown(surface: SurfaceChangesView): string {
   const { changes } = surface;
   const shown = changes.toSorted((one, two) => Number(two.breaking) - Number(one.breaking)).slice(0, maxChanges);
   const more = changes.length - shown.length;
-  const compared = `Compared with ${code(surface.against.commitSha.slice(0, 7))}, which ${surface.against.is === "live" ? "is live" : "it replaced"}`;
+  const compared = `Compared with ${code(versionText(surface.against))}, which ${surface.against.is === "live" ? "is live" : "it replaced"}`;
   const list = [...shown.map(line), ...(more > 0 ? [`- and ${counted(more, "more change")}`] : [])];
   return [
     changes.length === 0 ? `${compared}, nothing changes for callers.` : `${compared}:`,

@@ -8,7 +8,13 @@ import { notFound } from "../errors/index.ts";
 
 export type SurfaceChangesView = {
   /** With which build it is compared: `live` serves callers now, `before` did until this one replaced it. */
-  readonly against: { readonly buildId: string; readonly commitSha: string; readonly is: "live" | "before" };
+  readonly against: {
+    readonly buildId: string;
+    readonly commitSha: string;
+    /** Of a package; null for a commit. */
+    readonly packageVersion: string | null;
+    readonly is: "live" | "before";
+  };
   readonly changes: readonly SurfaceChange[];
   /** About how many tokens the list of tools has. */
   readonly toolListTokens: { readonly before: number; readonly after: number };
@@ -51,7 +57,7 @@ export async function surfaceChangesOf(
   if (!other || other.id === of.build.id || before === null || after === null) return null;
   const is = isLive && other.branchId === of.build.branchId ? "before" : "live";
   return {
-    against: { buildId: other.id, commitSha: other.commitSha, is },
+    against: { buildId: other.id, commitSha: other.commitSha, packageVersion: other.packageVersion, is },
     changes: compareManifests(before, after),
     toolListTokens: { before: toolListTokens(before), after: toolListTokens(after) },
   };

@@ -1,5 +1,6 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
+import { versionText } from "@towpath/core/build/contract";
 import { SearchX } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
@@ -40,7 +41,7 @@ export function BuildHeader({
                 </Link>
               ),
             },
-            { key: "build", content: <code>{build.packageVersion ?? build.commitSha.slice(0, 7)}</code> },
+            { key: "build", content: <code>{versionText(build)}</code> },
           ]}
         />
       }

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildSummary } from "@towpath/core/build";
+import { versionText } from "@towpath/core/build/contract";
 import { ArrowUpToLine, Ellipsis, FileText, RotateCw, ScrollText, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
@@ -92,7 +93,7 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
     <>
       <Menu
         trigger={
-          <IconButton label={`Actions for build ${build.commitSha.slice(0, 7)}`} size="sm">
+          <IconButton label={`Actions for build ${versionText(build)}`} size="sm">
             <Ellipsis aria-hidden />
           </IconButton>
         }

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
+import { versionText } from "@towpath/core/build/contract";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
@@ -52,7 +53,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             </h2>
             <p className="text-sm text-ink/85">
               {deployment?.isLive
-                ? `Calls to this URL reach ${build.packageVersion === null ? `commit ${build.commitSha.slice(0, 7)}` : `version ${build.packageVersion}`}.`
+                ? `Calls to this URL reach ${build.packageVersion === null ? "commit" : "version"} ${versionText(build)}.`
                 : "Another version is live at this URL."}
               {build.pythonVersion && ` Python ${build.pythonVersion}.`}
             </p>

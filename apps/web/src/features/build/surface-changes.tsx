@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { versionText } from "@towpath/core/build/contract";
 import type { SurfaceChangesView } from "@towpath/core/surface";
 import { TriangleAlert } from "lucide-react";
 import { classNames } from "~/ui/class-names.ts";
@@ -41,7 +42,7 @@ export function SurfaceChanges({
           params={{ ...project, buildId: data.against.buildId }}
           className="inline-flex min-h-6 items-center underline decoration-line-strong underline-offset-3 hover:text-ink"
         >
-          <code>{data.against.commitSha.slice(0, 7)}</code>
+          <code>{versionText(data.against)}</code>
         </Link>
         , {data.against.is === "live" ? "which is live" : "which it replaced"}
         {changes.length === 0 && "."}

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { BuildSummary } from "@towpath/core/build";
+import { versionText } from "@towpath/core/build/contract";
 import { type ReactNode, useState } from "react";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -19,7 +20,7 @@ import { makeLive, promote } from "./deployment.functions.ts";
 export type GoLive = "make-live" | "promote";
 
 /** What the dialog needs of a version's build. */
-export type Version = Pick<BuildSummary, "id" | "commitSha" | "commitMessage"> & {
+export type Version = Pick<BuildSummary, "id" | "commitSha" | "packageVersion" | "commitMessage"> & {
   readonly branch: { readonly name: string };
   readonly deployment: { readonly id: string } | null;
 };
@@ -157,7 +158,7 @@ function useGoLive(project: ProjectKey, version: Version, onDone: () => void) {
     onSuccess: async (buildId) => {
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       onDone();
-      if (buildId === undefined) toast.success(`${version.commitSha.slice(0, 7)} is live`);
+      if (buildId === undefined) toast.success(`${versionText(version)} is live`);
       else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId } });
     },
   });

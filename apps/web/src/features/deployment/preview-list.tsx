@@ -66,7 +66,8 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
 function PromoteButton({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
   const mayBuild = useMay("build.start");
   if (!mayBuild || !branch.liveBuild || forkOf(branch.name) !== null) return null;
-  const version = { ...branch.liveBuild, branch, deployment: branch.deployment };
+  // Packages have no previews.
+  const version = { ...branch.liveBuild, packageVersion: null, branch, deployment: branch.deployment };
   return <OneWayButton project={project} way="promote" version={version} size="sm" />;
 }
 

@@ -2,6 +2,7 @@ import type { ServerStatusView } from "@towpath/core/deployment";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { TimeBars } from "~/ui/time-bars.tsx";
+import { deploymentMark } from "../deployment/deployment-mark.ts";
 import type { Overview } from "./overview.functions.ts";
 
 const bars = [
@@ -18,10 +19,7 @@ export function CallsChart({
   overview: Overview | undefined;
   status: Pick<ServerStatusView, "deployments">;
 }) {
-  const marks = status.deployments.map(({ createdAt, commitSha, branch }) => ({
-    time: createdAt,
-    label: `Deployed ${commitSha.slice(0, 7)} of ${branch}`,
-  }));
+  const marks = status.deployments.map(deploymentMark);
   return (
     <Card>
       <CardHeader title="Calls by hour" description="Of tools, resources and prompts, in the last 24 hours." />

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { versionText } from "@towpath/core/build/contract";
 import type { PrincipalView } from "@towpath/core/organization";
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { SearchX } from "lucide-react";
@@ -180,7 +181,7 @@ function DeploymentLink({
       params={{ ...projectKey, buildId: deployment.buildId }}
       className="min-w-0 wrap-anywhere text-accent-text underline underline-offset-2"
     >
-      <code className="text-xs">{deployment.commitSha.slice(0, 7)}</code>{" "}
+      <code className="text-xs">{versionText(deployment)}</code>{" "}
       {deployment.commitMessage?.split("\n")[0] ?? `of ${deployment.branch}`}
     </Link>
   );

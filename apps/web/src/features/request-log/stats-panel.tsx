@@ -4,6 +4,7 @@ import { Card } from "~/ui/card.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { formatDuration } from "~/ui/time.tsx";
+import { deploymentMark } from "../deployment/deployment-mark.ts";
 import { RequestChart } from "./request-chart.tsx";
 
 function share(errors: number, total: number): string {
@@ -21,7 +22,7 @@ export function StatsPanel({
   onShowLimited,
 }: {
   stats: RequestLogStats | undefined;
-  deployments: readonly Pick<DeployedCommit, "createdAt" | "commitSha" | "branch">[];
+  deployments: readonly DeployedCommit[];
   onPeriod: (from: number, to: number) => void;
   /** Shows the calls that the gateway refused before they reached the server. */
   onShowRefused: () => void;
@@ -57,7 +58,7 @@ export function StatsPanel({
       </dl>
       <div className="min-w-0 flex-1 basis-72">
         {stats ? (
-          <RequestChart stats={stats} marks={deployments.map(markOf)} onPeriod={onPeriod} />
+          <RequestChart stats={stats} marks={deployments.map(deploymentMark)} onPeriod={onPeriod} />
         ) : (
           <Skeleton className="h-42" />
         )}
@@ -65,11 +66,6 @@ export function StatsPanel({
     </Card>
   );
 }
-
-const markOf = ({ createdAt, commitSha, branch }: Pick<DeployedCommit, "createdAt" | "commitSha" | "branch">) => ({
-  time: createdAt,
-  label: `Deployed ${commitSha.slice(0, 7)} of ${branch}`,
-});
 
 function ShowThem({ which, onClick }: { which: string; onClick: () => void }) {
   return (

@@ -27,6 +27,8 @@ const deployment = named(
   }),
 );
 
+const packageVersion = z.string().nullable().describe("of a package; null for a commit");
+
 const buildSummary = named(
   "BuildSummary",
   z.object({
@@ -34,7 +36,7 @@ const buildSummary = named(
     status: buildStatusSchema,
     trigger: buildTriggerSchema,
     commitSha: z.string(),
-    packageVersion: z.string().nullable().describe("of a package; null for a commit"),
+    packageVersion,
     commitMessage: z.string().nullable(),
     commitAuthor: z.string().nullable(),
     startedBy: z.string().nullable(),
@@ -159,6 +161,7 @@ const status = z.object({
       deploymentId: z.uuid(),
       buildId: z.uuid(),
       commitSha: z.string(),
+      packageVersion,
       commitMessage: z.string().nullable(),
       commitAuthor: z.string().nullable(),
       trigger: buildTriggerSchema,
@@ -167,7 +170,7 @@ const status = z.object({
       tools: z.number().int().nullable(),
     })
     .nullable(),
-  latestBuild: latestBuild.extend({ problem: z.string().nullable() }).nullable(),
+  latestBuild: latestBuild.extend({ packageVersion, problem: z.string().nullable() }).nullable(),
   instance: z
     .object({
       state: z.enum(["awake", "asleep", "starting", "stopped", "crashed"]),
@@ -178,7 +181,14 @@ const status = z.object({
     })
     .nullable(),
   deployments: listOf(
-    z.object({ id: z.uuid(), buildId: z.uuid(), commitSha: z.string(), branch: z.string(), createdAt: time }),
+    z.object({
+      id: z.uuid(),
+      buildId: z.uuid(),
+      commitSha: z.string(),
+      packageVersion,
+      branch: z.string(),
+      createdAt: time,
+    }),
   ),
 });
 

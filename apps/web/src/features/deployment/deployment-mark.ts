@@ -1,0 +1,10 @@
+import { versionText } from "@towpath/core/build/contract";
+import type { DeployedCommit } from "@towpath/core/deployment";
+
+/** A deployment as a chart over time marks it. */
+export const deploymentMark = (
+  deployed: Pick<DeployedCommit, "createdAt" | "commitSha" | "packageVersion" | "branch">,
+) => ({
+  time: deployed.createdAt,
+  label: `Deployed ${versionText(deployed)}${deployed.packageVersion === null ? ` of ${deployed.branch}` : ""}`,
+});
