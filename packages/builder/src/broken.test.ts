@@ -220,6 +220,15 @@ requires-dist = []
   expect(found.remedy).toContain("uv lock");
 });
 
+test("BLD-2 a repository that has nothing to do with MCP, before anything is installed, unless something that it requires may bring it", async () => {
+  const files = { "app.py": "import six\n", "requirements.txt": "six\n" };
+  const found = await failure(files, { entrypoint: "" });
+  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "install" });
+  expect(found.detail).toContain("nothing was installed");
+  const bringing = await failure({ ...files, "requirements.txt": "mcp-nothing-of-this-name\n" }, { entrypoint: "" });
+  expect(bringing.code).toBe("dependency_not_found");
+});
+
 test("BLD-2 an index that does not answer", async () => {
   const environment = {
     ...pickBuildEnvironment(process.env),

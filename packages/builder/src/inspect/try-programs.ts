@@ -1,4 +1,4 @@
-import type { Diagnosis, Program } from "@towpath/core/build/contract";
+import type { BuildPhase, Diagnosis, Program } from "@towpath/core/build/contract";
 import { argumentsText } from "@towpath/core/project/schema";
 import type { BuildLogSink } from "../contract.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
@@ -61,11 +61,24 @@ export async function tryPrograms(
 /** For files that were tried for their names only, and in which nothing is a server. */
 function noServer(tried: readonly InspectedServer[]): Diagnosis {
   const names = tried.map(({ entryFile }) => `\`${entryFile}\``).join(", ");
+  return nothingStarts(
+    "inspect",
+    `${names} ${tried.length === 1 ? "was" : "were"} tried as the likeliest by name, and start none. It may be a library, or for another use of MCP.`,
+  );
+}
+
+/** For a repository that has nothing to do with MCP, of which nothing needs to be installed to know that. */
+export const withoutMcp: Diagnosis = nothingStarts(
+  "install",
+  "No Python file mentions MCP, and no package that it requires is for it, so nothing was installed.",
+);
+
+function nothingStarts(phase: BuildPhase, why: string): Diagnosis {
   return diagnosis({
     code: "entrypoint_not_found",
-    phase: "inspect",
+    phase,
     title: "No server was found in the repository",
-    detail: `It has no fastmcp.json, console script or package with a __main__.py for one, and no file that defines one. ${names} ${tried.length === 1 ? "was" : "were"} tried as the likeliest by name, and start none. It may be a library, or for another use of MCP.`,
+    detail: `It has no fastmcp.json, console script or package with a __main__.py for one, and no file that defines one. ${why}`,
     remedy:
       "If there is a server, set the entrypoint under Settings → Build to what starts it, then build again. A library has none: deploy a server that uses it.",
   });

@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { buildImage, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
 import { BuildFailure, countOf, diagnosis, megabytes } from "../failure.ts";
+import { withoutMcp } from "../inspect/try-programs.ts";
+import type { Plan } from "../plan/plan.ts";
 import {
   copySource,
   createEnvironment,
@@ -34,6 +36,7 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   const parts = { organizationId, image: await workspace.image(pythonVersion) };
   const build = { ...input, parts, volumes: await prepareVolumes(input) };
   const exact = await exactList(build);
+  if (plan.lacksMcp) assertBringsMcp(plan, exact);
   const key = dependencyKey(plan, exact, parts);
   const short = key.slice(0, 12);
   const known = await layers.find(key);
@@ -53,6 +56,14 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   const maxBytes = Math.max(2 * limits.dependencyBytes, limits.diskBytes);
   const digest = await workspace.publish("dependencies", { name: key, maxBytes });
   return { digest, reused: false, packages, exact };
+}
+
+/** @throws BuildFailure when nothing of what a repository without MCP requires is for it, by name */
+function assertBringsMcp({ dependencies: { kind } }: Plan, exact: string): void {
+  // A lock isn't resolved. Without any list fastmcp is installed, which the repository doesn't ask for.
+  if (kind === "uv-lock") return;
+  const names = kind === "none" ? [] : (exact.match(/^[A-Za-z0-9][\w.-]*/gm) ?? []);
+  if (!names.some((name) => /mcp/i.test(name))) throw new BuildFailure(withoutMcp);
 }
 
 /** How many packages uv says it installed: lines such as ` + fastmcp==4.1.2`. */

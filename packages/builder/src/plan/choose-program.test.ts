@@ -74,6 +74,15 @@ function foundIn(files: Record<string, string>, words: readonly string[] = []) {
   return makePlan(facts, { entrypoint: "", arguments: words, requirements: null, rootDirectory: null });
 }
 
+test("BLD-2 a repository has nothing to do with MCP only where all of its Python files are known, and none mentions it", () => {
+  const library = { "app.py": "print('hello')\n", "lib/tools.py": "x = 1\n" };
+  expect(foundIn(library)).toMatchObject({ isGuess: true, lacksMcp: true });
+  for (const text of ["import my_mcp", "# Model Context Protocol", 'if method == "tools/list":', "JSON-RPC"])
+    expect(foundIn({ ...library, "lib/tools.py": text }).lacksMcp).toBe(false);
+  expect(planOf({ "server.py": "x = 1\n" }, { entrypoint: "" }).lacksMcp).toBe(false);
+  expect(planOf(library, { entrypoint: "app.py" }).lacksMcp).toBe(false);
+});
+
 test("BLD-16 servers beside the one that is found are named, unless something imports them", () => {
   const files = { "alpha.py": serverCode, "beta.py": serverCode, "util.py": "x = 1\n", "other/gamma.py": serverCode };
   expect(foundIn(files)).toMatchObject({ entryFile: "alpha.py", servers: ["alpha.py", "beta.py"] });

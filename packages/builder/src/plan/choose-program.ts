@@ -23,6 +23,7 @@ type ChosenProgram = OtherProgram & {
   readonly others: readonly OtherProgram[];
   readonly isGuess: boolean;
   readonly servers: readonly string[];
+  readonly lacksMcp: boolean;
 };
 
 /** How many more are tried: each takes a start. */
@@ -52,12 +53,12 @@ export function chooseProgram(
   if (!outside && facts.paths.has(normal)) {
     const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
     step(`Entrypoint ${normal}: set under Settings → Build; ${found}.`);
-    return { program, entryFile: normal, others: [], isGuess: false, servers: [] };
+    return { program, entryFile: normal, others: [], ...set };
   }
   const named = outside ? null : findProgram(facts.paths, entrypoint, pyproject);
   if (named === null) throw notFound(facts, file);
   step(`Entrypoint ${entrypoint}: set under Settings → Build; ${named.what}. The server that it starts is served.`);
-  return { program, entryFile: named.file, others: [], isGuess: false, servers: [] };
+  return { program, entryFile: named.file, others: [], ...set };
 }
 
 function chooseOffer(
@@ -66,7 +67,7 @@ function chooseOffer(
   pyproject: Pyproject | null,
   step: (text: string) => void,
 ): ChosenProgram {
-  const [first, ...others] = offersOf(facts);
+  const [first, ...rest] = offersOf(facts);
   const candidates = hasServer(facts.paths, textsOf(facts)) ? [] : serverDirectories(facts.paths, textsOf(facts));
   // Without a server at the top, a project that has one comes before what is merely there.
   if (first === undefined || candidates.length > 0) throw nothingFound(facts, settings, candidates);
@@ -78,14 +79,16 @@ function chooseOffer(
   if (settings.arguments.length === 0 && first.program.arguments.length > 0) {
     step(`Arguments ${argumentsText(first.program.arguments)}: found with it.`);
   }
-  const also = [...asReadmeStarts(first, facts, settings, pyproject), ...others].slice(0, maxOthers);
+  const also = [...asReadmeStarts(first, facts, settings, pyproject), ...rest].slice(0, maxOthers);
   if (also.length > 0) {
     step(
       `If it starts no server: ${also.map(({ program, why }) => `${commandOf(program)} (${why})`).join(", then ")}.`,
     );
   }
   const servers = serversBeside(facts.paths, textsOf(facts), first.file);
-  return { ...withArguments(first), others: also.map(withArguments), isGuess: first.isGuess ?? false, servers };
+  const isGuess = first.isGuess ?? false;
+  const others = also.map(withArguments);
+  return { ...withArguments(first), others, isGuess, servers, lacksMcp: isGuess && lacksMcp(facts) };
 }
 
 /** The same program with the arguments that its README gives it, where nothing else does. */
@@ -102,6 +105,15 @@ function asReadmeStarts(
   if (words.length === 0) return [];
   return [{ ...offer, program: { entrypoint, arguments: [...words] }, why: "as README.md starts it" }];
 }
+
+/** Of what the settings name. */
+const set = { isGuess: false, servers: [], lacksMcp: false } as const;
+
+const ofMcp = /mcp|model[ _-]?context[ _-]?protocol|json[ _-]?rpc|tools\/list/i;
+
+/** Whether nothing in the repository's Python files has to do with MCP, however it is spoken; false where some aren't known. */
+const lacksMcp = ({ paths, code }: SourceFacts): boolean =>
+  [...paths].filter((path) => path.endsWith(".py")).every((path) => !ofMcp.test(code.get(path) ?? "mcp"));
 
 const textsOf = ({ texts, code }: SourceFacts) => ({ get: (path: string) => texts.get(path) ?? code.get(path) });
 const offersOf = (facts: SourceFacts): readonly Offer[] => findOffers(facts.paths, textsOf(facts));

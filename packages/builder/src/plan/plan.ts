@@ -33,6 +33,8 @@ export type Plan = {
   readonly others: readonly OtherProgram[];
   /** The program was found, but nothing in it says that it is a server. */
   readonly isGuess: boolean;
+  /** Nothing in the repository's Python files has to do with MCP: only what they depend on may. */
+  readonly lacksMcp: boolean;
   /** Where it was found among several: the files of its directory that each define a server of their own. */
   readonly servers: readonly string[];
   readonly python: PythonChoice;
@@ -55,7 +57,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   const notes: PlanNote[] = [];
   const note = (entry: PlanNote) => void notes.push(entry);
   const declared = parseProjectFile(facts);
-  const { program, entryFile, others, isGuess, servers } = chooseProgram(facts, settings, declared, note);
+  const { program, entryFile, others, isGuess, servers, lacksMcp } = chooseProgram(facts, settings, declared, note);
   const files = parseProjectFiles(facts, entryFile, declared);
   const dependencies = chooseDependencies(facts, settings, files, note);
   const { pyproject, fastmcp } = files;
@@ -86,6 +88,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     entryFile,
     others,
     isGuess,
+    lacksMcp,
     servers,
     python,
     dependencies,
