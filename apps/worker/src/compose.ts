@@ -79,13 +79,20 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   };
   const policy = createAddressPolicy(config.externalNetworks);
   const github = createGitHub(config.github);
+  const packages = createPackageIndex(config.packageIndexes);
   const services: Services = {
     database,
     queue: workers.queue,
     github,
     tellGitHub: createTellGitHub(github, log),
-    builder: createBuilder(config.builder, { driver, layers, isStored: (digest) => store.has(digest) }),
-    packages: createPackageIndex(config.packageIndexes),
+    builder: createBuilder(config.builder, {
+      ...{ driver, layers, isStored: (digest) => store.has(digest) },
+      async uploadedAt(name, version, signal) {
+        const { releases } = await packages.releases(name, signal);
+        return releases.find((release) => release.version === version)?.uploadedAt ?? null;
+      },
+    }),
+    packages,
     runner,
     isolation: () => driver.selfTest(),
     allowUnsandboxed: config.isolation.allowUnsandboxed,

@@ -30,6 +30,9 @@ import {
   isBeyond,
   isFurther,
   laterAttempts,
+  mayBeMended,
+  type NewestPin,
+  newestPin,
   otherVersions,
   tryingAgain,
 } from "./second-attempt.ts";
@@ -57,6 +60,8 @@ export type BuilderParts = {
   readonly layers: Pick<LayerCache, "find">;
   /** Whether the artifact store has a layer. */
   readonly isStored: (digest: string) => Promise<boolean>;
+  /** When the package index got a version; null where it doesn't say. */
+  readonly uploadedAt: (name: string, version: string, signal: AbortSignal) => Promise<Date | null>;
 };
 
 export function createBuilder(config: BuilderConfig, parts: BuilderParts): Builder {
@@ -86,6 +91,7 @@ class Build {
   readonly #driver: RuntimeDriver;
   readonly #layers: BuilderParts["layers"];
   readonly #isStored: BuilderParts["isStored"];
+  readonly #uploadedAt: BuilderParts["uploadedAt"];
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
   readonly #deadline: AbortSignal;
   readonly #signal: AbortSignal;
@@ -106,6 +112,7 @@ class Build {
     this.#driver = parts.driver;
     this.#layers = parts.layers;
     this.#isStored = parts.isStored;
+    this.#uploadedAt = parts.uploadedAt;
     this.#deadline = AbortSignal.timeout(limits.buildMs);
     this.#signal = AbortSignal.any([request.signal, this.#deadline]);
   }
@@ -180,7 +187,9 @@ class Build {
       if (!(error instanceof BuildFailure)) throw error;
       const { title, detail } = error.diagnosis;
       let furthest = error;
-      for (const attempt of laterAttempts(error, { ...made, now: new Date() })) {
+      const { isPackage } = this.#request;
+      const pinned = mayBeMended(error) ? await this.#newestPin(made) : null;
+      for (const attempt of laterAttempts(error, { ...made, pinned, isPackage, now: new Date() })) {
         this.#isRepeating = true;
         this.#request.log("inspect", "step", [title, detail, tryingAgain(attempt)].join("\n"));
         const result = await this.#tryWith(attempt, made, error);
@@ -189,6 +198,10 @@ class Build {
       }
       throw furthest;
     }
+  }
+
+  #newestPin({ plan }: MadeLayers): Promise<NewestPin | null> {
+    return newestPin(plan.dependencies.pins, ({ name, version }) => this.#uploadedAt(name, version, this.#signal));
   }
 
   /** The failure if the server doesn't start so either; null if such versions can't be had. @throws BuildFailure that tells more */

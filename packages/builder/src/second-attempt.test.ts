@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { BuildFailure, diagnosis } from "./failure.ts";
-import { besides, changedVersions, isBeyond, laterAttempts } from "./second-attempt.ts";
+import { besides, changedVersions, isBeyond, laterAttempts, newestPin } from "./second-attempt.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { planOf } from "./testing/plan-of.ts";
 import { repository } from "./testing/tarball.ts";
@@ -101,16 +101,42 @@ test("BLD-3 other versions are tried only without a lock, those of its day for a
     "pyproject.toml": '[project]\nname = "a"\nversion = "1"\ndependencies = ["fastmcp"]\n',
     "uv.lock": 'version = 1\n[[package]]\nname = "a"\n[[package]]\nname = "fastmcp"\n',
   });
-  const old = { kind: "as-of", asOf: new Date("2025-05-02T10:00:00Z"), madeAt };
+  const old = { kind: "as-of", asOf: new Date("2025-05-02T10:00:00Z"), day: madeAt, when: "the commit was made" };
   const named = { kind: "requirement", requirement: "mcp<2" };
-  expect(laterAttempts(failure("import_failed"), { plan, madeAt, now })).toEqual([old]);
-  expect(laterAttempts(failure("import_failed", "mcp<2"), { plan, madeAt, now })).toEqual([named, old]);
-  expect(laterAttempts(failure("import_failed", "mcp<2"), { plan, madeAt: null, now })).toEqual([named]);
-  expect(laterAttempts(failure("variable_missing"), { plan, madeAt, now })).toEqual([]);
-  expect(laterAttempts(new Error("of the platform"), { plan, madeAt, now })).toEqual([]);
-  expect(laterAttempts(failure("import_failed", "mcp<2"), { plan: locked, madeAt, now })).toEqual([]);
+  const from = { plan, madeAt, pinned: null, isPackage: false, now };
+  expect(laterAttempts(failure("import_failed"), from)).toEqual([old]);
+  expect(laterAttempts(failure("import_failed"), { ...from, isPackage: true })).toMatchObject([
+    { when: "this version was published" },
+  ]);
+  expect(laterAttempts(failure("import_failed", "mcp<2"), from)).toEqual([named, old]);
+  expect(laterAttempts(failure("import_failed", "mcp<2"), { ...from, madeAt: null })).toEqual([named]);
+  expect(laterAttempts(failure("variable_missing"), from)).toEqual([]);
+  expect(laterAttempts(new Error("of the platform"), from)).toEqual([]);
+  expect(laterAttempts(failure("import_failed", "mcp<2"), { ...from, plan: locked })).toEqual([]);
   const yesterday = new Date("2026-11-22T00:00:00Z");
-  expect(laterAttempts(failure("import_failed"), { plan, madeAt: yesterday, now })).toEqual([]);
+  expect(laterAttempts(failure("import_failed"), { ...from, madeAt: yesterday })).toEqual([]);
+  // What it pins is older than its commit.
+  const pinned = { name: "mcp 1.6.0", at: madeAt };
+  expect(laterAttempts(failure("import_failed"), { ...from, madeAt: yesterday, pinned })).toEqual([
+    { ...old, when: "mcp 1.6.0 was released" },
+  ]);
+});
+
+test("BLD-3 the day of a source is that of the newest release to which it holds its framework and others", async () => {
+  const days: Record<string, string> = { mcp: "2025-03-27", httpx: "2025-01-02", idna: "2025-04-05" };
+  const uploadedAt = async ({ name }: { name: string }) => {
+    if (name === "gone") throw new Error("There is no package gone.");
+    return name in days ? new Date(days[name] ?? "") : null;
+  };
+  const pinsOf = (text: string) => planOf({ "requirements.txt": text }).dependencies.pins;
+  const pins = pinsOf("Mcp[cli] ==1.6.0 ; python_version > '3'\nhttpx==0.28.1 # why\nidna>=3\nanyio==4.*\ngone==1\n");
+  expect(pins.map(({ name, version }) => `${name} ${version}`)).toEqual(["mcp 1.6.0", "httpx 0.28.1", "gone 1"]);
+  expect(await newestPin(pins, uploadedAt)).toEqual({ name: "mcp 1.6.0", at: new Date("2025-03-27") });
+  expect(await newestPin(pinsOf("mcp==1.6.0\nidna==3.10\n"), uploadedAt)).toMatchObject({ name: "idna 3.10" });
+  expect(await newestPin(pinsOf("httpx==0.28.1\nmcp>=1\n"), uploadedAt)).toBeNull();
+  expect(await newestPin(pinsOf("mcp==99\n"), async () => null)).toBeNull();
+  const pyproject = '[project]\nname = "a"\nversion = "1"\ndependencies = ["fastmcp==2.3.0"]\n';
+  expect(planOf({ "pyproject.toml": pyproject }).dependencies.pins).toEqual([{ name: "fastmcp", version: "2.3.0" }]);
 });
 
 test("BLD-3 what is wrong besides is told where the release that the failure names helps that far", () => {
@@ -119,7 +145,7 @@ test("BLD-3 what is wrong besides is told where the release that the failure nam
       requirement,
     });
   const named = { kind: "requirement", requirement: "mcp<2" } as const;
-  const old = { kind: "as-of", asOf: new Date(), madeAt: new Date() } as const;
+  const old = { kind: "as-of", asOf: new Date(), day: new Date(), when: "the commit was made" } as const;
   expect(isBeyond(named, again("lifespan_failed"))).toBe(true);
   expect(isBeyond(named, again("import_failed"))).toBe(false);
   expect(isBeyond(named, again("lifespan_failed", "fastmcp<3"))).toBe(false);

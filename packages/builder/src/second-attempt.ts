@@ -1,6 +1,7 @@
 import type { BuildWarning, DiagnosisCode } from "@towpath/core/build/contract";
 import { BuildFailure } from "./failure.ts";
 import type { Plan } from "./plan/plan.ts";
+import type { Pin } from "./plan/requirements-file.ts";
 
 // A server whose dependencies aren't pinned may have been broken by what they released since it was written. Then it is
 // tried with the release that the failure names, and with what the index had when its source was made
@@ -10,8 +11,8 @@ import type { Plan } from "./plan/plan.ts";
 export type Attempt =
   /** One more requirement, such as `mcp<2`. */
   | { readonly kind: "requirement"; readonly requirement: string }
-  /** Packages that the index got later don't count. */
-  | { readonly kind: "as-of"; readonly asOf: Date; readonly madeAt: Date };
+  /** Packages that the index got later don't count. `when`: what `day` is the day of, the end of a sentence. */
+  | { readonly kind: "as-of"; readonly asOf: Date; readonly day: Date; readonly when: string };
 
 /** What a dependency causes that lacks today what it had. */
 const brokenSince: ReadonlySet<DiagnosisCode> = new Set([
@@ -20,7 +21,7 @@ const brokenSince: ReadonlySet<DiagnosisCode> = new Set([
 ]);
 
 /** Whether other versions of dependencies may mend it. */
-const mayBeMended = (error: unknown): error is BuildFailure =>
+export const mayBeMended = (error: unknown): error is BuildFailure =>
   error instanceof BuildFailure && brokenSince.has(error.diagnosis.code);
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -28,17 +29,49 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** What to try, in order, with a server that doesn't start. Empty where nothing of this is a way out. Pure. */
 export function laterAttempts(
   error: unknown,
-  { plan, madeAt, now }: { readonly plan: Plan; readonly madeAt: Date | null; readonly now: Date },
+  { plan, madeAt, pinned, isPackage, now }: Sources & { readonly isPackage: boolean; readonly now: Date },
 ): readonly Attempt[] {
   if (!mayBeMended(error) || plan.dependencies.kind === "uv-lock") return [];
   const { requirement } = error;
-  // A day after the source was made, when all files of a release are there.
-  const asOf = madeAt === null ? null : new Date(madeAt.getTime() + dayMs);
-  const isOld = asOf !== null && now.getTime() - asOf.getTime() > dayMs;
+  const when = isPackage ? "this version was published" : "the commit was made";
   return [
     ...(requirement === null ? [] : [{ kind: "requirement", requirement } as const]),
-    ...(isOld && madeAt !== null ? [{ kind: "as-of", asOf, madeAt } as const] : []),
+    ...(asOf(madeAt, when, now) ?? asOf(pinned?.at ?? null, `${pinned?.name} was released`, now) ?? []),
   ];
+}
+
+/** `pinned`: the newest of the versions to which a source holds its framework and others (see `newestPin`). */
+type Sources = { readonly plan: Plan; readonly madeAt: Date | null; readonly pinned: NewestPin | null };
+
+function asOf(day: Date | null, when: string, now: Date): readonly [Attempt] | null {
+  if (day === null || now.getTime() - day.getTime() <= 2 * dayMs) return null;
+  // A day later all files of a release are there.
+  return [{ kind: "as-of", asOf: new Date(day.getTime() + dayMs), day, when }];
+}
+
+/** Name with version, and when the index got it. */
+export type NewestPin = { readonly name: string; readonly at: Date };
+
+const frameworks = new Set(["mcp", "fastmcp"]);
+const maxPins = 20;
+
+/**
+ * The newest release among the versions to which a source holds its framework and others: the day on which its author
+ * last chose them, however late the source was committed. Null unless it holds its framework to one.
+ * @param uploadedAt rejects, or resolves to null, where the index doesn't say
+ */
+export async function newestPin(
+  pins: readonly Pin[],
+  uploadedAt: (pin: Pin) => Promise<Date | null>,
+): Promise<NewestPin | null> {
+  if (!pins.some(({ name }) => frameworks.has(name))) return null;
+  const found = await Promise.all(
+    pins.slice(0, maxPins).map(async (pin) => {
+      const at = await uploadedAt(pin).catch(() => null);
+      return at === null ? [] : [{ name: `${pin.name} ${pin.version}`, at }];
+    }),
+  );
+  return found.flat().toSorted((a, b) => b.at.getTime() - a.at.getTime())[0] ?? null;
 }
 
 /** What a second failure tells the author: more than the first, if the server has come further. */
@@ -100,7 +133,7 @@ const dayOf = (time: Date) => time.toISOString().slice(0, 10);
 export const tryingAgain = (attempt: Attempt): string =>
   attempt.kind === "requirement"
     ? `Trying again with ${attempt.requirement}, if the requirements allow it.`
-    : `It may have been broken by newer versions of what it depends on: trying those of ${dayOf(attempt.madeAt)}.`;
+    : `It may have been broken by newer versions of what it depends on: trying those of ${dayOf(attempt.day)}.`;
 
 /** `isPackage`: nobody here can pin them. `changed`: versions that differ from today's. */
 type Found = { readonly changed: readonly string[]; readonly plan: Plan; readonly isPackage: boolean };
@@ -123,12 +156,11 @@ export function otherVersions(error: BuildFailure, attempt: Attempt, found: Foun
         : `Require \`${attempt.requirement}\` in ${file} and push: until then each build tries today's versions first, which takes longer.`,
     };
   }
-  const day = dayOf(attempt.madeAt);
-  const when = isPackage ? "this version was published" : "the commit was made";
+  const day = dayOf(attempt.day);
   return {
     code: "older_dependencies",
     title: `The server runs with dependencies of ${day}`,
-    detail: `${today} those of ${day}, when ${when}, it does${which}. Flaws that were mended since are in them.`,
+    detail: `${today} those of ${day}, when ${attempt.when}, it does${which}. Flaws that were mended since are in them.`,
     remedy: isPackage
       ? "Choose a newer version of the package when there is one, or tell its author which dependencies to pin."
       : `Make the server work with today's versions, or pin those that it needs in ${file} (or commit a uv.lock), and push.`,

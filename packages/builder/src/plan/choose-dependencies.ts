@@ -4,7 +4,15 @@ import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./f
 import type { PlanNote } from "./plan.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import { type LockFacts, type Pyproject, unlockedDependencies } from "./pyproject.ts";
-import { includedFiles, installsFromTree, normalizeName, requirementName } from "./requirements-file.ts";
+import {
+  includedFiles,
+  installsFromTree,
+  normalizeName,
+  type Pin,
+  pinsIn,
+  requirementLines,
+  requirementName,
+} from "./requirements-file.ts";
 
 /** Where the dependencies come from (BLD-3). */
 export type Dependencies = {
@@ -23,11 +31,21 @@ export type Dependencies = {
   readonly unlocked: readonly string[];
   /** Versions to resolve to where the requirements allow them, as `name==version`. */
   readonly preferred: readonly string[];
+  /** What the repository requires in one version only. */
+  readonly pins: readonly Pin[];
 };
 
 type Note = (note: PlanNote) => void;
 
-const base = { requirements: [], inputs: [], usesTree: false, addsUvicorn: true, unlocked: [], preferred: [] } as const;
+const base = {
+  requirements: [],
+  inputs: [],
+  usesTree: false,
+  addsUvicorn: true,
+  unlocked: [],
+  preferred: [],
+  pins: [],
+} as const;
 
 /** Picks the first source in the order of BLD-3 and notes the reason. @throws BuildFailure `requirements_not_found` */
 export function chooseDependencies(
@@ -153,6 +171,7 @@ function fromPyproject(
     inputs: ["pyproject.toml", ...(others === null ? [] : ["uv.lock"])],
     usesTree: pyproject.dynamicDependencies || pyproject.localSources,
     preferred: others?.versions ?? [],
+    pins: pinsIn(pyproject.dependencies ?? []),
   };
 }
 
@@ -176,7 +195,8 @@ function fromRequirements(
     }
   }
   const usesTree = [...inputs].some((path) => installsFromTree(facts.texts.get(path) ?? ""));
-  return { ...base, kind: "requirements", file, inputs: [...inputs], usesTree };
+  const pins = pinsIn([...inputs].flatMap((path) => requirementLines(facts.texts.get(path) ?? "")));
+  return { ...base, kind: "requirements", file, inputs: [...inputs], usesTree, pins };
 }
 
 /** Setuptools' own files, which uv reads by running it. */
@@ -193,7 +213,13 @@ function fromScript({ script, scriptFile }: ProjectFiles, note: Note): Dependenc
     kind: "step",
     text: `Dependencies: the script block of ${scriptFile} (PEP 723), ${script.dependencies.length} listed.`,
   });
-  return { ...base, kind: "script", file: scriptFile, requirements: script.dependencies };
+  return {
+    ...base,
+    kind: "script",
+    file: scriptFile,
+    requirements: script.dependencies,
+    pins: pinsIn(script.dependencies),
+  };
 }
 
 function fromFastmcpJson({ fastmcp }: ProjectFiles, note: Note): Dependencies | null {

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 
 /** Logical lines of a requirements file: continued lines joined, comments and empty ones dropped. */
-function requirementLines(text: string): string[] {
+export function requirementLines(text: string): string[] {
   return text
     .replace(/\\\r?\n/g, " ")
     .split(/\r?\n/)
@@ -39,6 +39,17 @@ export function installsFromTree(text: string): boolean {
 export function requirementName(requirement: string): string | null {
   const name = /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[|[<>=!~;@]|\s|$)/.exec(requirement.trim())?.[1];
   return name === undefined ? null : normalizeName(name);
+}
+
+export type Pin = { readonly name: string; readonly version: string };
+
+/** Of requirements those that allow one version only, such as `mcp[cli]==1.6.0`. */
+export function pinsIn(requirements: readonly string[]): readonly Pin[] {
+  return requirements.flatMap((requirement) => {
+    const name = requirementName(requirement);
+    const version = /^[\w.-]+\s*(?:\[[^\]]*\])?\s*={2,3}\s*(\w[\w.!+-]*)\s*(?:;|$)/.exec(requirement.trim())?.[1];
+    return name === null || version === undefined ? [] : [{ name, version }];
+  });
 }
 
 /** PEP 503. */

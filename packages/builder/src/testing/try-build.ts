@@ -77,6 +77,7 @@ export async function openWorkshop(
     driver,
     layers: artifacts.layers,
     isStored: (digest) => artifacts.store.has(digest),
+    uploadedAt: async () => null,
   });
   return {
     dataDirectory,
