@@ -122,6 +122,14 @@ RAISED = {
         "import socket; socket.create_connection(('database.invalid', 5432))",
         ("host_unreachable", "connects to `database.invalid`"),
     ),
+    "refusing": (
+        "import asyncio; asyncio.run(asyncio.open_connection('127.0.0.1', 9))",
+        ("host_unreachable", "connects to `127.0.0.1`"),
+    ),
+    "name_of_the_program": (
+        "import sys; raise ValueError(f'in package {sys.modules[\"__main__\"].__package__}')",
+        ("import_failed", "in package None"),
+    ),
     "program": (
         "import subprocess; subprocess.run(['no-such-program', '--version'])",
         ("program_missing", "runs the program `no-such-program`"),

@@ -17,12 +17,12 @@ _NO_LIBRARY = re.compile(r"(?:no library called|cannot load library|Could not fi
 _NAME_NOT_RESOLVED = re.compile(
     r"Name or service not known|Temporary failure in name resolution|nodename nor servname|No address associated|"
     r"Failed to resolve|getaddrinfo failed|Network is unreachable|Max retries exceeded|All connection attempts failed|"
-    r"Cannot connect to host|Connection refused|ConnectError|offline mode|couldn't connect to",
+    r"Cannot connect to host|Connection refused|Connect call failed|ConnectError|offline mode|couldn't connect to",
     re.IGNORECASE,
 )
 _HOST = re.compile(
     r"host='([\w.-]+)'|Failed to resolve '([\w.-]+)'|Cannot connect to host ([\w.-]+)|https?://([\w.-]+)|"
-    r"lookup ([\w.-]+\.[a-z]{2,})"
+    r"lookup ([\w.-]+\.[a-z]{2,})|Connect call failed \('([\w.:]+)'"
 )
 _DOWNLOAD = re.compile(r"(?:load|download|fetch|find)\w*\b.{0,40}\b(model|dataset|data|weights|tokenizer|corpus|resource)", re.I)
 _KEYWORD = re.compile(
@@ -57,8 +57,9 @@ def _requested_host(error: BaseException) -> str | None:
     return host if isinstance(host, str) else None
 
 
-#: Functions of the standard library that look up a host or connect to it, by the name of what holds it.
-_CONNECTING = {"getaddrinfo": "host", "create_connection": "address", "gethostbyname": "hostname", "do_open": "req"}
+#: Functions of the standard library that look up a host or connect to it, and what they have it in.
+_CONNECTING = frozenset(("getaddrinfo", "create_connection", "gethostbyname", "do_open"))
+_HOLDING = ("host", "address", "hostname", "req")
 
 
 def _looked_up_host(error: BaseException) -> str | None:
@@ -67,9 +68,9 @@ def _looked_up_host(error: BaseException) -> str | None:
     while step is not None:
         code = step.tb_frame.f_code
         if code.co_name in _CONNECTING and not code.co_filename.startswith("<"):
-            held = step.tb_frame.f_locals.get(_CONNECTING[code.co_name])
-            held = held[0] if isinstance(held, tuple) and held else getattr(held, "host", held)
-            found = held.partition(":")[0] if isinstance(held, str) and held else found
+            for held in map(step.tb_frame.f_locals.get, _HOLDING):
+                name = held[0] if isinstance(held, tuple) and held else getattr(held, "host", held)
+                found = name.partition(":")[0] if isinstance(name, str) and name else found
         step = step.tb_next
     return found
 

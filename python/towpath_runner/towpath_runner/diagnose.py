@@ -24,7 +24,7 @@ from towpath_runner.lookups import missed_variables
 from towpath_runner.output import printed
 from towpath_runner.sdk_version import sdk_version_mismatch
 from towpath_runner.status import Failure, NothingStarted
-from towpath_runner.trace import frames_of, place_of, trimmed
+from towpath_runner.trace import frames_of, is_own, place_of, trimmed
 from towpath_runner.variables import also_required, missing_variables, variables_named
 
 #: What the exception interrupted, for the message, by failure code.
@@ -204,7 +204,9 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     if not isinstance(error, SystemExit):
         return None
     file, line = place_of(error, entrypoint.root)
-    where = f"`{file}` line {line}" if file else f"`{entrypoint.shown}`"
+    # Where none of its own code does it, as when a parser of arguments is what starts, the place tells nothing.
+    is_known = any(is_own(frame.f_code.co_filename, entrypoint.root) for frame, _ in frames_of(error))
+    where = f"`{file}` line {line}" if is_known else f"`{entrypoint.shown}`"
     # Python prints any other value, and exits with status 1.
     is_status = error.code is None or isinstance(error.code, int)
     how = f"with exit status {error.code or 0}" if is_status else f"and says: {_said(str(error.code)) or 'nothing'}"

@@ -80,6 +80,8 @@ def prepare_process(script: str, words: Sequence[str]) -> None:
     os.environ.pop("PYTHONSAFEPATH", None)
     # A server that parses its command line must not see our own arguments.
     sys.argv[:] = [script, *expanded(words, os.environ)]
+    # Parsers such as click would call the program `python -m towpath_runner.…`.
+    sys.modules["__main__"].__package__ = None
     prepare_output()
     _prepare_input()
     # Last on the path: the repository's modules take precedence over this package's directory.

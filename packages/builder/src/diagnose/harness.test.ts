@@ -60,6 +60,11 @@ test.each<[string, Status, { title: string; remedy: string }]>([
     { title: "The server can't reach huggingface.co", remedy: "into the repository or a package" },
   ],
   [
+    "a service on the machine of its author",
+    failed("host_unreachable", "While it starts", { module: "127.0.0.1" }),
+    { title: "The server can't reach 127.0.0.1", remedy: "has a `localhost` of its own" },
+  ],
+  [
     "a place that stays read-only",
     failed("read_only", "The server writes to `/usr/share/x`", { module: "/usr/share/x" }),
     { title: "writes to a read-only place", remedy: "home directory" },

@@ -32,7 +32,9 @@ export const outsideCauses = {
   host_unreachable: {
     title: ({ module }) => `The server can't reach ${module ?? "a host"} while it starts`,
     remedy: ({ module }) =>
-      `Check that ${module ?? "the host"} exists, and that this platform may reach it: the operator decides that. Better, connect or download on the first call: put models and data that are needed at the start into the repository or a package.`,
+      isLoopback(module ?? "")
+        ? onLoopback
+        : `Check that ${module ?? "the host"} exists, and that this platform may reach it: the operator decides that. Better, connect or download on the first call: put models and data that are needed at the start into the repository or a package.`,
   },
   read_only: {
     title: () => "The server writes to a read-only place",
@@ -45,6 +47,10 @@ export const outsideCauses = {
       "Set under Settings → Build what you would type after its name, such as a subcommand or `--option value`, and build again.",
   },
 } satisfies Partial<Record<Failed["code"], { readonly title: Text; readonly remedy: Text }>>;
+
+const isLoopback = (host: string) => /^(?:localhost|127\.[\d.]+|::1|0\.0\.0\.0)$/i.test(host);
+const onLoopback =
+  "A server here has a `localhost` of its own, on which nothing else runs. Give it the address at which the service can be reached over the internet, by a variable under Settings → Environment variables or an argument under Settings → Build. Better, connect on the first call.";
 
 /** Programs that change the system, which a server here can't do. */
 const ofAdministrators = new Set(["sudo", "su", "doas", "apt", "apt-get", "dnf", "yum", "apk", "brew"]);

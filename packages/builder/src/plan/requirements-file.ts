@@ -47,7 +47,8 @@ export type Pin = { readonly name: string; readonly version: string };
 export function pinsIn(requirements: readonly string[]): readonly Pin[] {
   return requirements.flatMap((requirement) => {
     const name = requirementName(requirement);
-    const version = /^[\w.-]+\s*(?:\[[^\]]*\])?\s*={2,3}\s*(\w[\w.!+-]*)\s*(?:;|$)/.exec(requirement.trim())?.[1];
+    const [specifier = ""] = requirement.split(";");
+    const version = /^[\w.-]+(?:\[[^\]]*\])?={2,3}(\w[\w.!+-]*)$/.exec(specifier.replaceAll(/\s/g, ""))?.[1];
     return name === null || version === undefined ? [] : [{ name, version }];
   });
 }
