@@ -217,12 +217,15 @@ test("OPS-4 unknown fields and parameters are refused and named, and nothing is 
     ["GET", `${path}/builds?brnach=main`, undefined, 'Unknown parameter: "brnach" (did you mean "branch"?).'],
     ["GET", `${path}?limit=1`, undefined, 'Unknown parameter: "limit".'],
     ["POST", `${path}/secrets?dry=1`, { keyName: "A", secretValue: "" }, 'Unknown parameter: "dry".'],
+    ["POST", `${path}/admin-jwt`, { ttl: 5 }, 'Unknown field: "ttl".'],
+    ["DELETE", path, { force: true }, 'Unknown field: "force".'],
     ["PUT", `${path}/limits`, { caller: { perMinutes: 1 }, server: null }, '(did you mean "perMinute"?).'],
   ] as const) {
     const { status, answer } = await send(method, at, body);
     expect([at, status, answer.error.message]).toEqual([at, 400, expect.stringContaining(message)]);
   }
   expect((await send("GET", `${path}/secrets`)).answer.data).toEqual([]);
+  expect((await send("POST", `${path}/admin-jwt`, {})).status).toBe(200);
   // Who may not call learns nothing about fields.
   const refused = await fetch(`${site.url}/api/v1${path}`, { method: "PATCH", body: '{"entrypont": 1}' });
   expect(refused.status).toBe(401);

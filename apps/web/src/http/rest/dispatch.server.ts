@@ -2,7 +2,6 @@ import { authorizeProject, withAccess } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { notFound } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
-import type { z } from "zod";
 import { tokenContext } from "~/http/caller.server.ts";
 import { parseJsonObject, readBody, respond } from "~/http/request.server.ts";
 import { type Operation, organizationSlug, projectOf, requireOperator, requirePermission } from "./operation.server.ts";
@@ -11,7 +10,7 @@ import { refuseUnknown } from "./unknown-fields.ts";
 
 const prefix = "/api/v1";
 const maxBodyBytes = 64 * 1024;
-const noParameters = { type: "object", additionalProperties: false };
+const nothing = { type: "object", additionalProperties: false };
 
 /** Answers a request below `/api/v1` with the operation of its method and path (OPS-4). */
 export const dispatch = (request: Request, operations: readonly Operation[]): Promise<Response> =>
@@ -41,16 +40,18 @@ async function run(
   if (operation.permission === "operator") requireOperator(caller);
   const { ctx, project, orgSlug } = await scopeOf(operation, params, caller);
   const given = Object.fromEntries(search);
-  refuseUnknown("parameter", operation.query ? requestSchema(operation.query) : noParameters, given);
+  refuseUnknown("parameter", operation.query ? requestSchema(operation.query) : nothing, given);
   const query = operation.query && parseInput(operation.query, given);
-  const body = operation.body && (await readInput(request, operation.body, operation.maxBodyBytes ?? maxBodyBytes));
+  const body = operation.method === "GET" ? undefined : await bodyOf(operation, request);
   return operation.handle({ ctx, request, params: params as never, query, body, project: project as never, orgSlug });
 }
 
-async function readInput(request: Request, schema: z.ZodType, maxBytes: number): Promise<unknown> {
-  const sent = parseJsonObject(await readBody(request, maxBytes));
-  refuseUnknown("field", requestSchema(schema), sent);
-  return parseInput(schema, sent);
+async function bodyOf(operation: Operation, request: Request): Promise<unknown> {
+  const bytes = await readBody(request, operation.maxBodyBytes ?? maxBodyBytes);
+  if (!operation.body && bytes.length === 0) return undefined;
+  const sent = parseJsonObject(bytes);
+  refuseUnknown("field", operation.body ? requestSchema(operation.body) : nothing, sent);
+  return operation.body && parseInput(operation.body, sent);
 }
 
 async function scopeOf(operation: Operation, params: Readonly<Record<string, string>>, ctx: Context) {
