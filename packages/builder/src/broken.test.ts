@@ -44,10 +44,12 @@ async function failure(
 }
 
 test("BLD-2 an entrypoint that does not exist", async () => {
-  const found = await failure({ "main.py": server, ...requirements });
-  const fix = { kind: "entrypoint", candidates: ["main.py"] };
+  // It looks like FastMCP to whoever only reads it. The other file has no server, and its name comes first.
+  const renamed = `"""\nmcp = FastMCP("x")\n"""\n${server}`;
+  const found = await failure({ "renamed.py": renamed, "helpers.py": "x = 1\n", ...requirements });
+  const fix = { kind: "entrypoint", candidates: ["renamed.py"] };
   expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan", fix });
-  expect(found.remedy).toContain("`main.py`");
+  expect(found.remedy).toContain("`renamed.py`");
 });
 
 test("BLD-2 BLD-17 an entrypoint that a package doesn't have: nobody can push one", async () => {

@@ -141,7 +141,7 @@ type Found = { readonly changed: readonly string[]; readonly plan: Plan; readonl
 /** Of a server that runs with versions that are not today's. */
 export function otherVersions(error: BuildFailure, attempt: Attempt, found: Found): BuildWarning {
   const { changed, plan, isPackage } = found;
-  const today = `With today's versions it doesn't start (${error.diagnosis.title}), with`;
+  const today = `It doesn't start with today's versions of its dependencies (${error.diagnosis.title}).`;
   const named = changed.slice(0, maxNamed).join(", ");
   const more = changed.length > maxNamed ? `, and ${changed.length - maxNamed} more` : "";
   const which = changed.length === 0 ? "" : `: ${named}${more}`;
@@ -150,7 +150,7 @@ export function otherVersions(error: BuildFailure, attempt: Attempt, found: Foun
     return {
       code: "requirement_added",
       title: `The server needs ${attempt.requirement}, which its requirements don't say`,
-      detail: `${today} \`${attempt.requirement}\` it does${which}.`,
+      detail: `${today} With \`${attempt.requirement}\` it does${which}.`,
       remedy: isPackage
         ? `Choose a newer version of the package when there is one, or tell its author to require \`${attempt.requirement}\`.`
         : `Require \`${attempt.requirement}\` in ${file} and push: until then each build tries today's versions first, which takes longer.`,
@@ -160,7 +160,7 @@ export function otherVersions(error: BuildFailure, attempt: Attempt, found: Foun
   return {
     code: "older_dependencies",
     title: `The server runs with dependencies of ${day}`,
-    detail: `${today} those of ${day}, when ${attempt.when}, it does${which}. Flaws that were mended since are in them.`,
+    detail: `${today} With those of ${day}, when ${attempt.when}, it does${which}. They lack what was fixed since.`,
     remedy: isPackage
       ? "Choose a newer version of the package when there is one, or tell its author which dependencies to pin."
       : `Make the server work with today's versions, or pin those that it needs in ${file} (or commit a uv.lock), and push.`,

@@ -176,7 +176,7 @@ const formatDay = (time: number, format: TimeFormat) =>
 /** "0.8 ms", "412 ms", "3.2 s", "2 m 05 s". */
 export function formatDuration(milliseconds: number): string {
   if (!Number.isFinite(milliseconds) || milliseconds < 0) return "–";
-  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
+  if (milliseconds > 0 && milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 10_000) return `${(Math.floor(milliseconds / 100) / 10).toFixed(1)} s`;
   const seconds = Math.round(milliseconds / 1000);

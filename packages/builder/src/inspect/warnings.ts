@@ -47,14 +47,15 @@ export function startWarnings({ bridge, incomplete }: Started, manifest: Manifes
 /** For a server that was found beside others. Pure. */
 export function otherServers(file: string, others: readonly string[]): BuildWarning {
   const [first = ""] = others;
-  const named = others.map((path) => `\`${path}\``).join(", ");
+  const paths = others.map((path) => `\`${path}\``);
+  const named = [paths.slice(0, -1).join(", "), ...paths.slice(-1)].filter(Boolean).join(" and ");
   const isOne = others.length === 1;
   return {
     code: "other_servers",
     title: isOne
       ? "Another server of the repository isn't part of this one"
       : `${others.length} other servers of the repository aren't part of this one`,
-    detail: `\`${file}\` was found first and is served. ${named} ${isOne ? "defines a server" : "define servers"} of ${isOne ? "its" : "their"} own, which nothing imports, so the tools of ${isOne ? "that one" : "those"} are missing here.`,
+    detail: `\`${file}\` was found first and is served. ${named} ${isOne ? "defines a server" : "define servers"} of ${isOne ? "its" : "their"} own, which nothing imports, so ${isOne ? "its" : "their"} tools are missing here.`,
     remedy: `To serve ${isOne ? "it" : "them"} too, create a server from this repository for ${isOne ? "it" : "each"}, with ${isOne ? `\`${first}\`` : "its file"} as the entrypoint. If \`${file}\` is all you want, set it as the entrypoint under Settings → Build.`,
   };
 }

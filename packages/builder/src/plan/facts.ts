@@ -71,7 +71,7 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
   const context = await contextOf(source, texts);
   for (const path of ["pyproject.toml", "uv.lock", ".python-version", "fastmcp.json"]) await read(path);
   for (const path of ["setup.py", "setup.cfg"]) await readIfText(read, path);
-  const code = settings.entrypoint === "" ? await readCode(source) : new Map<string, string>();
+  const code = needsCode(settings.entrypoint, paths) ? await readCode(source) : new Map<string, string>();
   const get = (path: string) => texts.get(path) ?? code.get(path);
   const [named = ""] = settings.entrypoint.split(":");
   const entryFile = settings.entrypoint === "" ? (findOffers(paths, { get })[0]?.file ?? "") : named;
@@ -103,6 +103,12 @@ async function contextOf({ within }: PlanSource, texts: Map<string, string>): Pr
 }
 
 const foundBy: ReadonlySet<string> = new Set(["setup.cfg", "README.md"]);
+
+/** What files say is asked for where the settings name no entrypoint, and where the file that they name isn't there. */
+function needsCode(entrypoint: string, paths: ReadonlySet<string>): boolean {
+  const [file = ""] = entrypoint.split(":", 1);
+  return entrypoint === "" || (file.endsWith(".py") && !paths.has(posix.normalize(file)));
+}
 
 /** What a server is found by: Python files, setuptools' own and the README, without those that are not text or too large. */
 async function readCode({ directory, paths }: PlanSource): Promise<Map<string, string>> {

@@ -18,7 +18,7 @@ const {
 
 const joined = {
   warningCount,
-  branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
+  branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault, endedAt: branch.endedAt },
   deployment,
   isLive: isLiveColumn,
   project,

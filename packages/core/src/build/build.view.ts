@@ -48,7 +48,8 @@ export type BuildSummary = {
     readonly defaultBranch: string;
     readonly fullName: string;
   } | null;
-  readonly branch: { readonly id: string; readonly name: string };
+  /** `isEnded`: it was deleted, or its pull request closed, so it has no preview any more. */
+  readonly branch: { readonly id: string; readonly name: string; readonly isEnded: boolean };
   readonly deployment: DeploymentSummary | null;
   readonly project: {
     readonly id: string;
@@ -109,7 +110,7 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
       defaultBranch: repository.defaultBranch,
       fullName: repository.fullName,
     },
-    branch: { id: row.branch.id, name: row.branch.name },
+    branch: { id: row.branch.id, name: row.branch.name, isEnded: row.branch.endedAt !== null },
     deployment: row.deployment && deploymentSummary(ctx, row.deployment, row.isLive),
     project: {
       id: project.id,

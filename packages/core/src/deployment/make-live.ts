@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { build, deployment, route } from "@towpath/db/schema";
 import { eq, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../branch/index.ts";
+import { type BranchRow, enqueueReport, environmentOf, lockBranch, pullRequestOfForkBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
@@ -101,7 +101,9 @@ function requireServable({ deployment: { environment }, build, branch }: Chosen)
   if (branch.endedAt) {
     throw new TowpathError(
       "conflict",
-      `The branch ${branch.name} was deleted or its pull request closed. Push to it again to get a preview.`,
+      pullRequestOfForkBranch(branch.name) === null
+        ? `The branch ${branch.name} was deleted or its pull request closed. Push to it again to get a preview.`
+        : "The pull request is closed. Once it is open again, approve its commit to get a preview.",
     );
   }
   if (environment !== environmentOf(branch)) {

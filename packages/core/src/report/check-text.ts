@@ -1,7 +1,7 @@
 import { isId } from "../input/index.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import type { BranchState, Head, ReportedBuild } from "./branch-state.ts";
-import { code, cutToLines, link, shortened } from "./markdown.ts";
+import { code, cutToLines, link, maxSentence, shortened } from "./markdown.ts";
 import type { CheckReport } from "./report.port.ts";
 import { breakingCount, surfaceMarkdown, surfaceTitle } from "./surface-text.ts";
 
@@ -79,7 +79,7 @@ const codeLines = (text: string) =>
   text
     .split("\n")
     .filter((each) => each.trim() !== "")
-    .map(code)
+    .map((each) => code(each, maxSentence))
     .join("  \n");
 
 function saySuccess(

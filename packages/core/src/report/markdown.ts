@@ -1,6 +1,8 @@
 /* Texts for GitHub. Names of tools, branches and messages come from strangers' code, the rest is ours (BLD-8). */
 
 const maxLength = 120;
+/** Of a sentence of a diagnosis. */
+export const maxSentence = 2_000;
 
 /** What would end a code span or a cell of a table, as a character that looks like it. */
 const lookAlikes: Readonly<Record<string, string>> = { "`": "ˋ", "|": "｜", "\\": "＼" };
@@ -9,10 +11,10 @@ const lookAlikes: Readonly<Record<string, string>> = { "`": "ˋ", "|": "｜", "\
  * A stranger's text as a code span: no Markdown, HTML, link or mention is found in it, also in a table. Characters that
  * aren't seen, such as those that turn the direction of text, are dropped.
  */
-export function code(text: string): string {
+export function code(text: string, max = maxLength): string {
   const line = text.replace(/\s+/gu, " ").replace(/[\p{C}\u2028\u2029]/gu, "");
   const safe = line.replace(/[`|\\]/g, (character) => lookAlikes[character] ?? "").trim();
-  return `\`${shortened(safe, maxLength) || "(no name)"}\``;
+  return `\`${shortened(safe, max) || "(no name)"}\``;
 }
 
 /** Ends with … where characters were left out. Counts and cuts by code points, so that it halves none. */

@@ -10,7 +10,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { GoLiveButton } from "../deployment/go-live-dialog.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { CancelButton } from "./build-outcome.tsx";
-import { BuildStatusLabel, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
+import { BuildStatusLabel, commitTitle, isRunning, triggerLabel } from "./build-status.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 
@@ -53,7 +53,7 @@ export function BuildHeader({
           </span>
           {build.packageVersion === null ? <CommitLine commit={{ ...build, branch: build.branch.name }} /> : null}
           <span className="text-xs">
-            {triggerLabels[build.trigger]}
+            {triggerLabel(build)}
             {build.startedBy && ` by ${build.startedBy}`}
             {build.promotedFromBuildId && <PromotedFrom project={project} buildId={build.promotedFromBuildId} />}
             {build.commitAuthor && `, commit by ${build.commitAuthor}`}, <RelativeTime time={build.createdAt} />
@@ -84,7 +84,7 @@ export function BuildHeader({
           )}
           {isRunning(build.status) && <CancelButton project={project} buildId={build.id} />}
           <GoLiveButton project={project} build={build} />
-          {build.status !== "failed" && !isRunning(build.status) && (
+          {build.status === "succeeded" && !build.branch.isEnded && (
             <RedeployButton project={project} buildId={build.id} />
           )}
         </>

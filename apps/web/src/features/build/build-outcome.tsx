@@ -27,15 +27,12 @@ export function BuildOutcome({
 }) {
   const { data: detail } = useSuspenseQuery(projectQuery(project));
   const liveNote = detail.isLive ? "Your live version is unaffected." : "Nothing is live yet.";
+  const rebuild = build.branch.isEnded ? null : <RedeployButton project={project} buildId={build.id} label="Rebuild" />;
   if (build.status === "succeeded") return <SuccessPanel project={project} build={build} />;
   if (build.status === "canceled") {
     return (
-      <Callout
-        tone="info"
-        title="This build was canceled"
-        actions={<RedeployButton project={project} buildId={build.id} label="Rebuild" />}
-      >
-        A newer commit replaced it, or someone canceled it. The end of its log says which. {liveNote}
+      <Callout tone="info" title="This build was canceled" actions={rebuild}>
+        {lines.findLast(({ text }) => text.startsWith("Canceled"))?.text ?? "The end of its log says why."} {liveNote}
       </Callout>
     );
   }
@@ -48,17 +45,13 @@ export function BuildOutcome({
         actions={<Remedies project={project} build={build} diagnosis={build.diagnosis} />}
         liveNote={liveNote}
       >
-        <NextChange project={project} branch={build.branch.name} />
+        {!build.branch.isEnded && <NextChange project={project} branch={build.branch.name} />}
       </DiagnosisPanel>
     );
   }
   if (build.status === "failed") {
     return (
-      <Callout
-        tone="bad"
-        title="The build failed"
-        actions={<RedeployButton project={project} buildId={build.id} label="Rebuild" />}
-      >
+      <Callout tone="bad" title="The build failed" actions={rebuild}>
         The end of the log says why. {liveNote}
       </Callout>
     );

@@ -1,3 +1,4 @@
+import type { BuildSummary } from "@towpath/core/build";
 import type { BuildStatus, BuildTrigger } from "@towpath/core/build/contract";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 
@@ -10,7 +11,7 @@ const statusLooks: Readonly<Record<BuildStatus, { label: string; tone: Tone }>> 
   canceled: { label: "Canceled", tone: "neutral" },
 };
 
-export const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
+const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
   quickstart: "Quickstart",
   import: "First import",
   push: "Push",
@@ -19,6 +20,10 @@ export const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
   promote: "Promotion",
   package: "Package",
 };
+
+/** What a build was started by. Nobody starts the build of a push, unless it is a fork's, which has to be approved (BLD-9). */
+export const triggerLabel = ({ trigger, startedBy }: Pick<BuildSummary, "trigger" | "startedBy">): string =>
+  trigger === "push" && startedBy !== null ? "Approved" : triggerLabels[trigger];
 
 /** Whether a build of this status is still in progress. */
 export const isRunning = (status: BuildStatus): boolean => status === "queued" || status === "building";

@@ -11,7 +11,7 @@ import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
 import { type GoLive, GoLiveDialog, goLiveLabels, useWaysToGoLive } from "../deployment/go-live-dialog.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
-import { BuildStatusLabel, buildDuration, commitTitle, isRunning, triggerLabels } from "./build-status.tsx";
+import { BuildStatusLabel, buildDuration, commitTitle, isRunning, triggerLabel } from "./build-status.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { useRedeploy } from "./redeploy-button.tsx";
 
@@ -66,7 +66,7 @@ function BuildRow({ project, build, isPackage }: { project: ProjectKey; build: B
         {build.diagnosis && <p className="truncate text-xs text-bad">{build.diagnosis.title}</p>}
       </Td>
       <Td className="whitespace-nowrap text-muted max-sm:hidden">
-        {triggerLabels[build.trigger]}
+        {triggerLabel(build)}
         <span className="block max-w-40 truncate text-xs text-faint">{build.startedBy ?? build.commitAuthor}</span>
       </Td>
       <Td className="whitespace-nowrap text-muted max-sm:hidden">
@@ -121,7 +121,7 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
             {goLiveLabels[way]}
           </MenuItem>
         ))}
-        {mayBuild && (
+        {mayBuild && !build.branch.isEnded && (
           <MenuItem
             icon={<RotateCw aria-hidden />}
             onClick={() => redeploy.mutate(build.id)}

@@ -16,8 +16,14 @@ export function CommitLine({ commit }: { commit: Commit }) {
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2.5 gap-y-0.5 text-xs text-muted">
       <span className="inline-flex min-w-0 items-center gap-1">
-        <GitBranch className="size-3.5 shrink-0 text-faint" aria-hidden />
-        <span className="sr-only">Branch </span>
+        {forkOf(commit.branch) === null ? (
+          <>
+            <GitBranch className="size-3.5 shrink-0 text-faint" aria-hidden />
+            <span className="sr-only">Branch </span>
+          </>
+        ) : (
+          <GitPullRequest className="size-3.5 shrink-0 text-faint" aria-hidden />
+        )}
         <span className="max-w-48 truncate">
           <BranchLink name={commit.branch} />
         </span>

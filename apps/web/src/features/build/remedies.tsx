@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
 import type { Diagnosis } from "@towpath/core/build/contract";
-import { Settings } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { Button, buttonLook } from "~/ui/button.tsx";
+import { Button } from "~/ui/button.tsx";
 import { InlineCode } from "~/ui/code-block.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
@@ -15,7 +14,8 @@ import { useMay } from "../session/guards.ts";
 import { saveVariables, updateProject } from "../settings/settings.functions.ts";
 import { redeploy } from "./build.functions.ts";
 import { RedeployButton } from "./redeploy-button.tsx";
-import { type Section, whatHelps } from "./what-helps.ts";
+import { SettingsLink } from "./settings-link.tsx";
+import { whatHelps } from "./what-helps.ts";
 
 type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
 
@@ -29,6 +29,8 @@ export function Remedies({ project, build, diagnosis }: Failed) {
   const mayBuild = useMay("build.start");
   const mayUpdate = useMay("project.update");
   const mayStore = useMay("secret.manage");
+  // Nothing goes live any more where its branch has ended.
+  if (build.branch.isEnded) return null;
   if ((fix?.kind === "entrypoint" || fix?.kind === "root-directory") && mayBuild && mayUpdate) {
     return (
       <>
@@ -165,21 +167,5 @@ function MissingVariables({
         <SettingsLink project={project} section="variables" />
       </div>
     </form>
-  );
-}
-
-function SettingsLink({
-  project,
-  section,
-  variant = "secondary",
-}: {
-  project: ProjectKey;
-  section: Section;
-  variant?: "primary" | "secondary";
-}) {
-  return (
-    <Link to="/$orgSlug/$projectName/settings" params={project} hash={section} className={buttonLook({ variant })}>
-      <Settings aria-hidden /> Open settings
-    </Link>
   );
 }

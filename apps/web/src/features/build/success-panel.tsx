@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import { versionText } from "@towpath/core/build/contract";
+import { type BuildWarning, versionText } from "@towpath/core/build/contract";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
@@ -13,7 +13,9 @@ import { AuthModeButton } from "./auth-mode-button.tsx";
 import { BuildWarnings } from "./build-problems.tsx";
 import { buildDuration, withWarnings } from "./build-status.tsx";
 import { NextChange } from "./next-change.tsx";
+import { SettingsLink } from "./settings-link.tsx";
 import { SurfaceChanges } from "./surface-changes.tsx";
+import { whatHelps } from "./what-helps.ts";
 
 const shownNames = 12;
 
@@ -54,12 +56,14 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             <p className="text-sm text-ink/85">
               {deployment?.isLive
                 ? `Calls to this URL reach ${build.packageVersion === null ? "commit" : "version"} ${versionText(build)}.`
-                : "Another version is live at this URL."}
+                : build.branch.isEnded
+                  ? "This preview has ended: its branch was deleted or its pull request closed."
+                  : "Another version is live at this URL."}
               {build.pythonVersion && ` Python ${build.pythonVersion}.`}
             </p>
           </div>
         </div>
-        {deployment && (
+        {deployment && !build.branch.isEnded && (
           <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">
             <ServerUrl url={deployment.url} className="bg-surface" />
             <ConnectButton projectKey={project} {...(!isDefault && { branchId: build.branch.id })} />
@@ -80,7 +84,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
       <div className="p-4 pb-0 empty:hidden">
         <BuildWarnings
           warnings={warnings}
-          actionOf={(warning) => <AuthModeButton project={project} warning={warning} />}
+          actionOf={(warning) => <WarningAction project={project} warning={warning} />}
         />
       </div>
       <SurfaceChanges project={project} buildId={build.id} className="border-b px-4 py-3.5" />
@@ -94,6 +98,16 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
       )}
       {deployment?.isLive ? <NextChange project={project} branch={build.branch.name} /> : null}
     </section>
+  );
+}
+
+/** A button that ends a warning, or leads to where its remedy says; nothing for one that only a change of the code ends. */
+function WarningAction({ project, warning }: { project: ProjectKey; warning: BuildWarning }) {
+  const helps = whatHelps(warning.remedy);
+  return helps === "again" || helps === "code" ? (
+    <AuthModeButton project={project} warning={warning} />
+  ) : (
+    <SettingsLink project={project} section={helps} />
   );
 }
 

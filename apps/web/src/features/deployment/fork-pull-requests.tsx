@@ -8,6 +8,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { CommitLink } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
 import { decideFork, forkPullRequestsQuery } from "./deployment.functions.ts";
 
@@ -53,7 +54,7 @@ function ForkPullRequest({ project, pull }: { project: ProjectKey; pull: ForkPul
           <Badge tone={isWaiting ? "warn" : "neutral"}>{isWaiting ? "Waits for approval" : "Declined"}</Badge>
         </p>
         <p className="text-xs break-words text-muted">
-          <code>{pull.commitSha.slice(0, 7)}</code>
+          <CommitLink sha={pull.commitSha} />
           {pull.commitMessage && ` ${pull.commitMessage.split("\n", 1)[0]}`}, from {pull.author} in{" "}
           <code>{pull.repository ?? "a deleted fork"}</code>,{" "}
           {isWaiting || pull.decidedAt === null ? (

@@ -31,7 +31,7 @@ export function useWaysToGoLive(build: BuildSummary): readonly GoLive[] {
   const { deployment } = build;
   if (!mayBuild || build.status !== "succeeded" || deployment === null) return [];
   const ways: GoLive[] = [];
-  if (!deployment.isLive) ways.push("make-live");
+  if (!deployment.isLive && !build.branch.isEnded) ways.push("make-live");
   // What a fork proposes goes into production by a merge (BLD-9).
   if (!deployment.isProd && forkOf(build.branch.name) === null) ways.push("promote");
   return ways;

@@ -113,7 +113,11 @@ function NewerBuild({
 }) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t bg-sunken px-4 py-2.5 text-sm">
-      <BuildStatusLabel status={build.status} />
+      {build.status === "succeeded" ? (
+        <span className="text-muted">The newest build isn't live:</span>
+      ) : (
+        <BuildStatusLabel status={build.status} />
+      )}
       <Link
         to="/$orgSlug/$projectName/build-logs/$buildId"
         params={{ ...project, buildId: build.id }}

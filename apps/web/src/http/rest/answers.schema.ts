@@ -52,7 +52,11 @@ const buildSummary = named(
     githubRepository: z
       .object({ id: z.number().int(), name: z.string(), defaultBranch: z.string(), fullName: z.string() })
       .nullable(),
-    branch: z.object({ id: z.uuid(), name: z.string() }),
+    branch: z.object({
+      id: z.uuid(),
+      name: z.string(),
+      isEnded: z.boolean().describe("deleted, or its pull request closed: it has no preview any more"),
+    }),
     deployment: deployment.nullable(),
     project: z.object({
       id: z.uuid(),

@@ -1,0 +1,21 @@
+import { Link } from "@tanstack/react-router";
+import { Settings } from "lucide-react";
+import { buttonLook } from "~/ui/button.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import type { Section } from "./what-helps.ts";
+
+export function SettingsLink({
+  project,
+  section,
+  variant = "secondary",
+}: {
+  project: ProjectKey;
+  section: Section;
+  variant?: "primary" | "secondary";
+}) {
+  return (
+    <Link to="/$orgSlug/$projectName/settings" params={project} hash={section} className={buttonLook({ variant })}>
+      <Settings aria-hidden /> Open settings
+    </Link>
+  );
+}
