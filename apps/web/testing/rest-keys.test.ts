@@ -1,8 +1,8 @@
 import { createApiKey } from "@towpath/core/api-key";
 import type { Actor } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
-import { seedProject, testContext } from "@towpath/core/testing";
-import { auditLog, member, rateLimit } from "@towpath/db/schema";
+import { seedLiveProject, seedProject, testContext } from "@towpath/core/testing";
+import { auditLog, deployment, member, rateLimit, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { listRestOperations } from "./list-entry-points.ts";
@@ -96,6 +96,32 @@ test("OPS-4 ERR-1 what belongs to another organization is not there for a key", 
   const elsewhere = { organization: others.organization.slug, name: "brave-teal-otter", packageName: "x" };
   expect((await call(manage.key, "POST", "/packages", elsewhere)).status).toBe(404);
   expect((await call(manage.key, "GET", `/projects?organization=${others.organization.slug}`)).status).toBe(404);
+});
+
+test("OPS-4 ERR-1 the id of another organization's thing is not there either, by itself or below an own name", async () => {
+  const live = await seedLiveProject(site.db, others.organization);
+  const { id: keyId, key } = await keyOf(others, { scope: "manage" });
+  const secret = { keyName: "THEIR_KEY", secretValue: "theirs" };
+  expect((await call(key, "POST", `/projects/${live.name}/secrets`, secret)).status).toBe(200);
+  const [found] = await site.db.select().from(deployment).where(eq(deployment.projectId, live.id));
+  const ids: Readonly<Record<string, string>> = {
+    ...{ name: server.name, slug: owner.organization.slug, buildId: found?.buildId ?? "", keyName: "THEIR_KEY" },
+    ...{ deploymentId: found?.id ?? "", userId: others.userId, keyId, number: "1" },
+  };
+  const tried = (await listRestOperations()).filter(
+    ({ path, permission }) => /\{(?!name|slug)\w+\}/.test(path) && permission !== "operator",
+  );
+  expect(tried.length).toBeGreaterThan(10);
+  for (const { method, path } of tried) {
+    const named = path.slice("/api/v1".length).replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? newId());
+    const body = /\{number\}/.test(path) ? { decision: "approve", commitSha: "0".repeat(40) } : {};
+    const { status } = await call(manage.key, method, named, method === "GET" ? undefined : body);
+    // What no key may do is refused before anything is looked for.
+    expect([method, path, path.includes("{slug}") ? status === 403 || status === 404 : status === 404]).toEqual([
+      ...[method, path, true],
+    ]);
+  }
+  expect((await site.db.select().from(route).where(eq(route.projectId, live.id))).length).toBe(1);
 });
 
 test("OPS-4 no key makes keys, invites people, changes the organization, signs tokens or acts as the operator", async () => {
