@@ -79,6 +79,43 @@ test("BLD-6 a list that fails is named with the server's error; the others are r
   expect(failedLists[0]?.error.message).toContain("the catalogue is away");
 });
 
+/** A server of the 2025 revision whose list is this text. */
+const listing =
+  (tools: string): RequestListener =>
+  (request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on("end", () => {
+      const { id, method } = JSON.parse(body || "{}");
+      const server =
+        '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}';
+      const result = method === "initialize" ? server : method === "tools/list" ? `{"tools":${tools}}` : null;
+      if (result === null) return response.writeHead(id === undefined ? 202 : 400).end();
+      response.writeHead(200, { "content-type": "application/json" });
+      return response.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
+    });
+  };
+
+test("BLD-6 a manifest can be stored and looked into by the database, whatever a server names its tools", async () => {
+  const hostile = String.raw`a\u0000b\ud800c\\u0000d\ud83d\ude00`;
+  const schema = `{"type":"object","properties":{"${hostile}":{"description":"${hostile}"}}}`;
+  const { url } = await serve(listing(`[{"name":"${hostile}","inputSchema":${schema}}]`));
+  const { manifest } = await readManifest({ url }, { timeoutMs: 10_000 });
+  const name = "a\ufffdb\ufffdc\\u0000d😀";
+  expect(manifest.tools[0]).toMatchObject({
+    ...{ tool_name: name, inputSchema: { properties: { [name]: { description: name } } } },
+  });
+});
+
+test("BLD-6 a manifest that is nested without end is the server's fault", async () => {
+  const deep = 200_000;
+  const nested = `{"type":"object","x":${"[".repeat(deep)}${"]".repeat(deep)}}`;
+  const { url } = await serve(listing(`[{"name":"deep","inputSchema":${nested}}]`));
+  expect(await codeOf(readManifest({ url }, { timeoutMs: 10_000 }))).toBe("not_mcp");
+});
+
 test("BLD-6 a manifest is bounded in items and in bytes", async () => {
   const { url } = await serve(legacy(() => legacyPagedServer(1_000)).handler);
   expect(await codeOf(readManifest({ url }, { timeoutMs: 10_000, maxItems: 100 }))).toBe("too_large");

@@ -53,12 +53,31 @@ export async function readManifest(target: McpTarget, options: ReadManifestOptio
 }
 
 function parse(manifest: Manifest): Manifest {
-  const parsed = manifestSchema.safeParse(manifest);
+  const parsed = manifestSchema.safeParse(storable(manifest));
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join(".") ?? "";
   throw new McpClientError("not_mcp", `The server's description of itself is malformed at ${where}.`, {
     cause: parsed.error,
   });
+}
+
+/**
+ * With U+FFFD for what PostgreSQL refuses to look into, in names of properties, too: NUL and lone surrogates. A list of
+ * servers counts tools there, and one server must not end it.
+ */
+function storable(manifest: Manifest): unknown {
+  let text: string;
+  try {
+    text = JSON.stringify(manifest);
+  } catch (cause) {
+    throw new McpClientError("not_mcp", "The server's description of itself is nested too deeply.", { cause });
+  }
+  // It writes no other character as an escape of these forms. A backslash is two: those are passed over.
+  const clean = text.replaceAll(
+    /(\\\\)|\\u0000|\\ud[89a-f][0-9a-f]{2}/g,
+    (_, backslash?: string) => backslash ?? "\ufffd",
+  );
+  return clean === text ? manifest : JSON.parse(clean);
 }
 
 type Lists = Pick<Manifest, "tools" | "resources" | "templates" | "prompts">;
