@@ -10,6 +10,7 @@ const causes: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: "it took too long",
   UND_ERR_HEADERS_TIMEOUT: "it took too long",
   ECONNRESET: "the connection broke off",
+  EPIPE: "the connection broke off",
   UND_ERR_SOCKET: "the connection broke off",
   ERR_SSL_WRONG_VERSION_NUMBER: "it speaks no TLS",
 };

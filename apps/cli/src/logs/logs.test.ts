@@ -1,5 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RequestLogEntry } from "@towpath/logs";
 import { shortDirectory } from "@towpath/runtime/testing";
@@ -44,8 +44,13 @@ let directory = "";
 let server: Server;
 let printed = "";
 let asked = "";
+let answer: RequestListener;
 beforeEach(async () => {
   printed = "";
+  answer = (_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ data: [row], limit: 100, offset: 0, hasMore: false }));
+  };
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
     printed += text;
     return true;
@@ -53,8 +58,7 @@ beforeEach(async () => {
   directory = await shortDirectory();
   server = createServer((request, response) => {
     asked = request.url ?? "";
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ data: [row], limit: 100, offset: 0, hasMore: false }));
+    answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -87,4 +91,28 @@ test("PRJ-5 OPS-4 `logs` takes the page's query, as words or as one", async () =
   expect(Object.fromEntries(searchParams)).toEqual({
     ...{ limit: "100", isError: "true", query: 'tool:echo client:"my client"' },
   });
+});
+
+test("PRJ-5 OPS-4 `logs --follow` outlives an instance that is away while rows are read", async () => {
+  const rows = answer;
+  let isAway = true;
+  answer = (request, response) => {
+    if (asked.endsWith("/request-log-changes")) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return void response.end("event: changed\ndata: {}\n\nevent: end\ndata: {}\n\n");
+    }
+    if (!asked.includes("/logs?")) return void response.end('{"orgSlug": "acme", "pathName": "my-server"}');
+    if (!isAway) return rows(request, response);
+    isAway = false;
+    response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>");
+  };
+  expect(await logs(["my-server", "--follow", "--data-dir", directory])).toBe(0);
+  expect(printed).toMatch(/^The connection to the instance was lost.*\n✗ 2026-11-21T10:00:00/);
+});
+
+test("OPS-4 `logs` says that there is nothing, beside the output", async () => {
+  const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  answer = (_, response) => void response.end('{"data": []}');
+  expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
+  expect([printed, told.mock.calls.flat().join("")]).toEqual(["", expect.stringContaining("No requests")]);
 });
