@@ -209,3 +209,11 @@ def test_BLD_2_names_two_packages_that_do_not_work_together(start: Start) -> Non
 def test_BLD_2_a_package_without_the_module_is_installed_in_another_release(start: Start) -> None:
     status = start("import uvicorn\nimport uvicorn.no_such_module", environment="fastmcp4").failed()
     assert (status["code"], status["candidates"]) == ("dependency_mismatch", ["uvicorn"]), status
+
+
+def test_BLD_2_a_module_of_the_repository_may_be_hidden_by_an_installed_package(start: Start) -> None:
+    files = {"server.py": "import click\nimport click.tools\n", "src/click/__init__.py": "", "src/click/tools.py": ""}
+    code = "import sys, os\nsys.path.append(os.path.abspath('src'))\n"
+    status = start(files | {"server.py": code + files["server.py"]}, environment="fastmcp4").failed()
+    assert (status["code"], status["candidates"]) == ("module_missing", ["src/click/tools.py"]), status
+    assert "an installed package is also called `click`" in status["message"]

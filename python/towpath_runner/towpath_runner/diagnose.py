@@ -121,12 +121,27 @@ def _module(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
         return None
     file, line = place_of(error, entrypoint.root)
     where = f"`{file}` line {line}" if file else f"`{entrypoint.shown}`"
+    own = _own_module(error.name, entrypoint.root)
+    if own is not None:
+        top = error.name.partition(".")[0]
+        message = f"{where} imports `{error.name}`, which is `{own}`. But an installed package is also called `{top}`, and comes first."
+        return Failure("module_missing", message, module=error.name, candidates=[own])
     owner = installed_owner(error.name)
     if owner is not None:
         message = f"{where} imports `{error.name}`, which the installed {owner} doesn't have."
         return Failure("dependency_mismatch", message, module=error.name, candidates=[owner.partition(" ")[0]])
     message = f"No module named `{error.name}`: {where} imports it, but it is not installed and not in the repository."
     return Failure("module_missing", message, module=error.name)
+
+
+def _own_module(name: str, root: str) -> str | None:
+    """The file of a module that the repository has, although an installed package hides it."""
+    path = name.replace(".", os.sep)
+    for directory in sys.path:
+        for file in (os.path.join(directory, f"{path}.py"), os.path.join(directory, path, "__init__.py")):
+            if is_own(file, root) and os.path.isfile(file):
+                return shown_path(file, root)
+    return None
 
 
 def _caught(error: BaseException, entrypoint: Entrypoint) -> Failure | None:

@@ -40,8 +40,8 @@ class Failure(Exception):
     file: str | None = None
     line: int | None = None
     module: str | None = None
-    #: Objects that could be served (`object_missing`), variables that are not set (`variable_missing`), or a requirement
-    #: with which the code may work (`mcp_version_mismatch`).
+    #: Objects that could be served (`object_missing`), variables that are not set (`variable_missing`), a requirement with
+    #: which the code may work (`mcp_version_mismatch`), or the file of a module that is hidden (`module_missing`).
     candidates: list[str] = field(default_factory=list)
     traceback: str | None = None
 

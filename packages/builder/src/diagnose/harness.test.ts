@@ -30,6 +30,14 @@ test.each<[string, Status, { title: string; remedy: string }]>([
     { title: "librare.so.7", remedy: "apt-file search" },
   ],
   [
+    "a module that an installed package hides",
+    failed("module_missing", "`server.py` line 1 imports `demo.tools`", {
+      module: "demo.tools",
+      candidates: ["src/demo/tools.py"],
+    }),
+    { title: "An installed package hides the repository's demo.tools", remedy: "Rename `demo` in the repository" },
+  ],
+  [
     "a program",
     failed("program_missing", "The server runs the program `ffmpeg`", { module: "ffmpeg" }),
     { title: "The program ffmpeg isn't installed", remedy: "install what contains `ffmpeg` on this host" },

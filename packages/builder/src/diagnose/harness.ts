@@ -11,7 +11,10 @@ type Failed = Extract<HarnessStatus, { state: "failed" }>;
 const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
   entrypoint_not_found: () => "The entrypoint can't be opened",
   syntax_error: (status) => `${status.file ?? "A file"} is not valid Python`,
-  module_missing: (status) => `The module ${status.module ?? "that is imported"} is not installed`,
+  module_missing: (status) =>
+    hidesOwn(status)
+      ? `An installed package hides the repository's ${status.module}`
+      : `The module ${status.module ?? "that is imported"} is not installed`,
   import_failed: (status) => `${status.file ?? "The entrypoint"} fails while it is being loaded`,
   variable_missing: (status) =>
     status.candidates.length === 1
@@ -103,7 +106,7 @@ function remedyOf(status: Failed, server: InspectedServer): string {
     case "syntax_error":
       return `Correct the code${where}, or request the Python version it is written for in \`.python-version\`.`;
     case "module_missing":
-      return moduleRemedy(status.module ?? "", server);
+      return hidesOwn(status) ? hiddenRemedy(status) : moduleRemedy(status.module ?? "", server);
     case "variable_missing":
       return variableRemedy(status.candidates);
     case "object_missing":
@@ -149,6 +152,14 @@ const dependencyFile = ({ dependencies }: InspectedServer) => {
   if (dependencies === null) return "the file that lists the dependencies";
   return dependencies.file === null ? "a new requirements.txt" : `\`${dependencies.file}\``;
 };
+
+/** The repository has the module: its file is the candidate. */
+const hidesOwn = ({ candidates }: Failed) => candidates.length > 0;
+
+function hiddenRemedy({ module, candidates }: Failed): string {
+  const top = `\`${module?.split(".")[0]}\``;
+  return `Rename ${top} in the repository (${candidates[0]}), or no longer require what also installs a package ${top}, and push.`;
+}
 
 function moduleRemedy(module: string, server: InspectedServer): string {
   const top = module.split(".")[0] ?? module;
