@@ -50,6 +50,17 @@ const unsafe = (name: string, reason: string) =>
     ),
   );
 
+const noFiles = () =>
+  new BuildFailure(
+    diagnosis({
+      code: "entrypoint_not_found",
+      phase: "fetch",
+      title: "The commit has no files",
+      detail: "There is nothing to run.",
+      remedy: "Commit a file with a Python MCP server, such as server.py, and push it.",
+    }),
+  );
+
 const unreadable = (cause: unknown) =>
   new BuildFailure(
     diagnosis({
@@ -213,7 +224,7 @@ class Extraction {
       await symlink(target, join(this.#directory, path));
     }
     const entries = [...this.#entries.values()];
-    if (entries.length === 0) throw unreadable(new Error("it is empty"));
+    if (entries.length === 0) throw this.#seen > 0 ? noFiles() : unreadable(new Error("it is empty"));
     const madeAt = this.#newestMs > 0 ? new Date(this.#newestMs) : null;
     return { directory: this.#directory, subPath: "", entries, digest: digestOf(entries), madeAt };
   }
