@@ -126,6 +126,16 @@ RAISED = {
         "import asyncio; asyncio.run(asyncio.open_connection('127.0.0.1', 9))",
         ("host_unreachable", "connects to `127.0.0.1`"),
     ),
+    "refusing_then_exit": (
+        """
+        import socket, sys
+        try:
+            socket.create_connection(("127.0.0.1", 9))
+        except OSError:
+            sys.exit(1)
+        """,
+        ("host_unreachable", "`127.0.0.1`, which can't be reached from here: ConnectionRefusedError"),
+    ),
     "name_of_the_program": (
         "import sys; raise ValueError(f'in package {sys.modules[\"__main__\"].__package__}')",
         ("import_failed", "in package None"),

@@ -36,7 +36,8 @@ _SERVER_CLASSES = ("FastMCP", "MCPServer", "Server", "MCPApp")
 
 def host_unreachable(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     texts = [str(each) for each in _chain(error)]
-    if not any(_NAME_NOT_RESOLVED.search(text) for text in texts):
+    found = next((each for each in _chain(error) if _NAME_NOT_RESOLVED.search(str(each))), None)
+    if found is None:
         return None
     hosts = [next(filter(None, match.groups())) for text in texts for match in _HOST.finditer(text)]
     host = hosts[0] if hosts else next(filter(None, map(_requested_host, _chain(error))), None)
@@ -44,7 +45,9 @@ def host_unreachable(error: BaseException, entrypoint: Entrypoint) -> Failure | 
     what = next((match for text in texts if (match := _DOWNLOAD.search(text))), None)
     purpose = f" to download a {what.group(1).lower()}" if what and what.group(1).lower() in ("model", "dataset") else ""
     where = f"`{host}`" if host else "a host"
-    message = f"While it starts, the server connects to {where}{purpose}, which can't be reached from here: {_first_line(error)}"
+    # An exit doesn't say why.
+    shown = found if isinstance(error, SystemExit) else error
+    message = f"While it starts, the server connects to {where}{purpose}, which can't be reached from here: {_first_line(shown)}"
     return Failure("host_unreachable", message, module=host)
 
 
