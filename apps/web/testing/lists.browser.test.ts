@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
 import { sampleManifest, seedLiveProject, seedProject, shaOf } from "@towpath/core/testing";
-import { branch, build, buildLog, deployment, forkPullRequest, project, route } from "@towpath/db/schema";
+import { branch, build, buildLog, deployment, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -328,33 +328,4 @@ test("PRJ-14 BLD-14 PRJ-2 a preview is promoted from the list: it says what chan
   await page.getByRole("link", { name: "preview", exact: true }).click();
   await page.waitForURL(`**/${previewBuild}`);
   await page.getByRole("region", { name: "What changes for callers" }).waitFor();
-});
-
-test("BLD-9 a pull request from a fork waits on the Deployments page with who, what and commit, until a member approves it", async () => {
-  const { db } = site;
-  const seeded = await seedProject(db, owner.organization);
-  const branchId = newId();
-  const pullRequestUrl = "http://localhost:8090/acme/echo/pull/7";
-  await db
-    .insert(branch)
-    .values({ id: branchId, projectId: seeded.id, name: "pull:7", pullRequestNumber: 7, pullRequestUrl });
-  await db.insert(forkPullRequest).values({
-    ...{ branchId, repositoryId: 8, repositoryFullName: "mallory/echo", headBranch: "better", author: "mallory" },
-    ...{ title: "Answer faster", commitSha: shaOf("fork"), commitMessage: "Skip the cache" },
-  });
-  await page.goto(`${site.url}/${owner.organization.slug}/${seeded.name}/deployments`);
-  const waiting = page.getByRole("list", { name: "Pull requests from forks" }).getByRole("listitem");
-  await waiting.getByText("Waits for approval").waitFor();
-  for (const text of ["Answer faster", "mallory/echo", "Skip the cache", shaOf("fork").slice(0, 7)]) {
-    await waiting.getByText(text).first().waitFor();
-  }
-  expect(await waiting.getByRole("link").getAttribute("href")).toBe(pullRequestUrl);
-  await untilHydrated(page);
-  await expectAccessible(page);
-  await waiting.getByRole("button", { name: /^Decline/ }).click();
-  await waiting.getByText("Declined", { exact: true }).waitFor();
-  await waiting.getByRole("button", { name: /^Approve/ }).click();
-  await see("Approved. The preview is building.");
-  await waiting.waitFor({ state: "detached" });
-  await expect.poll(() => db.$count(build, eq(build.branchId, branchId))).toBe(1);
 });

@@ -1,0 +1,241 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { openDatabase } from "@towpath/db";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { operatorPost, operatorToken } from "../instance/operator.ts";
+import { plainRequirements, plainServer } from "../instance/plain-server.ts";
+import { databaseUrlOf } from "../instance/processes.ts";
+import { towpath } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
+import { expectAccessible } from "./accessible.ts";
+import { newVisitor, openBrowser } from "./browser.ts";
+
+// A stranger's fork at the forge, and its pull request: from the first push to the end of its preview.
+
+const instance = { url: inject("url"), dataDirectory: inject("dataDirectory") };
+const [forgeUrl, serversUrl] = [inject("forgeUrl"), inject("serversUrl")];
+const server = `forked-${process.pid}`;
+const stranger = `mallory-${process.pid}`;
+const secret = "a-value-that-no-fork-may-see";
+const { pool: database } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 1 });
+/** What passes through webhook, queue and worker. */
+const soon = { timeout: 45_000 };
+let browser: Browser;
+let page: Page;
+let directory: string;
+/** owner/name of the repository. */
+let repository: string;
+/** The stranger's session at the forge. */
+let cookie = "";
+let deployments: string;
+let previewUrl: string;
+
+const git = async (...args: string[]) =>
+  (
+    await promisify(execFile)("git", ["-c", "user.name=M", "-c", "user.email=m@example.com", ...args], {
+      cwd: directory,
+    })
+  ).stdout.trim();
+
+/** A build hook that looks for secrets and for others' packages, and leaves something behind in its cache. */
+const hook = `
+import json, os, zipfile
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    cache = os.environ["UV_CACHE_DIR"]
+    found = {"environment": dict(os.environ), "left": os.path.exists(os.path.join(cache, "left-by-a-fork"))}
+    open(os.path.join(cache, "left-by-a-fork"), "w").close()
+    name = "spy-1-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w") as wheel:
+        wheel.writestr("spied.py", "found = " + repr(json.dumps(found)))
+        wheel.writestr("spy-1.dist-info/METADATA", "Metadata-Version: 2.1\\nName: spy\\nVersion: 1\\n")
+        wheel.writestr("spy-1.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("spy-1.dist-info/RECORD", "")
+    return name
+`;
+const hookProject = `[project]
+name = "spy"
+version = "1"
+
+[build-system]
+requires = []
+build-backend = "hook"
+backend-path = ["."]
+`;
+
+const source = (word: string) =>
+  plainServer({
+    word: `"${word}"`,
+    environment: 'json.dumps(dict(__import__("os").environ))',
+    spied: '__import__("spied").found',
+  });
+
+async function pushToFork(word: string): Promise<string> {
+  await writeFile(join(directory, "server.py"), source(word));
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", `Say ${word}`);
+  await git("push", "--quiet", "origin", "HEAD:main");
+  return git("rev-parse", "HEAD");
+}
+
+/** As the stranger at the forge, in a browser without scripts. */
+async function atForge(path: string, fields?: Record<string, string>) {
+  const headers = { origin: forgeUrl, cookie };
+  const form = fields && { method: "POST", body: new URLSearchParams(fields) };
+  const answer = await fetch(`${forgeUrl}${path}`, { ...form, headers, redirect: "manual" });
+  return {
+    text: await answer.text(),
+    location: answer.headers.get("location"),
+    cookies: answer.headers.getSetCookie(),
+  };
+}
+
+const onPage = async (path: string): Promise<string> => (await atForge(path)).text;
+
+async function ask(url: string, name: string): Promise<string | null> {
+  const params = { name, arguments: {} };
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+  });
+  const text = await answer.text();
+  return answer.ok ? JSON.parse(text).result.structuredContent.result : null;
+}
+
+async function waiting(): Promise<readonly Record<string, unknown>[]> {
+  const headers = { authorization: `Bearer ${await operatorToken(instance)}` };
+  const answer = await fetch(`${instance.url}/api/v1/projects/${server}/fork-pull-requests`, { headers });
+  return ((await answer.json()) as { data: Record<string, unknown>[] }).data;
+}
+
+const buildsOf = async (branch: string): Promise<readonly unknown[]> => {
+  const sql = `SELECT build.commit_sha AS commit, build.status FROM build JOIN branch ON branch.id = build.branch_id
+    JOIN project ON project.id = build.project_id WHERE project.name = $1 AND branch.name = $2 ORDER BY build.sequence`;
+  return (await database.query(sql, [server, branch])).rows;
+};
+
+const button = (commit: string) => page.getByRole("button", { name: `Approve and build ${commit.slice(0, 7)} of #1` });
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "towpath-fork-"));
+  await writeFile(join(directory, "server.py"), plainServer({ word: '"one"' }));
+  await writeFile(join(directory, "requirements.txt"), plainRequirements);
+  const data = ["--data-dir", instance.dataDirectory];
+  const deployed = await towpath("deploy", directory, "--name", server, "--public", ...data);
+  expect(deployed.stdout + deployed.stderr).toContain("Live: ");
+  expect((await towpath("env", server, "set", `API_KEY=${secret}`, ...data)).status).toBe(0);
+  const target = (await operatorPost(instance, "repositories", { name: server })).repository;
+  repository = (target as { fullName: string }).fullName;
+  browser = await openBrowser();
+  ({ page } = await newVisitor(browser));
+  await page.goto(`${instance.url}/login`);
+  await page.getByLabel("Email").fill(inject("ownerEmail"));
+  await page.getByLabel("Password").fill("correct horse battery staple");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(/\/servers/);
+  deployments = `${instance.url}/${new URL(page.url()).pathname.split("/")[1]}/${server}/deployments`;
+});
+afterAll(async () => {
+  await browser?.close();
+  await database.end();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test("BLD-9 BLD-8 a fork's pull request waits, and is approved at the commit that was looked at, not at one that was pushed meanwhile", async () => {
+  const { cookies } = await atForge("/login", { login: stranger, name: "", email: "" });
+  cookie = cookies.map((each) => each.split(";", 1)[0]).join("; ");
+  expect((await atForge(`/${repository}/forks`, {})).location).toBe(`/${stranger}/${server}`);
+  const pushUrl = /git remote add towpath (\S+)/.exec(await onPage(`/${stranger}/${server}`))?.[1] ?? "";
+  await rm(directory, { recursive: true });
+  await mkdir(directory);
+  await git("clone", "--quiet", pushUrl, ".");
+  await mkdir(join(directory, "spy"));
+  await writeFile(join(directory, "spy", "pyproject.toml"), hookProject);
+  await writeFile(join(directory, "spy", "hook.py"), hook);
+  await writeFile(join(directory, "requirements.txt"), `${plainRequirements}./spy\n`);
+  const settings = { source: { path: "server.py" }, deployment: { env: { STOLEN: "$" + "{API_KEY}" } } };
+  await writeFile(join(directory, "fastmcp.json"), JSON.stringify(settings));
+  // The fork's branch is called like that of production.
+  const first = await pushToFork("two");
+  const pull = { title: "Say two", head: `${stranger}:main`, base: "main" };
+  expect((await atForge(`/${repository}/pulls`, pull)).location).toBe(`/${repository}/pull/1`);
+
+  await expect.poll(waiting, soon).toMatchObject([{ number: 1, state: "waiting", commitSha: first, author: stranger }]);
+  await page.goto(deployments);
+  await button(first).waitFor();
+  await page.getByText(`${stranger}/${server}`).first().waitFor();
+  await expectAccessible(page);
+  // This page learns of no newer commit.
+  const isQuestion = (method: string) => method === "GET";
+  await page.route("**/_serverFn/**", (route) =>
+    isQuestion(route.request().method()) ? route.abort() : route.fallback(),
+  );
+  const second = await pushToFork("three");
+  await expect.poll(waiting, soon).toMatchObject([{ state: "waiting", commitSha: second }]);
+  await button(first).click();
+  await page.getByText("Nothing was decided.").waitFor();
+  expect(await buildsOf("pull:1")).toEqual([]);
+  const late = await towpath("approve", server, "1", first.slice(0, 7), "--data-dir", instance.dataDirectory);
+  expect([late.status, late.stderr]).toEqual([1, expect.stringContaining(`is ${second.slice(0, 7)}, not`)]);
+  await expect.poll(() => onPage(`/${repository}/pull/1`), soon).toContain("Waits for approval");
+
+  await page.unroute("**/_serverFn/**");
+  await page.goto(deployments);
+  await button(second).click();
+  const preview = page.getByRole("list", { name: "Previews" }).getByText(serversUrl);
+  await preview.waitFor({ timeout: 90_000 });
+  previewUrl = await preview.innerText();
+  expect(await ask(previewUrl, "word")).toBe("three");
+  expect(await buildsOf("pull:1")).toEqual([{ commit: second, status: "succeeded" }]);
+  expect(await ask(`${serversUrl}/${server}/mcp`, "word")).toBe("one");
+  expect(await buildsOf("main")).toHaveLength(1);
+  // The check, and the comment after it.
+  const told = new RegExp(`${previewUrl}[^]*Added tool[^]*${previewUrl}[^]*Added tool`);
+  await expect.poll(() => onPage(`/${repository}/pull/1`), soon).toMatch(told);
+  await expect.poll(() => onPage(`/${repository}`), soon).toContain("preview/pull/1");
+});
+
+test("BLD-9 neither the build's hooks nor the server of a fork see variables, and its cache is nobody else's", async () => {
+  const [environment, spied] = [await ask(previewUrl, "environment"), await ask(previewUrl, "spied")];
+  expect(environment).toContain("TOWPATH_CLOUD_ENVIRONMENT");
+  for (const text of [environment, spied]) expect(text).not.toContain(secret);
+  expect(JSON.parse(spied ?? "")).toMatchObject({ left: false });
+  const caches = join(instance.dataDirectory, "cache", "uv");
+  const left: string[] = [];
+  for (const owner of await readdir(caches)) {
+    if ((await readdir(join(caches, owner))).includes("left-by-a-fork")) left.push(owner);
+  }
+  const sql =
+    "SELECT branch.id FROM branch JOIN project ON project.id = project_id WHERE project.name = $1 AND branch.name = 'pull:1'";
+  expect(left).toEqual((await database.query(sql, [server])).rows.map(({ id }) => id));
+});
+
+test("BLD-9 BLD-7 the next push waits again while the preview stays; closing the pull request ends it", async () => {
+  const third = await pushToFork("four");
+  await expect.poll(waiting, soon).toMatchObject([{ state: "waiting", commitSha: third }]);
+  expect(await ask(previewUrl, "word")).toBe("three");
+  if (isThorough) await approveInTerminal(third);
+  await atForge(`/${repository}/pull/1`, { state: "closed" });
+  await expect.poll(() => ask(previewUrl, "word"), soon).toBeNull();
+  expect(await waiting()).toEqual([]);
+  await page.goto(deployments);
+  await page.getByRole("link", { name: "Say three" }).first().click();
+  await page.getByText("This preview has ended").waitFor();
+  expect(await page.getByRole("button", { name: /Make live|Redeploy|Promote/ }).count()).toBe(0);
+});
+
+/** What was declined on the page can be approved later. */
+async function approveInTerminal(commit: string): Promise<void> {
+  const [short, data] = [commit.slice(0, 7), ["--data-dir", instance.dataDirectory]];
+  await page.goto(deployments);
+  await page.getByRole("button", { name: `Decline ${short} of #1` }).click();
+  await page.getByText("Declined", { exact: true }).waitFor();
+  expect((await towpath("approve", server, ...data)).stdout).toContain(`#1 ${short} declined`);
+  expect((await towpath("approve", server, "1", short, ...data)).stdout).toContain(`Approved ${short} of #1`);
+  await expect.poll(() => ask(previewUrl, "word"), { timeout: 90_000 }).toBe("four");
+}
