@@ -27,7 +27,8 @@ export async function startInPlace(
   // Another worker has the build; the next write finds that out, too.
   if (made === null) return null;
   const withdraw = async () => {
-    await withdrawDeployment({ ctx, input: { buildId, attempt } });
+    // A worker that has lost the build must not stop what the other one has started, which may be live by now.
+    if (!(await withdrawDeployment({ ctx, input: { buildId, attempt } }))) return;
     // Its start may still be under way. Without its deployment the runner stops it sooner or later anyway.
     void runner.stop(made.deploymentId).catch(() => {});
   };

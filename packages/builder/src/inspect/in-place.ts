@@ -40,6 +40,8 @@ export async function inspectInPlace(input: Omit<InspectInput, "driver">): Promi
       return { inspection: { ...inspection, warnings }, withdraw };
     }
   } catch (error) {
+    // Of a build that was canceled nobody waits for the server.
+    if (input.signal.aborted) await withdraw();
     input.signal.throwIfAborted();
     if (!(error instanceof McpClientError)) throw error;
   }

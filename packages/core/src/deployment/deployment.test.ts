@@ -57,15 +57,21 @@ test("BLD-10 a deployment whose build goes on without it is gone, unless another
   const fence = await take(await start(project, "withdrawn"));
   const deployments = () => database.db.select().from(deployment).where(eq(deployment.projectId, project.id));
   await createDeployment({ ctx: worker(), input: sampleOutcome(fence) });
-  await withdrawDeployment({ ctx: worker(), input: { ...fence, attempt: fence.attempt + 1 } });
+  const withdraw = (of = fence) => withdrawDeployment({ ctx: worker(), input: of });
+  // Its server is another worker's.
+  expect(await withdraw({ ...fence, attempt: fence.attempt + 1 })).toBe(false);
   expect(await deployments()).toHaveLength(1);
-  await withdrawDeployment({ ctx: worker(), input: fence });
+  expect(await withdraw()).toBe(true);
   expect(await deployments()).toEqual([]);
   const [left] = await database.db.select().from(build).where(eq(build.id, fence.buildId));
   expect(left).toMatchObject({ status: "building", layers: null, program: null });
   expect(await finishBuild(database.db, fence)).toMatchObject({ outcome: "live" });
-  await withdrawDeployment({ ctx: worker(), input: fence });
+  expect(await withdraw()).toBe(false);
   expect(await deployments()).toHaveLength(1);
+  const canceled = await take(await start(project, "canceled"));
+  await createDeployment({ ctx: worker(), input: sampleOutcome(canceled) });
+  await database.db.update(build).set({ status: "canceled" }).where(eq(build.id, canceled.buildId));
+  expect(await withdraw(canceled)).toBe(true);
   expect(await refusalCode(withdrawDeployment({ ctx: as(team.owner), input: fence }))).toBe("forbidden");
 });
 
