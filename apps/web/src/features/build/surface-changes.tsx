@@ -31,7 +31,8 @@ export function SurfaceChanges({
 }) {
   const { data } = useQuery(surfaceChangesQuery(project, buildId, against));
   if (!data) return null;
-  const { changes } = data;
+  // As in the pull request's check and comment: what can break calls first.
+  const changes = data.changes.toSorted((one, other) => Number(other.breaking) - Number(one.breaking));
   const breaking = changes.filter((change) => change.breaking).length;
   return (
     <section aria-label="What changes for callers" className={classNames("flex flex-col gap-2 text-sm", className)}>
