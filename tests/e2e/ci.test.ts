@@ -82,7 +82,7 @@ test("OPS-4 the documented action deploys a commit, deploys the next one, and fa
   await appendFile(join(checkout, "echo.py"), "\n# The second version.\n");
   await commit("Second");
   expect(await runStep({})).toEqual({ status: 0, printed: expect.stringContaining("Live: http") });
-  await writeFile(join(checkout, "echo.py"), "import nothing_of_this_name\n");
+  await appendFile(join(checkout, "echo.py"), "\nimport nothing_of_this_name\n");
   await commit("Broken");
   const broken = await runStep({});
   expect(broken.status).not.toBe(0);

@@ -356,11 +356,13 @@ BLOCK = "\nif __name__ == '__main__':\n    main()\n"
 def test_BLD_16_programs_that_start_nothing(start: Start) -> None:
     needs = "import click\n@click.command()\n@click.argument('url')\ndef main(url):\n    pass\n"
     broken = "def main():\n    raise RuntimeError('no luck')\n"
+    usage = "import sys\ndef main():\n    print('Usage: demo DIRECTORY')\n    sys.exit(1)\n"
     unset = "import os\ndef main():\n    os.environ['API_URL']\n"
     trio = "from fastmcp import FastMCP\ndef main():\n    FastMCP('x').run_async().send(None)\n"
     several = {"demo-1.0.dist-info/entry_points.txt": SCRIPTS + OTHERS}
     for source, entrypoint, code, text in (
         (needs, "server:main", "arguments_missing", "Missing argument 'URL'"),
+        (usage, "server:main", "arguments_missing", "Usage: demo DIRECTORY"),
         (broken, "server:main", "lifespan_failed", "no luck"),
         (broken + BLOCK, "server.py", "lifespan_failed", "no luck"),
         (unset + BLOCK, "server.py", "variable_missing", "API_URL"),

@@ -330,7 +330,7 @@ ENDS = {
 def test_BLD_2_a_server_that_ends_the_process_says_how_and_where(start: Start, where: str) -> None:
     entrypoint, source, line = ENDS[where]
     for end, said in (
-        ("sys.exit(3)", "with exit status 3. It printed: hello"),
+        ("sys.exit(2)", "with exit status 2. It printed: hello"),
         ("raise SystemExit('No config.')", "and says: No config. It printed: hello"),
         ("sys.exit()", "with exit status 0. It printed: hello"),
     ):

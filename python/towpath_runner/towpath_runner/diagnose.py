@@ -219,14 +219,15 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     if not isinstance(error, SystemExit):
         return None
     file, line = place_of(error, entrypoint.root)
+    are_own = [is_own(frame.f_code.co_filename, entrypoint.root) for frame, _ in frames_of(error)]
     # Where none of its own code does it, as when a parser of arguments is what starts, the place tells nothing.
-    is_known = any(is_own(frame.f_code.co_filename, entrypoint.root) for frame, _ in frames_of(error))
-    where = f"`{file}` line {line}" if is_known else f"`{entrypoint.shown}`"
+    where = f"`{file}` line {line}" if any(are_own) else f"`{entrypoint.shown}`"
     # Python prints any other value, and exits with status 1.
     is_status = error.code is None or isinstance(error.code, int)
     how = f"with exit status {error.code or 0}" if is_status else f"and says: {_said(str(error.code)) or 'nothing'}"
     quoted = f"It printed: {_said(printed())}" if _said(printed()) else "It printed nothing." if is_status else ""
     message = f"{where} ends the process before there is a server, {how.removesuffix('.')}. {quoted}".strip()
-    # What argparse, click and typer exit with when arguments are wrong.
-    is_usage = error.code == 2 or (error.code in (0, None) and "usage:" in printed().lower())
+    # What argparse, click and typer exit with when arguments are wrong. Code that does so by itself may mean anything.
+    is_by_itself = are_own[-1:] == [True]
+    is_usage = "usage:" in printed().lower() if error.code in (0, None) or is_by_itself else error.code == 2
     return Failure("arguments_missing" if is_usage else "exited_early", message)

@@ -39,7 +39,7 @@ test("BLD-3 names from a repository never become options: they follow `--` or ar
 });
 
 test("BLD-3 a lock is installed as it is, without the project, and never changed", () => {
-  const lock = '[[package]]\nname = "mcp"\n';
+  const lock = '[[package]]\nname = "a"\n\n[[package]]\nname = "mcp"\n';
   const [sync, more] = installCommands(planOf({ "uv.lock": lock, "pyproject.toml": "[project]\nname='a'\n" }), "/py");
   expect(sync).toEqual([
     "/opt/uv/uv",
