@@ -151,7 +151,7 @@ async function showIn(page: Page, colorScheme: "light" | "dark"): Promise<void> 
   );
 }
 
-/** What axe finds, by all rules or only by these, each with the first element that it is found at. */
+/** What axe finds, by all rules or only by these, each with the first element that it is found at, and why. */
 export async function violationsOf(page: Page, rules?: readonly string[]): Promise<unknown[]> {
   // Colors of a dialog that is still opening don't count.
   await page.evaluate(() => {
@@ -167,7 +167,7 @@ export async function violationsOf(page: Page, rules?: readonly string[]): Promi
     },
     rules ? [...rules] : undefined,
   );
-  return violations.map(({ id, nodes }) => [id, nodes[0]?.target]);
+  return violations.map(({ id, nodes }) => [id, nodes[0]?.target, nodes[0]?.failureSummary]);
 }
 
 /** By how many pixels the page is wider than the screen. */
