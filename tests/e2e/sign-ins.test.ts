@@ -19,9 +19,18 @@ const server = openSignedInServer(name);
 const { url } = server;
 const require = createRequire(import.meta.url);
 
+/** A program of its own: steps of one program in one network within seconds count as one attempt, other files' too. */
+const named: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  headers.set("user-agent", `${name}/1`);
+  return fetch(input, { ...init, headers });
+};
+const transportOf = (authProvider: ReturnType<typeof memoryProvider>) =>
+  new StreamableHTTPClientTransport(url, { authProvider, fetch: named });
+
 const connect = async (authProvider: ReturnType<typeof memoryProvider>, clientName: string) => {
   const client = new Client({ name: clientName, version: "1" }, { versionNegotiation: { mode: "auto" } });
-  await client.connect(new StreamableHTTPClientTransport(url, { authProvider }));
+  await client.connect(transportOf(authProvider));
   return client;
 };
 
@@ -56,7 +65,7 @@ test("GW-5 a client that gets in: every step of it is green on the page", async 
   const authProvider = memoryProvider(server.callback.url, "Right app");
   await expect(connect(authProvider, "right")).rejects.toThrow();
   const answer = await server.allow(authProvider.kept.asked ?? "");
-  await new StreamableHTTPClientTransport(url, { authProvider }).finishAuth(answer);
+  await transportOf(authProvider).finishAuth(answer);
   await (await connect(authProvider, "right")).close();
   await expectOutcome("Right app", ["connected", null, "call"]);
   // Each worker of the gateway writes its steps a moment later: the call can be there before the challenge.
