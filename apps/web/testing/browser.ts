@@ -140,7 +140,8 @@ export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
   expect([page.url(), "dark", await violationsOf(page, themeRules)]).toEqual([page.url(), "dark", []]);
 }
 
-async function showIn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+/** Switches the theme and waits until the page has it, with all its colors. */
+export async function showIn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme);
   // Where parent and child both change slowly, the child's color follows in steps, each a transition of its own.

@@ -7,7 +7,7 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { newPage, openBrowser, overflowOf, signIn, untilHydrated, violationsOf } from "./browser.ts";
+import { newPage, openBrowser, overflowOf, showIn, signIn, untilHydrated, violationsOf } from "./browser.ts";
 import { keyboardProblems, popupProblems } from "./keyboard.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { sharedSite } from "./site.ts";
@@ -208,8 +208,7 @@ async function problemsOf(page: Page, path: string, theme: Theme): Promise<unkno
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   if (await page.evaluate(() => document.querySelector("script[type=module]") !== null)) await untilHydrated(page);
   for (const colorScheme of isThorough ? (["light", "dark"] as const) : [theme]) {
-    await page.emulateMedia({ colorScheme });
-    await page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, colorScheme);
+    await showIn(page, colorScheme);
     for (const width of widths) {
       await page.setViewportSize({ width, height: 800 });
       // Charts adapt to the new width a moment later.
