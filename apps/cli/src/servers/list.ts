@@ -5,7 +5,8 @@ import { type Api, connectApi } from "../instance/api.ts";
 import { bold, CommandError, dim, output, print, red } from "../terminal/terminal.ts";
 import { ago, localTime } from "../terminal/time.ts";
 
-const versionSchema = z.looseObject({ commitSha: z.string(), packageVersion: z.string().nullable() });
+// Earlier instances don't say.
+const versionSchema = z.looseObject({ commitSha: z.string(), packageVersion: z.string().nullable().default(null) });
 const buildSchema = versionSchema.extend({ id: z.string(), status: z.string(), createdAt: z.string() });
 const itemSchema = z.looseObject({
   name: z.string(),
