@@ -51,7 +51,7 @@ export async function findDeployments(call: {
     isId(text) ? eq(deployment.id, text) : undefined,
     // A package's commit is ours, and nobody knows it.
     /^[0-9a-f]{4,40}$/.test(text) ? and(like(build.commitSha, `${text}%`), isNull(build.packageVersion)) : undefined,
-    eq(build.packageVersion, text),
+    eq(build.packageVersion, input.text.trim()),
   );
   const ofProject = eq(deployment.projectId, project.id);
   const rows = await selectCommits(ctx, and(ofProject, meant)).limit(maxFound);

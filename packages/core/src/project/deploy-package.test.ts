@@ -2,8 +2,9 @@ import { auditLog, build, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { desc, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { versionText } from "../build/build-contract.schema.ts";
 import { buildNewVersions, redeployBuild, startBuild } from "../build/index.ts";
-import { findDeployments, getServerStatus } from "../deployment/index.ts";
+import { findDeployments, getServerStatus, listRecentDeployments } from "../deployment/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { readPackage } from "../package/index.ts";
 import type { PackageIndex, Release } from "../ports/index.ts";
@@ -106,6 +107,9 @@ test("BLD-17 another version by choice; a redeploy builds the same one again, al
   });
   // Its versions are what people look for, not the digests in place of commits.
   expect(await findDeployments({ ctx, input: { ...key, text: "2.0" } })).toEqual([status.live?.deploymentId]);
+  const [listed] = await listRecentDeployments({ ctx, input: key });
+  const suggested = { ...key, text: listed ? versionText(listed) : "" };
+  expect(await findDeployments({ ctx, input: suggested })).toEqual([status.live?.deploymentId]);
   const digest = newest.build.commitSha.slice(0, 7);
   expect(await refusalCode(findDeployments({ ctx, input: { ...key, text: digest } }))).toBe("invalid_input");
 });

@@ -1,3 +1,4 @@
+import { versionText } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { type DeployedCommit, listRecentDeployments } from "@towpath/core/deployment";
 import { itemUsage, listSessions, listUsers, requestLogStats } from "@towpath/logs";
@@ -56,9 +57,9 @@ export async function logValues(
       session: namedSessions.flatMap(({ session, principal, clientName, calls }) =>
         session === null ? [] : [{ value: session, note: clientName ?? principal.name, calls }],
       ),
-      deployment: deployments.map(({ commitSha, commitMessage, branch }) => ({
-        value: commitSha.slice(0, 7),
-        note: `${branch} · ${commitMessage?.split("\n")[0] ?? ""}`,
+      deployment: deployments.map((deployed) => ({
+        value: versionText(deployed),
+        note: `${deployed.branch} · ${deployed.commitMessage?.split("\n")[0] ?? ""}`,
       })),
     },
   };
