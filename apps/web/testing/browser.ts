@@ -65,6 +65,17 @@ export async function untilHydrated(page: Page): Promise<void> {
   await expect.poll(() => main.evaluate((element) => Object.keys(element).join().includes("__reactProps"))).toBe(true);
 }
 
+/** Opens an address whose scripts arrive only when the returned function is called. */
+export async function gotoWithoutScripts(page: Page, url: string): Promise<() => void> {
+  const released = Promise.withResolvers<void>();
+  await page.route(/\/assets\/.*\.js$/, async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  await page.goto(url, { waitUntil: "commit" });
+  return released.resolve;
+}
+
 /** Lets the time of a page with `page.clock` pass until the locator is there: failed queries are tried again for seconds. */
 export async function passTimeUntil(page: Page, shown: Locator): Promise<void> {
   const look = async () => {

@@ -8,7 +8,7 @@ import { type Talker, talker } from "@towpath/mcp/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, openBrowser } from "./browser.ts";
+import { expectAccessible, gotoWithoutScripts, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -246,21 +246,15 @@ test("PRJ-4 a preview's calls go to the preview over a connection of its own, an
 });
 
 test("PRJ-4 fields take no text before the arguments of an earlier visit are in them, so none is lost", async () => {
-  const scripts = Promise.withResolvers<void>();
-  await page.route("**/*.js", async (route) => {
-    await scripts.promise;
-    await route.continue();
-  });
-  await page.goto(address("?tool=work"), { waitUntil: "commit" });
+  const runScripts = await gotoWithoutScripts(page, address("?tool=work"));
   const steps = page.getByLabel(/^steps/);
   await steps.waitFor();
   await expect.poll(() => steps.isDisabled()).toBe(true);
-  scripts.resolve();
+  runScripts();
   // Waits until the field takes it.
   await steps.fill("1");
   await callButton().click();
   await result().getByText("done", { exact: true }).waitFor();
-  await page.unroute("**/*.js");
 });
 
 test("PRJ-4 prompts and templates: values are suggested, messages rendered, and tried in the chat", async () => {

@@ -3,7 +3,7 @@ import { build, githubInstallation, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, newPage, openBrowser } from "./browser.ts";
+import { expectAccessible, gotoWithoutScripts, newPage, openBrowser } from "./browser.ts";
 import { openSiteWithForge } from "./site.ts";
 
 // These tests run in order: each continues where the one before it stopped.
@@ -26,20 +26,6 @@ beforeAll(async () => {
       consoleErrors.push(`${page.url()}: ${message.text()}`);
   });
 });
-
-/** Loads a page whose scripts arrive only when the returned function is called. */
-async function gotoWithoutScripts(url: string): Promise<() => void> {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route(/\/assets\/.*\.js$/, async (route) => {
-    await released;
-    await route.continue();
-  });
-  await page.goto(url, { waitUntil: "commit" });
-  return release;
-}
 
 /** How many documents the page has loaded. */
 const documents = () => loaded;
@@ -68,7 +54,7 @@ test("ONB-1 an organization needs a name", async () => {
 });
 
 test("ONB-1 a form submitted before the page's script has run is not lost, and the next page loads no new document", async () => {
-  const runScripts = await gotoWithoutScripts(`${site.url}/welcome/create-organization`);
+  const runScripts = await gotoWithoutScripts(page, `${site.url}/welcome/create-organization`);
   await page.getByLabel("Organization name").fill("Acme, Inc.");
   await press("Create organization");
   const before = documents();
@@ -79,7 +65,7 @@ test("ONB-1 a form submitted before the page's script has run is not lost, and t
 
 test("ONB-2 Connect GitHub is a link that works before the page's script, installs the App at the forge and records the installation", async () => {
   await expectAccessible(page);
-  const runScripts = await gotoWithoutScripts(page.url());
+  const runScripts = await gotoWithoutScripts(page, page.url());
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.waitForURL(`${forge.url}/**`, { waitUntil: "commit" });
   runScripts();

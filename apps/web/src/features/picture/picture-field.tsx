@@ -1,5 +1,5 @@
 import { ImageUp } from "lucide-react";
-import { useId, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Avatar } from "~/ui/avatar.tsx";
 import { Button } from "~/ui/button.tsx";
@@ -31,6 +31,16 @@ export function PictureField({
     const isSaved = await run(async () => onSave(await scaledPicture(file)));
     if (isSaved) toast.success("Picture saved");
   };
+  /** Takes the file out of the input, so that the same one can be chosen again. */
+  const takeFile = () => {
+    const input = chooser.current;
+    const file = input?.files?.[0];
+    if (input) input.value = "";
+    void choose(file);
+  };
+  // A file can be chosen before React owns the input; its change event is never seen then.
+  const takeEarlyFile = useEffectEvent(takeFile);
+  useEffect(() => takeEarlyFile(), []);
   const remove = async () => {
     setRemoving(true);
     if (await run(() => onSave(null))) toast.success("Picture removed");
@@ -54,19 +64,7 @@ export function PictureField({
             </Button>
           ) : null}
         </div>
-        <input
-          ref={chooser}
-          type="file"
-          accept={pictureTypes}
-          aria-label="Picture file"
-          hidden
-          onChange={(event) => {
-            const file = event.target.files?.[0];
-            // The same file can be chosen again.
-            event.target.value = "";
-            void choose(file);
-          }}
-        />
+        <input ref={chooser} type="file" accept={pictureTypes} aria-label="Picture file" hidden onChange={takeFile} />
         <p id={noteId} aria-live="polite" className={problem ? "text-xs text-bad" : "text-xs text-muted"}>
           {problem ?? "PNG, JPEG or WebP. Cropped to a square."}
         </p>
