@@ -195,14 +195,18 @@ test("BLD-2 an app that does not serve MCP", async () => {
   expect(found.remedy).toContain("/mcp");
 });
 
-test("BLD-2 a dependency that cannot be built, with its output", async () => {
+test("BLD-2 a dependency that cannot be built, with its output and what requires it", async () => {
+  const setup = (more: string) => `from setuptools import setup\nsetup(version="1", py_modules=[], ${more})\n`;
   const files = {
     "server.py": server,
-    "requirements.txt": "idna\n./native\n",
-    "native/setup.py": 'raise RuntimeError("needs libfoo")\n',
+    "requirements.txt": "idna\n./outer\n",
+    "outer/setup.py": setup('name="outer", install_requires=["native @ file:///app/src/native"]'),
+    // Its metadata can be had, so that versions are resolved.
+    "native/setup.py": `import sys\nif "bdist_wheel" in sys.argv: raise RuntimeError("needs libfoo")\n${setup('name="native"')}`,
   };
   const found = await failure(files);
-  expect(found).toMatchObject({ code: "dependency_build_failed", phase: "install" });
+  expect(found).toMatchObject({ code: "dependency_build_failed", phase: "install", title: "native couldn't be built" });
+  expect(found.detail).toContain("`outer`, on which the project depends, requires `native`");
   expect(found.excerpt).toContain("needs libfoo");
 });
 

@@ -26,6 +26,7 @@ import { type MadeLayers, makeLayers } from "./make-layers.ts";
 import {
   type Attempt,
   besides,
+  cameToNothing,
   changedVersions,
   isBeyond,
   isFurther,
@@ -178,7 +179,7 @@ class Build {
     log("install", "result", "Reused from the preview");
   }
 
-  /** If what the dependencies released since breaks the server, others are tried. */
+  /** If what the dependencies released since breaks the server, others are tried; if its place does, it is installed. */
   async #makeAndInspect(): Promise<BuildResult> {
     const made = await this.#makeLayers(null);
     try {
@@ -212,10 +213,12 @@ class Build {
       log("inspect", "step", `${why}: ${again.diagnosis.title}.`);
       return again;
     };
-    const made = await this.#makeLayers(attempt).catch(failed("Those versions can't be installed"));
+    const { unmade, unstarted } = cameToNothing(attempt);
+    const made = await this.#makeLayers(attempt).catch(failed(unmade));
     if (made instanceof BuildFailure || made.layers.dependencies === first.layers.dependencies) return null;
-    const result = await this.#inspect(made).catch(failed("With those versions it doesn't start either"));
+    const result = await this.#inspect(made).catch(failed(unstarted));
     if (result instanceof BuildFailure) return result;
+    if (attempt.kind === "installed") return result;
     const { title, detail } = error.diagnosis;
     const changed = changedVersions(made.exact, first.exact, `${title} ${detail}`);
     this.#warn("inspect", otherVersions(error, attempt, { changed, plan: first.plan, isPackage }));

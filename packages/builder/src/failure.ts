@@ -8,19 +8,24 @@ export class BuildFailure extends Error {
   readonly requirement: string | null;
   /** The program ended itself and says why. It may be the right one, so no other is tried. */
   readonly saysWhy: boolean;
+  /** The same code may work if the project is installed as a package, instead of being imported from the repository. */
+  readonly needsInstallation: boolean;
 
   constructor(
     diagnosis: Diagnosis,
     cause?: unknown,
-    { requirement = null, saysWhy = false }: { readonly requirement?: string | null; readonly saysWhy?: boolean } = {},
+    { requirement = null, saysWhy = false, needsInstallation = false }: Partial<WaysOut> = {},
   ) {
     super(diagnosis.title, { cause });
     this.name = "BuildFailure";
     this.diagnosis = diagnosis;
     this.requirement = requirement;
     this.saysWhy = saysWhy;
+    this.needsInstallation = needsInstallation;
   }
 }
+
+type WaysOut = Pick<BuildFailure, "requirement" | "saysWhy" | "needsInstallation">;
 
 type Required = Pick<Diagnosis, "code" | "phase" | "title" | "detail" | "remedy">;
 

@@ -22,7 +22,7 @@ export type MakeInput = {
   readonly driver: RuntimeDriver;
   readonly layers: Pick<LayerCache, "find">;
   readonly signal: AbortSignal;
-  /** Null: the dependencies as they are required, of today. */
+  /** Null: the dependencies as they are required, of today, and the project imported from the repository where it can be. */
   readonly attempt: Attempt | null;
   /** For the phases before the installation, which logs to the request. */
   readonly log: BuildLogSink;
@@ -116,7 +116,7 @@ async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> 
   const { entrypoint, arguments: words, requirements, rootDirectory } = input.request;
   const planned = await planSource(
     source,
-    { entrypoint, arguments: words, requirements, rootDirectory },
+    { entrypoint, arguments: words, requirements, rootDirectory, isInstalled: input.attempt?.kind === "installed" },
     { timeoutMs: limits.planMs, signal },
   );
   const plan = input.request.isPackage ? ofPackage(planned) : planned;

@@ -50,6 +50,28 @@ test("BLD-3 the failure with today's versions is told where those of its day don
   expect(today.text).not.toContain("trying those of");
 });
 
+test("BLD-3 BLD-16 code that counts on its place in an environment starts when it is installed", async () => {
+  const project = [
+    'name = "deep"',
+    'version = "1"',
+    'description = ""',
+    'requires-python = ">=3.10"',
+    'dependencies = ["idna"]',
+  ];
+  const system = ['requires = ["flit_core"]', 'build-backend = "flit_core.buildapi"'];
+  const files = {
+    "pyproject.toml": ["[project]", ...project, "[build-system]", ...system].join("\n"),
+    "src/deep/__init__.py": "",
+    "src/deep/server.py": `from pathlib import Path\nroot = Path(__file__).resolve().parents[5]\n${plainServer}`,
+  };
+  const { result, text } = await workshop.tryBuild(files, { entrypoint: "deep.server:app" });
+  if (!result.ok) throw new Error(text);
+  expect(result.manifest?.tools).toHaveLength(1);
+  expect(result.warnings).toEqual([]);
+  expect(text).toContain("IndexError: 5");
+  expect(text).toContain("trying again with the project built as a package");
+});
+
 const forMcp1 = `
 import os
 from mcp.server.fastmcp import FastMCP

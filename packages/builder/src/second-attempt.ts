@@ -7,12 +7,16 @@ import type { Pin } from "./plan/requirements-file.ts";
 // tried with the release that the failure names, and with what the index had when its source was made
 // (docs/decisions/049-dependencies-of-their-time.md).
 
-/** How the dependencies differ from today's. */
+/** How the dependencies differ from today's, or the project from what is imported from the repository. */
 export type Attempt =
+  /** The project's package is built and installed. */
+  | { readonly kind: "installed" }
   /** One more requirement, such as `mcp<2`. */
   | { readonly kind: "requirement"; readonly requirement: string }
   /** Packages that the index got later don't count. `when`: what `day` is the day of, the end of a sentence. */
   | { readonly kind: "as-of"; readonly asOf: Date; readonly day: Date; readonly when: string };
+
+export type OtherVersions = Exclude<Attempt, { readonly kind: "installed" }>;
 
 /** What a dependency causes that lacks today what it had. */
 const brokenSince: ReadonlySet<DiagnosisCode> = new Set([
@@ -31,7 +35,9 @@ export function laterAttempts(
   error: unknown,
   { plan, madeAt, pinned, isPackage, now }: Sources & { readonly isPackage: boolean; readonly now: Date },
 ): readonly Attempt[] {
-  if (!mayBeMended(error) || plan.dependencies.kind === "uv-lock") return [];
+  if (!mayBeMended(error)) return [];
+  if (error.needsInstallation && plan.project.mode === "path") return [{ kind: "installed" }];
+  if (plan.dependencies.kind === "uv-lock") return [];
   const { requirement } = error;
   const when = isPackage ? "this version was published" : "the commit was made";
   return [
@@ -88,7 +94,7 @@ export const isBeyond = (attempt: Attempt, again: BuildFailure): boolean =>
 
 /** A failure beyond the first one, which remains to be mended, too. */
 export const besides = (attempt: Attempt, first: BuildFailure, again: BuildFailure): BuildFailure =>
-  attempt.kind === "as-of"
+  attempt.kind !== "requirement"
     ? again
     : new BuildFailure(
         {
@@ -130,16 +136,25 @@ export function changedVersions(then: string, today: string, failure: string): r
 const dayOf = (time: Date) => time.toISOString().slice(0, 10);
 
 /** Why the same server is started once more. */
-export const tryingAgain = (attempt: Attempt): string =>
-  attempt.kind === "requirement"
+export function tryingAgain(attempt: Attempt): string {
+  if (attempt.kind === "installed")
+    return "It may have to be installed: trying again with the project built as a package.";
+  return attempt.kind === "requirement"
     ? `Trying again with ${attempt.requirement}, if the requirements allow it.`
     : `It may have been broken by newer versions of what it depends on: trying those of ${dayOf(attempt.day)}.`;
+}
+
+/** Why an attempt came to nothing, up to the failure's title: where its layers can't be made, and where its server doesn't start. */
+export const cameToNothing = ({ kind }: Attempt): { readonly unmade: string; readonly unstarted: string } =>
+  kind === "installed"
+    ? { unmade: "It can't be built", unstarted: "Installed it doesn't start either" }
+    : { unmade: "Those versions can't be installed", unstarted: "With those versions it doesn't start either" };
 
 /** `isPackage`: nobody here can pin them. `changed`: versions that differ from today's. */
 type Found = { readonly changed: readonly string[]; readonly plan: Plan; readonly isPackage: boolean };
 
 /** Of a server that runs with versions that are not today's. */
-export function otherVersions(error: BuildFailure, attempt: Attempt, found: Found): BuildWarning {
+export function otherVersions(error: BuildFailure, attempt: OtherVersions, found: Found): BuildWarning {
   const { changed, plan, isPackage } = found;
   const today = `It doesn't start with today's versions of its dependencies (${error.diagnosis.title}).`;
   const named = changed.slice(0, maxNamed).join(", ");

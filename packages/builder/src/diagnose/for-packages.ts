@@ -13,6 +13,9 @@ const otherRequirements =
 
 type Remedy = string | ((found: { readonly remedy: string }) => string);
 
+/** The beginning of remedies that are for the operator, not for who has the code. */
+const fromOperator = "Ask the operator";
+
 /** What is true for a repository, too: it changes nothing but settings, or is for the operator. */
 const same: Remedy = ({ remedy }) => remedy;
 
@@ -34,7 +37,10 @@ const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
     "Choose another version under Settings → Package. Or ask the operator to install a Python that it allows, or to set TOWPATH_PYTHON_MIRROR to where its builds can be downloaded.",
   dependency_conflict: otherRequirements,
   dependency_not_found: `Choose another version under Settings → Package, or tell the package's author. If what it requires is private, or a mirror is behind, ask the operator to check UV_INDEX.`,
-  dependency_build_failed: `Choose another version under Settings → Package, or tell the package's author which of its dependencies can't be installed on Linux with this Python. If the disk is full, tell the operator.`,
+  dependency_build_failed: ({ remedy }) =>
+    remedy.startsWith(fromOperator)
+      ? `${remedy.split(" Or ")[0]} Or ${another}.`
+      : `Choose another version under Settings → Package, or tell the package's author which of its dependencies can't be installed on Linux with this Python. If the disk is full, tell the operator.`,
   index_unreachable: same,
   syntax_error: anotherVersion,
   module_missing:

@@ -76,6 +76,16 @@ export function requirementFor({ code, candidates, module }: Failed): string | n
   return code === "keyword_removed" ? olderFramework(module) : null;
 }
 
+/**
+ * Whether it may start when it is installed like any other package, as `uvx` does it: an installed package hides it, or
+ * it looks for something at a number of directories above its own, which a repository's root is too near to.
+ */
+export const needsInstallation = (status: Failed): boolean =>
+  (status.code === "module_missing" && hidesOwn(status)) ||
+  (status.code === "import_failed" &&
+    /^IndexError\b/.test(status.message) &&
+    /\.parents\[/.test(status.traceback ?? ""));
+
 /** What can be done about it without changing the code. */
 function fixOf({ code, candidates }: Failed, { entryFile }: InspectedServer): Pick<Diagnosis, "fix"> {
   if (code === "object_missing" || code === "unsupported_object") {

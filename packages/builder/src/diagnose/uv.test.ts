@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { failureOfPackage } from "./for-packages.ts";
 import { diagnoseUv } from "./uv.ts";
 
 // What uv 0.13 printed for such a project, with the paths of the build sandbox.
@@ -226,3 +227,85 @@ test.each([
   expect(found.detail).toContain(says);
   expect(found.remedy).toContain(remedy);
 });
+
+const backend = (said: string) => `  cause: The build backend returned an error
+  cause: Call to \`setuptools.build_meta.build_wheel\` failed (exit status: 1)
+
+         [stderr]
+${said.replaceAll(/^/gm, "         ")}`;
+
+test.each<{
+  what: string;
+  output: string;
+  title: string;
+  detail: string;
+  remedy: string;
+  requirers?: [string, string];
+}>([
+  {
+    what: "for a program that its build runs, with the package that requires it",
+    output: `error: Failed to build \`mysqlclient==2.1.1\`\n${backend("/bin/sh: 1: mysql_config: not found\nOSError: mysql_config not found")}`,
+    requirers: ["mysqlclient", "query-runner"],
+    title: "Building mysqlclient 2.1.1 needs the program `mysql_config`",
+    detail: "`query-runner`, on which the project depends, requires `mysqlclient`",
+    remedy:
+      "the Debian package `default-libmysqlclient-dev` on this host. Or in `pyproject.toml`, require another release of `query-runner`",
+  },
+  {
+    what: "for a header, with the package that requires it by the lock",
+    output: `error: Failed to build \`pyaudio==0.2.14\`\n${backend("src/main.c:1:10: fatal error: portaudio.h: No such file or directory\nerror: command '/usr/bin/gcc' failed with exit code 1")}\n\nhint: \`pyaudio\` (v0.2.14) was included because \`voice\` (v0.1.0) depends on \`sounds\` (v2) which depends on \`pyaudio\``,
+    title: "Building pyaudio 0.2.14 needs the header `portaudio.h`",
+    detail: "`sounds`, on which the project depends, requires `pyaudio`",
+    remedy: "`portaudio19-dev`",
+  },
+  {
+    what: "for a library of which pkg-config knows nothing",
+    output: `error: Failed to build \`pygobject==3.50.0\`\n${backend("../meson.build:30:0: ERROR: Dependency lookup for girepository-2.0 with method 'pkgconfig' failed")}`,
+    title: "Building pygobject 3.50.0 needs the library `girepository-2.0`",
+    detail: "`pyproject.toml` requires `pygobject`",
+    remedy: "`libgirepository-2.0-dev`",
+  },
+  {
+    what: "for a compiler that nothing else than its name is known of",
+    output: `error: Failed to build \`odd==1\`\n${backend("error: command 'oddcc' failed: No such file or directory")}`,
+    title: "Building odd 1 needs the program `oddcc`",
+    detail: "it runs `oddcc`, which isn't installed",
+    remedy: "Ask the operator to install the program `oddcc` on this host. Or require a release that has a wheel",
+  },
+  {
+    what: "of the project itself",
+    output: `error: Failed to build \`graphs @ file:///app/src\`\n${backend("Rust not found, installing into a temporary directory")}`,
+    title: "Building graphs needs a Rust compiler",
+    detail: "The project has to be built before it can be installed. That failed",
+    remedy: "`pypi:graphs`",
+  },
+  {
+    what: "for what its own code says only, where another variant has wheels",
+    output: `error: Failed to build \`psycopg2==2.9\`\n${backend("RuntimeError: no")}`,
+    title: "psycopg2 2.9 couldn't be built",
+    detail: "`pyproject.toml` requires `psycopg2`, which has no wheel for Python 3.11.7 on Linux",
+    remedy: "Require `psycopg2-binary` instead.",
+  },
+])("BLD-2 a package that can't be built is named, and what it lacks $what", ({ output, requirers, ...says }) => {
+  const known = new Map(requirers && [[requirers[0], [requirers[1]]]]);
+  const found = diagnoseUv(output, { file: "pyproject.toml", pythonVersion: "3.11.7", requirers: known });
+  expect(found).toMatchObject({ code: "dependency_build_failed", title: says.title });
+  expect(found.detail).toContain(says.detail);
+  expect(found.remedy).toContain(says.remedy);
+  const forUsers = failureOfPackage(found);
+  expect(forUsers.remedy).toMatch(
+    says.title.includes("needs") ? /^Ask the operator to install .* Or choose another version/ : /^Choose another/,
+  );
+});
+
+test.each([
+  "error: Failed to download and build `logging==0.4.9.6`\n  cause: Failed to extract archive: logging==0.4.9.6\n  cause: Invalid tar file",
+  "error: No solution found when resolving dependencies\n  cause: Because logging was not found in the package registry and you require logging, we can conclude that your requirements are unsatisfiable.",
+])(
+  "BLD-2 a requirement that is a module of Python is told as such, whatever the index has under its name (%#)",
+  (output) => {
+    const found = diagnoseUv(output, { file: "pyproject.toml", pythonVersion: "3.11.7" });
+    expect(found.title).toBe("logging is a part of Python, not a package to install");
+    expect(found.remedy).toMatch(/^Remove `logging` from `pyproject.toml`/);
+  },
+);

@@ -1,5 +1,7 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { diagnosis } from "../failure.ts";
+import { isPartOfPython, requiresModule } from "./standard-library.ts";
+import { buildRule } from "./uv-builds.ts";
 import { gitRule } from "./uv-git.ts";
 import { pathRules } from "./uv-paths.ts";
 import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
@@ -25,7 +27,8 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /Because ([\w.-]{1,200}(?:\[[^\]\n]{0,200}\])?) was not found in the package registry/,
-    say: (match, context) => notFound(match[1] ?? "", context),
+    say: ([, name = ""], context) =>
+      isPartOfPython(name) ? requiresModule(name, null, context) : notFound(name, context),
   },
   {
     pattern:
@@ -73,17 +76,7 @@ const rules: readonly Rule[] = [
   },
   gitRule,
   ...pathRules,
-  {
-    pattern:
-      /(?:Failed to build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) .{0,500}build)/,
-    say: (_match, context) => ({
-      code: "dependency_build_failed",
-      title: "A dependency couldn't be built",
-      detail: `Something that ${place(context)} requires has no wheel for Python ${context.pythonVersion} on Linux, and building it from source failed. Its output is below.`,
-      remedy:
-        "Choose a version that has a wheel for this Python (or a binary variant, such as psycopg[binary] instead of psycopg2), or another Python version in `.python-version`. System libraries can't be added.",
-    }),
-  },
+  buildRule,
   {
     pattern:
       /Couldn't parse requirement in `(?:[^`\n]{0,500}\/)?([^`/\n]{1,255})`|Failed to parse(?: metadata)?:? `?(?:[^`\s]{0,500}\/)?([\w.-]{1,255})`?|(?:invalid|Invalid) (?:`pyproject\.toml`|requirement)/,
@@ -201,7 +194,7 @@ export function diagnoseUv(output: string, context: UvContext): Diagnosis {
   for (const { pattern, say } of rules) {
     const match = pattern.exec(flat);
     if (match === null) continue;
-    const { file = context.file, ...parts } = say(match, context);
+    const { file = context.file, ...parts } = say(match, context, output);
     return diagnosis({ ...parts, phase: "install" }, { file, excerpt });
   }
   return diagnosis(

@@ -147,11 +147,15 @@ function scriptOffers(own: ReadonlySet<string>, texts: Texts, pyproject: Pyproje
   return { likely: likely.map(offerOf), others: offers.filter((each) => !likely.includes(each)).map(offerOf) };
 }
 
+/** Names of commands beside a server: what prepares its machine, or uses it. */
+const helper =
+  /(?:^|[-_.])(?:auth|cli|client|config|configure|demo|doctor|download|init|install|installer|login|setup|test|uninstall|update)$/i;
+
 /** Lower is more likely. A library's own command, named like it, comes after its command for MCP. */
 function rankOf(name: string, likeProject: boolean): number {
-  if (/mcp/i.test(name)) return likeProject ? 0 : 1;
+  if (/mcp/i.test(name)) return likeProject ? 0 : helper.test(name) ? 1.5 : 1;
   if (likeProject) return 2;
-  return /server/i.test(name) ? 3 : 4;
+  return /server/i.test(name) && !helper.test(name) ? 3 : 4;
 }
 
 const offerOf = ({ offer }: { readonly offer: Offer }): Offer => offer;

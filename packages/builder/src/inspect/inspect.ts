@@ -21,7 +21,7 @@ import {
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink, BuildRequest } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
-import { diagnoseHarness, endsItself, requirementFor } from "../diagnose/harness.ts";
+import { diagnoseHarness, endsItself, needsInstallation, requirementFor } from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -237,7 +237,11 @@ function startFailure(
   const { status } = result;
   const lastLines = output.lastLines();
   if (status !== null) {
-    const more = { requirement: requirementFor(status), saysWhy: endsItself(status) };
+    const more = {
+      requirement: requirementFor(status),
+      saysWhy: endsItself(status),
+      needsInstallation: needsInstallation(status),
+    };
     return new BuildFailure(diagnoseHarness(status, server, lastLines), undefined, more);
   }
   if (result.cause === "timeout") {

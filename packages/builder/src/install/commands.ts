@@ -39,7 +39,6 @@ export function resolveCommand(plan: Plan, interpreter: string, asOf: Date | nul
     "compile",
     "--quiet",
     "--no-header",
-    "--no-annotate",
     // The installation must use the same indexes as the resolution.
     "--emit-index-url",
     "--emit-find-links",

@@ -19,6 +19,7 @@ import {
   resolutionKey,
   resolveCommand,
 } from "./commands.ts";
+import { type ExactList, readList } from "./exact-list.ts";
 import type { InstallInput, MadeLayer } from "./install.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
@@ -35,7 +36,8 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   const { plan, layers, workspace, log, organizationId, pythonVersion, limits } = input;
   const parts = { organizationId, image: await workspace.image(pythonVersion) };
   const build = { ...input, parts, volumes: await prepareVolumes(input) };
-  const exact = await exactList(build);
+  const list = await exactList(build);
+  const { exact } = list;
   if (plan.lacksMcp) assertBringsMcp(plan, exact);
   const key = dependencyKey(plan, exact, parts);
   const short = key.slice(0, 12);
@@ -49,7 +51,7 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   await step(build, createEnvironment(interpreter), "none");
   let packages = 0;
   for (const command of installCommands(plan, interpreter)) {
-    packages += installedPackages(await step(build, command, "internet"));
+    packages += installedPackages(await step({ ...build, requirers: list.requirers }, command, "internet"));
   }
   await finish(build, interpreter);
   // Apparent sizes, which exceed the space on disk if files have holes.
@@ -90,10 +92,10 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
 }
 
 /** Identifies the exact versions: the lock's digest, or the list from a resolution, which may be a recent one. */
-async function exactList(input: LayerInput): Promise<string> {
+async function exactList(input: LayerInput): Promise<ExactList> {
   const { plan, memory, parts, workspace, pythonVersion, log, buildId, asOf } = input;
   const command = resolveCommand(plan, buildImage.python(pythonVersion), asOf);
-  if (command === null) return plan.inputDigest;
+  if (command === null) return { exact: plan.inputDigest, requirers: new Map() };
   const key = resolutionKey(plan, parts, asOf);
   const file = join(workspace.directory("work"), exactFile);
   const known = await memory.recall(key);
@@ -104,22 +106,22 @@ async function exactList(input: LayerInput): Promise<string> {
       "step",
       `Versions: resolved ${hours < 1 ? "less than an hour" : `${hours} h`} ago for the same requirements; reusing them. Commit a uv.lock to pin them for good.`,
     );
-    await writeFile(file, known.exact, { flag: "wx", mode: 0o644 });
-    return known.exact;
+    const list = readList(known.list);
+    await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
+    return list;
   }
   log("install", "step", "Versions: resolving.");
   await writePreferred(file, plan.dependencies.preferred);
   await step(input, command, "internet");
   const resolved = await readUntrusted(file);
-  const exact = plan.context === null ? resolved : copied(resolved);
-  if (exact !== resolved) {
-    await rm(file);
-    await writeFile(file, exact, { flag: "wx", mode: 0o644 });
-  }
-  const count = exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
+  const noted = plan.context === null ? resolved : copied(resolved);
+  const list = readList(noted);
+  await rm(file);
+  await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
+  const count = list.exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
-  await memory.remember(key, exact, buildId);
-  return exact;
+  await memory.remember(key, noted, buildId);
+  return list;
 }
 
 /** uv keeps the versions that it finds in the file to which it writes. Its user in the sandbox may be another one. */
@@ -182,20 +184,20 @@ export class ResolutionMemory {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** The exact versions and their age in milliseconds; null when there are none or they are too old. */
-  async recall(key: string): Promise<{ exact: string; ageMs: number } | null> {
+  /** The list that uv wrote and its age in milliseconds; null when there is none or it is too old. */
+  async recall(key: string): Promise<{ list: string; ageMs: number } | null> {
     const path = join(this.#directory, key);
     const found = await stat(path).catch(() => null);
     if (found === null) return null;
     const ageMs = Date.now() - found.mtimeMs;
-    return ageMs > this.#maxAgeMs ? null : { exact: await readFile(path, "utf8"), ageMs };
+    return ageMs > this.#maxAgeMs ? null : { list: await readFile(path, "utf8"), ageMs };
   }
 
   /** `unique` keeps two builds with the same key from writing to one file. */
-  async remember(key: string, exact: string, unique: string): Promise<void> {
+  async remember(key: string, list: string, unique: string): Promise<void> {
     const path = join(this.#directory, key);
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.${unique}`, exact);
+    await writeFile(`${path}.${unique}`, list);
     await rename(`${path}.${unique}`, path);
   }
 }

@@ -8,6 +8,7 @@ import type { SourceTree } from "../fetch/source-tree.ts";
 import type { Plan } from "../plan/plan.ts";
 import { codeKey, makeCode } from "./commands.ts";
 import { dependencyLayer, type ResolutionMemory } from "./dependency-layer.ts";
+import type { Requirers } from "./exact-list.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
 export type InstallInput = {
@@ -25,6 +26,8 @@ export type InstallInput = {
   readonly signal: AbortSignal;
   /** Packages that the index got later don't count; null: all of today. */
   readonly asOf: Date | null;
+  /** Known when versions were resolved. */
+  readonly requirers?: Requirers;
 };
 
 export type Installed = {

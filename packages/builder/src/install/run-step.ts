@@ -3,6 +3,7 @@ import type { BuildStep, Exit, VolumeMount } from "@towpath/runtime";
 import { buildImage } from "@towpath/runtime";
 import { diagnoseInstallExit } from "../diagnose/exit.ts";
 import { diagnoseUv } from "../diagnose/uv.ts";
+import type { UvContext } from "../diagnose/uv-rule.ts";
 import { BuildFailure } from "../failure.ts";
 import type { SourceTree } from "../fetch/source-tree.ts";
 import type { InstallInput } from "./install.ts";
@@ -51,17 +52,20 @@ export async function runStep(input: InstallInput, step: Step): Promise<string> 
   signal.throwIfAborted();
   const output = lines.join("\n");
   if (exit.reason === "exited" && exit.code === 0) return output;
-  throw stepFailure(exit, output, step, { file: plan.dependencies.file, pythonVersion, limits });
+  const { requirers = new Map() } = input;
+  const context = { file: plan.dependencies.file, pythonVersion, requirers };
+  throw stepFailure(exit, output, step, context, limits);
 }
 
 function stepFailure(
   exit: Exit,
   output: string,
   { argv }: Step,
-  { file, pythonVersion, limits }: { file: string | null; pythonVersion: string; limits: InstallInput["limits"] },
+  context: UvContext,
+  limits: InstallInput["limits"],
 ): Error {
-  const limited = diagnoseInstallExit(exit, limits, file);
+  const limited = diagnoseInstallExit(exit, limits, context.file);
   if (limited !== null) return new BuildFailure(limited);
-  if (argv[0] === buildImage.uv) return new BuildFailure(diagnoseUv(output, { file, pythonVersion }));
+  if (argv[0] === buildImage.uv) return new BuildFailure(diagnoseUv(output, context));
   return new Error(`${argv.join(" ")} failed (${exit.reason}): ${output.slice(-2_000)}`);
 }

@@ -153,7 +153,7 @@ function nothingFound(
           detail:
             python.length === 0
               ? noPython
-              : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, and none but tests, examples, documentation or a package's \`__init__.py\`.`,
+              : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, and none but tests, examples, documentation, setup.py or a package's \`__init__.py\`.`,
           remedy:
             "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
         }),

@@ -41,6 +41,8 @@ export type PlanSettings = {
   readonly requirements: string | null;
   /** Of which the tree is a part, for what is said of other directories; null: the tree is whole. */
   readonly rootDirectory: string | null;
+  /** The project's package is built and installed, also where it could be imported from the repository. */
+  readonly isInstalled?: boolean;
 };
 
 const maxTextBytes = 2 * 1024 * 1024;

@@ -69,14 +69,15 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     },
     note,
   );
+  const why = whyBuilt(facts, files, program, settings);
   const project: ProjectInstall = {
-    mode: isRearranged(facts, files, program) ? "build" : (pyproject?.install ?? "none"),
+    mode: why === null ? (pyproject?.install ?? "none") : "build",
     name: pyproject?.name ?? null,
     version: pyproject?.version ?? null,
     importRoots: pyproject?.importRoots ?? [""],
     ...(Object.keys(pyproject?.scripts ?? {}).length > 0 && { scripts: pyproject?.scripts ?? {} }),
   };
-  noteProject(project, pyproject?.install === "path", note);
+  noteProject(project, why, note);
   const usesTree = dependencies.usesTree || project.mode === "build";
   const context = usesTree ? facts.context : null;
   if (context !== null) note({ kind: "step", text: contextNote(context) });
@@ -141,6 +142,16 @@ function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRang
   return { range: `${project},${locked}`, file: "pyproject.toml and uv.lock" };
 }
 
+/** Why the project's package is built and installed; null where it isn't. */
+function whyBuilt(facts: SourceFacts, files: ProjectFiles, program: Program, settings: PlanSettings): string | null {
+  const install = files.pyproject?.install ?? "none";
+  if (install === "build") return "its build backend compiles code";
+  if (install === "path" && settings.isInstalled === true) return "it doesn't start from the repository";
+  return isRearranged(facts, files, program)
+    ? "its modules are elsewhere in the repository than its console script says"
+    : null;
+}
+
 /** Whether the package of the console script isn't where it would be imported from: its build backend puts it there. */
 function isRearranged({ paths }: SourceFacts, { pyproject }: ProjectFiles, { entrypoint }: Program): boolean {
   if (pyproject?.install !== "path" || !Object.hasOwn(pyproject.scripts, entrypoint) || !hasCode(paths)) return false;
@@ -149,7 +160,7 @@ function isRearranged({ paths }: SourceFacts, { pyproject }: ProjectFiles, { ent
   return ![...paths].some((path) => places.some((place) => path === `${place}.py` || path.startsWith(`${place}/`)));
 }
 
-function noteProject(project: ProjectInstall, isRearranged: boolean, note: (note: PlanNote) => void): void {
+function noteProject(project: ProjectInstall, whyBuilt: string | null, note: (note: PlanNote) => void): void {
   if (project.mode === "path") {
     const roots = project.importRoots.map((root) => (root === "" ? "the root" : root)).join(", ");
     note({
@@ -160,7 +171,7 @@ function noteProject(project: ProjectInstall, isRearranged: boolean, note: (note
   if (project.mode === "build") {
     note({
       kind: "step",
-      text: `Package ${project.name ?? "of this repository"}: ${isRearranged ? "its modules are elsewhere in the repository than its console script says" : "its build backend compiles code"}, so it is built and installed.`,
+      text: `Package ${project.name ?? "of this repository"}: ${whyBuilt}, so it is built and installed.`,
     });
   }
 }

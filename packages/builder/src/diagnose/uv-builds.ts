@@ -1,0 +1,178 @@
+import { buildImage } from "@towpath/runtime";
+import { isPartOfPython, requiresModule } from "./standard-library.ts";
+import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
+
+/** Packages that have to be built from source, by whatever their authors wrote for that. */
+export const buildRule: Rule = {
+  pattern:
+    /Failed to (?:download and )?build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) .{0,500}build/,
+  say: (_match, context, output) => failure(output, context),
+};
+
+/** `name==1.0`, or `name @ file:///app/src`. */
+const whatIn = /Failed to (?:download and )?build `([\w.-]{1,100})(?:==([\w.+!-]{1,100})| @ ([^`\s]{1,500}))/;
+const chainIn = /was included because ([^\n]{1,2000})/;
+
+function failure(output: string, context: UvContext): Parts {
+  const [, name = null, version, url] = whatIn.exec(output) ?? [];
+  const missing = missingIn(output);
+  const because = missing === null ? ". That failed; its output is below." : `. That failed: ${missing.sentence}.`;
+  if (name !== null && url === `file://${buildImage.code}`) {
+    return {
+      code: "dependency_build_failed",
+      title: missing === null ? `The project ${name} couldn't be built` : `Building ${name} needs ${missing.what}`,
+      detail: `The project has to be built before it can be installed${because}`,
+      remedy: `${missing === null ? "The end of the output says why, and `uv build` should fail in the same way on a machine that has what this host has." : fromOperator(missing)} Or, if a release of it on the package index has a wheel, deploy that: \`pypi:${name}\`.`,
+    };
+  }
+  const by = name === null ? null : requirerOf(name, output, context);
+  if (name !== null && isPartOfPython(name)) return requiresModule(name, by, context);
+  const what = name === null ? "A dependency" : version === undefined ? name : `${name} ${version}`;
+  const who = by === null ? place(context) : `\`${by}\`, on which the project depends,`;
+  const alone = `${by === null ? "R" : `In ${place(context)}, r`}equire ${instead(name, by)}.`;
+  return {
+    code: "dependency_build_failed",
+    title: missing === null ? `${what} couldn't be built` : `Building ${what} needs ${missing.what}`,
+    detail: `${who} requires ${name === null ? "something" : `\`${name}\``}, which has no wheel for Python ${context.pythonVersion} on Linux and so has to be built from its source${because}`,
+    remedy:
+      missing === null
+        ? `${alone} ${otherPython}`
+        : `${fromOperator(missing)} Or ${alone[0]?.toLowerCase()}${alone.slice(1)}`,
+  };
+}
+
+const otherPython = "Or choose a Python for which it has a wheel, in `.python-version`.";
+
+/** A package that requires it; null where the project itself does, or nothing is known. */
+function requirerOf(name: string, output: string, { requirers }: UvContext): string | null {
+  const known = requirers?.get(name)?.[0];
+  if (known !== undefined) return known;
+  // Of a lock: `project` (v1) depends on `package` (v2) which depends on `name`
+  const chain = [...(chainIn.exec(output)?.[1] ?? "").matchAll(/`([\w.-]{1,100})`/g)].map((match) => match[1] ?? "");
+  return chain.length < 3 ? null : (chain.at(-2) ?? null);
+}
+
+function instead(name: string | null, by: string | null): string {
+  if (by !== null) return `another release of \`${by}\` that doesn't need it, or another package in place of \`${by}\``;
+  const known = name === null ? undefined : withWheels[name.toLowerCase()];
+  return known === undefined
+    ? "a release that has a wheel, or another package that does the same"
+    : `\`${known}\` instead`;
+}
+
+/** The same library, built by its authors. */
+const withWheels: Readonly<Record<string, string>> = {
+  "opencv-python": "opencv-python-headless",
+  psycopg2: "psycopg2-binary",
+};
+
+type Missing = {
+  readonly what: string;
+  readonly sentence: string;
+  /** Of Debian; null when it isn't known. */
+  readonly debian: string | null;
+};
+
+const fromOperator = ({ debian, what }: Missing) =>
+  debian === null
+    ? `Ask the operator to install ${what} on this host.`
+    : `Ask the operator to install the Debian package \`${debian}\` on this host.`;
+
+/** Debian's packages of programs that builds run. Others have the name of their program. */
+const programPackages: Readonly<Record<string, string>> = {
+  "c++": "g++",
+  cc: "gcc",
+  "krb5-config": "libkrb5-dev",
+  mariadb_config: "libmariadb-dev",
+  mysql_config: "default-libmysqlclient-dev",
+  "pcap-config": "libpcap-dev",
+  pg_config: "libpq-dev",
+  "x86_64-linux-gnu-gcc": "gcc",
+  "xml2-config": "libxml2-dev",
+  "xslt-config": "libxslt1-dev",
+};
+
+const sameName = new Set(["cargo", "cmake", "g++", "gcc", "gfortran", "make", "meson", "ninja", "pkg-config", "swig"]);
+
+/** Debian's packages of headers, by the last part of their path, and of libraries, as the linker and pkg-config name them. */
+const libraryPackages: Readonly<Record<string, string>> = {
+  "alsa/asoundlib.h": "libasound2-dev",
+  "bluetooth.h": "libbluetooth-dev",
+  cairo: "libcairo2-dev",
+  "dbus-1": "libdbus-1-dev",
+  "ffi.h": "libffi-dev",
+  "glib-2.0": "libglib2.0-dev",
+  "gobject-introspection-1.0": "libgirepository1.0-dev",
+  "girepository-2.0": "libgirepository-2.0-dev",
+  "gssapi.h": "libkrb5-dev",
+  hdf5: "libhdf5-dev",
+  "hdf5.h": "libhdf5-dev",
+  "lber.h": "libldap-dev",
+  "ldap.h": "libldap-dev",
+  "libpq-fe.h": "libpq-dev",
+  libsecret: "libsecret-1-dev",
+  "linux/input.h": "linux-libc-dev",
+  "magic.h": "libmagic-dev",
+  "mysql.h": "default-libmysqlclient-dev",
+  mysqlclient: "default-libmysqlclient-dev",
+  "openssl/ssl.h": "libssl-dev",
+  pq: "libpq-dev",
+  "pcap.h": "libpcap-dev",
+  "portaudio.h": "portaudio19-dev",
+  "sasl.h": "libsasl2-dev",
+  "snappy-c.h": "libsnappy-dev",
+  "sodium.h": "libsodium-dev",
+  "sql.h": "unixodbc-dev",
+  "sqlite3.h": "libsqlite3-dev",
+  "usb.h": "libusb-1.0-0-dev",
+  "X11/Xlib.h": "libx11-dev",
+  "libxml/xmlversion.h": "libxml2-dev",
+  "libxml/xpath.h": "libxml2-dev",
+  "zlib.h": "zlib1g-dev",
+  "zmq.h": "libzmq3-dev",
+};
+
+const program = (name: string): Missing => {
+  const base = name.split("/").at(-1) ?? name;
+  const debian = programPackages[base] ?? (sameName.has(base) ? base : null);
+  return { what: `the program \`${base}\``, sentence: `it runs \`${base}\`, which isn't installed`, debian };
+};
+
+const library = (name: string, kind: string): Missing => ({
+  what: `the ${kind} \`${name}\``,
+  sentence: `it needs the ${kind} \`${name}\`, which isn't installed`,
+  debian: libraryPackages[name] ?? libraryPackages[name.split("/").at(-1) ?? name] ?? null,
+});
+
+const rust: Missing = {
+  what: "a Rust compiler",
+  sentence: "it is written in Rust, and there is no Rust compiler",
+  debian: "cargo",
+};
+
+/** How compilers, shells and build scripts say that something of the system isn't there. The first match counts. */
+const missingRules: readonly (readonly [RegExp, (name: string) => Missing])[] = [
+  [
+    /Rust not found|can't find Rust compiler|rustc, the rust compiler, is not installed|Cargo, the Rust package/i,
+    () => rust,
+  ],
+  [/fatal error: ([\w./+-]{1,200}\.h(?:h|pp)?): No such file/, (name) => library(name, "header")],
+  [/cannot find -l([\w.+-]{1,100})/, (name) => library(name, "library")],
+  [
+    /(?:Package '?|Dependency lookup for |No package ')([\w.+-]{1,100})'?(?:, required by| with method| found)/,
+    (name) => library(name, "library"),
+  ],
+  [/sh: (?:line )?\d{1,5}: ([\w./+-]{1,200}): (?:command )?not found/, program],
+  [/([\w.+-]{1,100}) executable not found/, program],
+  [/command '([\w./+-]{1,200})' failed: No such file/, program],
+  [/FileNotFoundError: \[Errno 2\] No such file or directory: '([\w+-]{1,100})'/, program],
+  [/OSError: ([\w.+-]{1,100}) not found/, program],
+];
+
+function missingIn(output: string): Missing | null {
+  for (const [pattern, found] of missingRules) {
+    const match = pattern.exec(output);
+    if (match !== null) return found(match[1] ?? "");
+  }
+  return null;
+}
