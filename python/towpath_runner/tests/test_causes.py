@@ -222,8 +222,7 @@ def test_BLD_2_a_package_without_the_module_is_installed_in_another_release(star
 
 
 def test_BLD_2_a_module_of_the_repository_may_be_hidden_by_an_installed_package(start: Start) -> None:
-    files = {"server.py": "import click\nimport click.tools\n", "src/click/__init__.py": "", "src/click/tools.py": ""}
-    code = "import sys, os\nsys.path.append(os.path.abspath('src'))\n"
-    status = start(files | {"server.py": code + files["server.py"]}, environment="fastmcp4").failed()
-    assert (status["code"], status["candidates"]) == ("module_missing", ["src/click/tools.py"]), status
-    assert "an installed package is also called `click`" in status["message"]
+    files = {"server.py": "import fastmcp.shop\n", "src/fastmcp/__init__.py": "", "src/fastmcp/shop.py": ""}
+    status = start(files, environment="fastmcp4").failed()
+    assert (status["code"], status["candidates"]) == ("module_missing", ["src/fastmcp/shop.py"]), status
+    assert "an installed package is also called `fastmcp`" in status["message"]

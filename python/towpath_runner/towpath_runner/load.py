@@ -9,9 +9,7 @@ import sys
 from types import ModuleType
 
 from towpath_runner.entrypoint import Entrypoint, package_of
-
-#: Modules that servers import, and that repositories often name files after.
-FRAMEWORKS = frozenset({"anyio", "fastapi", "fastmcp", "mcp", "pydantic", "starlette", "uvicorn"})
+from towpath_runner.own_packages import FRAMEWORKS, prefer_own
 
 #: Name of the module if its own would hide another one.
 NEUTRAL_NAME = "towpath_entrypoint"
@@ -35,6 +33,7 @@ def load_module(entrypoint: Entrypoint) -> ModuleType:
         _import_framework_first()
     taken = top in sys.stdlib_module_names or top in FRAMEWORKS or top in sys.modules
     sys.path[:] = _unique(first + sys.path + [path for path in last if os.path.isdir(path)])
+    prefer_own(entrypoint.root)
     importlib.invalidate_caches()
     if in_package and not taken:
         return importlib.import_module(name)

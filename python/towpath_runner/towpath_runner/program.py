@@ -12,6 +12,7 @@ import sys
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
 
 from towpath_runner.entrypoint import Entrypoint
+from towpath_runner.own_packages import place_of_module, prefer_own
 from towpath_runner.status import Failure
 from towpath_runner.trace import count_as_own
 
@@ -21,7 +22,8 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 def load_program(entrypoint: Entrypoint) -> tuple[str, object]:
     """The entrypoint's text, and the object or function that it names. Exceptions of imports propagate unchanged.
 
-    As for `python -m` and console scripts, but the repository comes last on the path: its files must not hide modules.
+    As for `python -m` and console scripts, but the repository comes last on the path: its files must not hide modules, but
+    for those of the packages that it runs.
     """
     program = entrypoint.program
     assert program is not None
@@ -30,17 +32,32 @@ def load_program(entrypoint: Entrypoint) -> tuple[str, object]:
             sys.path.append(path)
     importlib.invalidate_caches()
     if entrypoint.name is not None:
-        count_as_own(program)
+        _prefer(program, entrypoint)
         return entrypoint.shown, _function(program, entrypoint.name)
-    script = next(iter(entry_points(group="console_scripts", name=program)), None) or _script_of_package(program)
+    script = _script(program, entrypoint.root) or _script_of_package(program)
     if script is not None:
-        count_as_own(script.module)
+        _prefer(script.module, entrypoint)
         return script.name, script.load()
     module = program.replace("-", "_")
+    if _DOTTED.fullmatch(module):
+        _prefer(module, entrypoint)
     if _DOTTED.fullmatch(module) and _can_run(module):
-        count_as_own(module)
         return program, functools.partial(runpy.run_module, module, run_name="__main__", alter_sys=True)
     raise Failure("entrypoint_not_found", _nothing_to_start(program), file=program)
+
+
+def _prefer(module: str, entrypoint: Entrypoint) -> None:
+    """What the repository has of the module's package comes first; else the installed package counts as its code."""
+    prefer_own(entrypoint.root, module)
+    if place_of_module(module, entrypoint.root) is None:
+        count_as_own(module)
+
+
+def _script(name: str, root: str) -> EntryPoint | None:
+    """The console script of that name: the repository's, if an installed package has one, too."""
+    scripts = list(entry_points(group="console_scripts", name=name))
+    own = [script for script in scripts if place_of_module(script.module, root) is not None]
+    return next(iter(own or scripts), None)
 
 
 def _script_of_package(name: str, is_required: bool = False) -> EntryPoint | None:
