@@ -10,11 +10,15 @@ const run = promisify(execFile);
 /** Never deployed, even if the directory's own .gitignore doesn't list them. */
 const neverPushed = [".venv/", "venv/", "__pycache__/", "*.pyc", "node_modules/", ".env", ".DS_Store"];
 
+const maxStillSeconds = 120;
+
 /** The person's own Git settings hold, but for those that would change the content, ask for a key or run programs. */
 const settings = [
   ...["core.autocrlf=false", "commit.gpgSign=false", "core.hooksPath=/dev/null"],
   // Instances take a push in one request of a known length, up to this one.
   `http.postBuffer=${64 * 1024 * 1024}`,
+  // Large directories take their time, but a connection on which nothing moves has broken.
+  ...["http.lowSpeedLimit=1", `http.lowSpeedTime=${maxStillSeconds}`],
 ].flatMap((setting) => ["-c", setting]);
 
 /** All users of the machine can read a process's arguments, so the credential is passed in the environment. */
@@ -113,8 +117,11 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
+    const still = /Operation too slow/.test(words)
+      ? `\nNothing moved for ${maxStillSeconds} seconds. The instance's output may say why; or try again.`
+      : "";
     throw new CommandError(
-      `The directory could not be pushed to the instance's forge:\n${words.replaceAll(url, "the forge")}`,
+      `The directory could not be pushed to the instance's forge:\n${words.replaceAll(url, "the forge")}${still}`,
     );
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });

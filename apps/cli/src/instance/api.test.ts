@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { openApi } from "./api.ts";
+import { apiOf as apiWithLimits, openApi } from "./api.ts";
 import { networkCause } from "./failure-texts.ts";
 import { startTimeOf } from "./instance.ts";
 
@@ -147,4 +147,43 @@ test("OPS-4 what is no instance, is away or isn't trusted is said in words, with
     expect.stringContaining("not trusted here (DEPTH_ZERO_SELF_SIGNED_CERT)"),
     "why",
   ]);
+});
+
+test("OPS-4 an instance that takes the connection and is silent is told as that; a stream goes on while anything comes", {
+  timeout: 30_000,
+}, async () => {
+  const asked: (string | undefined)[] = [];
+  const server = await listen((request, response) => {
+    if (request.url === "/half") return void response.writeHead(200).write('{"a":');
+    if (request.url !== "/log") return;
+    asked.push(request.headers["last-event-id"]?.toString());
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    // The first one falls silent, the second one has nothing but heartbeats for longer than the limit.
+    if (asked.length === 1) return void response.write(line(1));
+    let beats = 0;
+    const beating = setInterval(() => {
+      beats += 1;
+      if (beats < 20) return void response.write(": heartbeat\n\n");
+      clearInterval(beating);
+      response.end(`${line(2)}event: end\ndata: {}\n\n`);
+    }, 100);
+  });
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const limits = { readMs: 100, changeMs: 200, silenceMs: 400 };
+  const api = apiWithLimits({ url, token: "tpo_x", isLocal: true }, limits);
+  const ask = (method: "GET" | "POST", path: string) =>
+    api.call(method, path, z.unknown()).catch((error: Error) => error.message);
+  const silent = (seconds: number) =>
+    `The instance at ${url} took the connection, but no answer came within ${seconds} seconds.`;
+  for (const path of ["/never", "/half"]) {
+    expect(await ask("GET", path)).toBe(`${silent(0)} The output of ./towpath up may say why; or try again.`);
+  }
+  expect(await ask("POST", "/never")).toContain("It may do what was asked all the same: see towpath status NAME.");
+  const seen: string[] = [];
+  for await (const { data } of api.events("/log")) seen.push(data);
+  expect([seen, asked]).toEqual([
+    ["1", "2"],
+    [undefined, "1"],
+  ]);
+  await end(server);
 });

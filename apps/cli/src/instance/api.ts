@@ -6,6 +6,7 @@ import { CommandError, dim, print } from "../terminal/terminal.ts";
 import { foreignAnswer, networkCause } from "./failure-texts.ts";
 import { connect } from "./instance.ts";
 import { type Target, targetOf } from "./target.ts";
+import { isTimeout, silenceLimit, timeLimits } from "./time-limits.ts";
 
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), fields: z.record(z.string(), z.string()).optional() }),
@@ -104,9 +105,16 @@ function createPatience() {
   };
 }
 
-function eventsOf({ body }: Response): ReadableStream<EventSourceMessage> {
+/** `heard` is called whenever something comes, such as a heartbeat. */
+function eventsOf({ body }: Response, heard: () => void): ReadableStream<EventSourceMessage> {
   if (body === null) throw new Unreachable("The instance answered without a stream.");
-  return body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(bytes, controller) {
+      heard();
+      controller.enqueue(bytes);
+    },
+  });
+  return body.pipeThrough(counted).pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
 }
 
 /** The instance that a command works with: see `targetOf`. */
@@ -116,35 +124,51 @@ export const connectApi = async (values: { readonly "data-dir"?: string | undefi
 /** The instance of a data directory. */
 export const openApi = (dataDirectory: string): Api => apiOf({ ...connect(dataDirectory), isLocal: true });
 
-export function apiOf(instance: Target): Api {
-  const request = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
-    const response = await fetch(`${instance.url}${path}`, {
+type Sent = { readonly signal: AbortSignal; readonly headers: Record<string, string>; readonly body?: unknown };
+
+export function apiOf(instance: Target, limits = timeLimits): Api {
+  const { url, isLocal } = instance;
+  const unanswered = (error: unknown, limitMs: number, isChange: boolean) => {
+    if (error instanceof CommandError) return error;
+    if (!isTimeout(error)) {
+      const ask = isLocal ? "Is ./towpath up still running?" : "Is the address right?";
+      return new Unreachable(`The instance at ${url} does not answer: ${networkCause(error)}. ${ask}`);
+    }
+    const seconds = Math.round(limitMs / 1000);
+    const where = isLocal ? "The output of ./towpath up may say why" : "Its operator may know why";
+    const done = isChange ? " It may do what was asked all the same: see towpath status NAME." : "";
+    return new Unreachable(
+      `The instance at ${url} took the connection, but no answer came within ${seconds} seconds. ${where}; or try again.${done}`,
+    );
+  };
+  const request = async (method: string, path: string, { signal, headers, body }: Sent) => {
+    const response = await fetch(`${url}${path}`, {
       method,
+      signal,
       headers: {
         authorization: `Bearer ${instance.token}`,
         ...headers,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
-    }).catch((error: unknown) => {
-      throw new Unreachable(
-        `The instance at ${instance.url} does not answer: ${networkCause(error)}. ` +
-          (instance.isLocal ? "Is ./towpath up still running?" : "Is the address right?"),
-      );
     });
-    if (!response.ok) throw await errorOf(instance.url, response);
+    if (!response.ok) throw await errorOf(url, response);
     return response;
   };
   return {
-    url: instance.url,
-    key: instance.isLocal ? null : instance.token,
+    url,
+    key: isLocal ? null : instance.token,
     async call(method, path, schema, { body, retry = false } = {}) {
       const patience = createPatience();
+      const isChange = method !== "GET";
+      const limitMs = isChange ? limits.changeMs : limits.readMs;
       for (;;) {
         try {
-          const response = await request(method, path, { accept: "application/json" }, body);
-          return await readAnswer(instance.url, response, schema);
-        } catch (error) {
+          const signal = AbortSignal.timeout(limitMs);
+          const response = await request(method, path, { signal, headers: { accept: "application/json" }, body });
+          return await readAnswer(url, response, schema);
+        } catch (caught) {
+          const error = unanswered(caught, limitMs, isChange);
           if (!retry || !(error instanceof Unreachable)) throw error;
           await patience.wait(error);
         }
@@ -155,11 +179,14 @@ export function apiOf(instance: Target): Api {
       let lastId: string | null = null;
       let problems = 0;
       for (;;) {
-        let lost: unknown = new Unreachable(`The instance at ${instance.url} ended the stream.`);
+        let lost: unknown = new Unreachable(`The instance at ${url} ended the stream.`);
+        const silence = silenceLimit(limits.silenceMs);
+        let response: Response | null = null;
         try {
           const resume: Record<string, string> = lastId === null ? {} : { "last-event-id": lastId };
-          const response = await request("GET", path, { accept: "text/event-stream", ...resume });
-          for await (const event of eventsOf(response)) {
+          const headers = { accept: "text/event-stream", ...resume };
+          response = await request("GET", path, { signal: silence.signal, headers });
+          for await (const event of eventsOf(response, silence.heard)) {
             if (event.event === "problem") throw problemOf(event.data);
             patience.isBack();
             if (event.id !== undefined) problems = 0;
@@ -167,11 +194,14 @@ export function apiOf(instance: Target): Api {
             if (event.event === "end") return;
             yield event;
           }
-        } catch (error) {
+        } catch (caught) {
+          const error = isTimeout(caught) || response === null ? unanswered(caught, limits.silenceMs, false) : caught;
           if (error instanceof StreamFailed) problems += 1;
           if (problems === maxProblems || (error instanceof CommandError && !(error instanceof Unreachable)))
             throw error;
           lost = error instanceof CommandError ? error : lost;
+        } finally {
+          silence.end();
         }
         await patience.wait(lost);
       }
