@@ -216,6 +216,7 @@ test("OPS-4 unknown fields and parameters are refused and named, and nothing is 
   for (const [method, at, body, message] of [
     ["GET", `${path}/builds?brnach=main`, undefined, 'Unknown parameter: "brnach" (did you mean "branch"?).'],
     ["GET", `${path}?limit=1`, undefined, 'Unknown parameter: "limit".'],
+    ["GET", `${path}/builds?branch=main&limit=1&branch=dev`, undefined, 'Given more than once: "branch".'],
     ["POST", `${path}/secrets?dry=1`, { keyName: "A", secretValue: "" }, 'Unknown parameter: "dry".'],
     ["POST", `${path}/admin-jwt`, { ttl: 5 }, 'Unknown field: "ttl".'],
     ["DELETE", path, { force: true }, 'Unknown field: "force".'],

@@ -6,7 +6,7 @@ import { tokenContext } from "~/http/caller.server.ts";
 import { parseJsonObject, readBody, respond } from "~/http/request.server.ts";
 import { type Operation, organizationSlug, projectOf, requireOperator, requirePermission } from "./operation.server.ts";
 import { requestSchema } from "./request-schema.ts";
-import { refuseUnknown } from "./unknown-fields.ts";
+import { refuseRepeated, refuseUnknown } from "./unknown-fields.ts";
 
 const prefix = "/api/v1";
 const maxBodyBytes = 64 * 1024;
@@ -41,6 +41,7 @@ async function run(
   const { ctx, project, orgSlug } = await scopeOf(operation, params, caller);
   const given = Object.fromEntries(search);
   refuseUnknown("parameter", operation.query ? requestSchema(operation.query) : nothing, given);
+  refuseRepeated(search);
   const query = operation.query && parseInput(operation.query, given);
   const body = operation.method === "GET" ? undefined : await bodyOf(operation, request);
   return operation.handle({ ctx, request, params: params as never, query, body, project: project as never, orgSlug });

@@ -2,7 +2,7 @@ import { TowpathError } from "@towpath/core/errors";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { requestSchema } from "./request-schema.ts";
-import { refuseUnknown } from "./unknown-fields.ts";
+import { refuseRepeated, refuseUnknown } from "./unknown-fields.ts";
 
 const schema = requestSchema(
   z.object({
@@ -69,4 +69,21 @@ test("OPS-4 names of JavaScript's own, long ones and a great many are refused li
     20,
     expect.stringMatching(/"field19", and 4980 more\.$/),
   ]);
+});
+
+test("OPS-4 parameters that are given twice are refused by their names", () => {
+  const refused = (search: string) => {
+    try {
+      refuseRepeated(new URLSearchParams(search));
+    } catch (error) {
+      if (error instanceof TowpathError) return { message: error.message, fields: error.fields, code: error.code };
+      throw error;
+    }
+    return null;
+  };
+  expect(refused("a=1&b=1&a=1&c=&c=")).toEqual({
+    ...{ code: "unknown_field", message: 'Given more than once: "a", "c".' },
+    fields: { a: "Give it once.", c: "Give it once." },
+  });
+  expect(refused("a=1&b=1")).toBeNull();
 });

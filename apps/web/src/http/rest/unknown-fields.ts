@@ -34,6 +34,19 @@ export function refuseUnknown(what: "field" | "parameter", schema: FieldSchema, 
   throw new TowpathError("unknown_field", message, { fields: Object.fromEntries(fields) });
 }
 
+/**
+ * Refuses parameters that are given more than once: only one of their values would count.
+ *
+ * @throws TowpathError `unknown_field` that names them
+ */
+export function refuseRepeated(search: URLSearchParams): void {
+  const names = [...new Set(search.keys())].filter((name) => search.getAll(name).length > 1).slice(0, maxNamed);
+  if (names.length === 0) return;
+  const message = `Given more than once: ${names.map(quoted).join(", ")}.`;
+  const fields = names.map((name) => [clipped(name), "Give it once."]);
+  throw new TowpathError("unknown_field", message, { fields: Object.fromEntries(fields) });
+}
+
 const clipped = (text: string) => (text.length > maxNameLength ? `${text.slice(0, maxNameLength)}…` : text);
 const quoted = (path: string) => JSON.stringify(clipped(path));
 const knownText = (known: readonly string[]) =>
