@@ -1,3 +1,4 @@
+import { namedVersion } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";
@@ -47,7 +48,7 @@ export async function deployAgain(args: string[]): Promise<number> {
   if (!created && build.status === "succeeded") {
     const outcome = await readOutcome(api, build.id);
     outputEnd(outcome);
-    print(`The newest version is built already ${dim(`(${build.commitSha.slice(0, 7)})`)}; --rebuild builds anyway.`);
+    print(`The newest version is built already ${dim(`(${namedVersion(build)})`)}; --rebuild builds anyway.`);
     printLive(outcome);
     return 0;
   }

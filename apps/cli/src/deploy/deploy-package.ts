@@ -11,7 +11,7 @@ import { registrySource } from "./package-source.ts";
 
 const deployedSchema = z.object({
   project: z.object({ name: z.string(), pathName: z.string(), orgSlug: z.string(), authMode: authModeSchema }),
-  build: buildSchema.extend({ packageVersion: z.string().nullable() }),
+  build: buildSchema,
   created: z.boolean(),
 });
 

@@ -1,3 +1,4 @@
+import { namedVersion } from "@towpath/core/build/contract";
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { type Api, connectApi } from "../instance/api.ts";
@@ -86,9 +87,7 @@ export async function deploy(args: string[]): Promise<number> {
   if (!created && build.status === "succeeded") {
     const outcome = await readOutcome(api, build.id);
     outputEnd(outcome);
-    print(
-      `Nothing changed since the last build ${dim(`(commit ${build.commitSha.slice(0, 7)})`)}; --rebuild builds anyway.`,
-    );
+    print(`Nothing changed since the last build ${dim(`(${namedVersion(build)})`)}; --rebuild builds anyway.`);
     printLive(outcome);
     return 0;
   }

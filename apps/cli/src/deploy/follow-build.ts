@@ -11,7 +11,13 @@ import type { Api } from "../instance/api.ts";
 import { bold, dim, green, output, print, printError, printsJson, red, yellow } from "../terminal/terminal.ts";
 import { printWarning } from "../terminal/warning.ts";
 
-export const buildSchema = z.object({ id: z.string(), status: buildStatusSchema, commitSha: z.string() });
+// Earlier instances don't tell versions of packages.
+export const buildSchema = z.object({
+  id: z.string(),
+  status: buildStatusSchema,
+  commitSha: z.string(),
+  packageVersion: z.string().nullable().default(null),
+});
 
 const outcomeSchema = z.object({
   build: buildSchema,

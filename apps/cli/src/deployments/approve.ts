@@ -1,3 +1,4 @@
+import { shortCommit } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
@@ -43,7 +44,7 @@ function printPulls(pulls: readonly Pull[]): void {
   if (pulls.length === 0) print("No pull request from a fork is open.");
   const words = { waiting: "waits for approval", approved: "approved", declined: "declined" };
   for (const { number, title, author, repository, commitSha, state } of pulls) {
-    print(`#${number} ${commitSha.slice(0, 7)} ${words[state]}: ${oneLine(title)}`);
+    print(`#${number} ${shortCommit(commitSha)} ${words[state]}: ${oneLine(title)}`);
     print(dim(`    by ${oneLine(author)} in ${oneLine(repository ?? "a deleted fork")}`));
   }
 }
@@ -60,7 +61,7 @@ export function chosenPull(pulls: readonly Pull[], number: string, commit: strin
   }
   if (!pull.commitSha.startsWith(commit)) {
     throw new CommandError(
-      `The newest commit of #${pull.number} is ${pull.commitSha.slice(0, 7)}, not ${commit}. Read its changes first.`,
+      `The newest commit of #${pull.number} is ${shortCommit(pull.commitSha)}, not ${commit}. Read its changes first.`,
     );
   }
   return pull;
@@ -70,7 +71,7 @@ async function decide(api: Api, path: string, pull: Pull, declines: boolean): Pr
   const body = { decision: declines ? "decline" : "approve", commitSha: pull.commitSha };
   const { buildId } = await api.call("POST", path, decidedSchema, { body });
   output({ number: pull.number, commitSha: pull.commitSha, decision: body.decision, buildId }, () => {
-    print(`${declines ? "Declined" : "Approved"} ${pull.commitSha.slice(0, 7)} of #${pull.number}`);
+    print(`${declines ? "Declined" : "Approved"} ${shortCommit(pull.commitSha)} of #${pull.number}`);
     if (buildId !== null) print(dim("It is built as a preview, without variables."));
   });
   return 0;

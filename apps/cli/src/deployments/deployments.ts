@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/contract";
+import { shortCommit, versionText } from "@towpath/core/build/contract";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
@@ -61,6 +61,6 @@ const namesOf = (deployed: readonly Deployed[]): string => {
 
 /** A commit as one line names it. */
 export const commitText = ({ packageVersion, commitSha, commitMessage }: Deployed): string =>
-  [packageVersion === null && commitSha.slice(0, 7), commitMessage?.split("\n", 1)[0]?.replaceAll(/\p{Cc}+/gu, " ")]
+  [packageVersion === null && shortCommit(commitSha), commitMessage?.split("\n", 1)[0]?.replaceAll(/\p{Cc}+/gu, " ")]
     .filter(Boolean)
     .join(" ");

@@ -1,11 +1,12 @@
+import { namedVersion } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";
 import { ask } from "../terminal/input.ts";
 import { CommandError, output, print, UsageError } from "../terminal/terminal.ts";
-import { projectPath } from "./list.ts";
+import { projectPath, versionSchema } from "./list.ts";
 
-const buildSchema = z.looseObject({ id: z.string(), status: z.string(), commitSha: z.string() });
+const buildSchema = versionSchema.extend({ id: z.string(), status: z.string() });
 const running = new Set(["queued", "building"]);
 
 /** `towpath cancel NAME [BUILD]` */
@@ -18,7 +19,7 @@ export async function cancel(args: string[]): Promise<number> {
   if (!found) throw new CommandError(chosen ? `${name} has no build ${chosen}.` : `No build of ${name} waits or runs.`);
   const { build } = await api.call("POST", `/api/v1/builds/${found.id}/cancel`, z.object({ build: buildSchema }));
   output({ build: { id: build.id, status: build.status } }, () =>
-    print(`The build of ${found.commitSha.slice(0, 7)} is ${build.status}.`),
+    print(`The build of ${namedVersion(found)} is ${build.status}.`),
   );
   return 0;
 }

@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/contract";
+import { namedVersion } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
@@ -6,7 +6,10 @@ import { bold, CommandError, dim, output, print, red } from "../terminal/termina
 import { ago, localTime } from "../terminal/time.ts";
 
 // Earlier instances don't say.
-const versionSchema = z.looseObject({ commitSha: z.string(), packageVersion: z.string().nullable().default(null) });
+export const versionSchema = z.looseObject({
+  commitSha: z.string(),
+  packageVersion: z.string().nullable().default(null),
+});
 const buildSchema = versionSchema.extend({ id: z.string(), status: z.string(), createdAt: z.string() });
 const itemSchema = z.looseObject({
   name: z.string(),
@@ -35,7 +38,7 @@ export async function list(args: string[]): Promise<number> {
 }
 
 const whenText = (time: string, of: z.infer<typeof versionSchema>) =>
-  `${ago(time)} ${dim(`(${localTime(time)}, ${of.packageVersion === null ? "commit" : "version"} ${versionText(of)})`)}`;
+  `${ago(time)} ${dim(`(${localTime(time)}, ${namedVersion(of)})`)}`;
 const statusText = (status: string) => (status === "failed" ? red(status) : status);
 
 const statusSchema = z.looseObject({

@@ -1,3 +1,4 @@
+import { shortCommit } from "../build/build-contract.schema.ts";
 import type { AuditGroup } from "./audit-log.schema.ts";
 
 type Told = {
@@ -9,7 +10,7 @@ type Words = readonly [group: AuditGroup, text: (entry: Told) => string];
 /** Names go with a deleted server (see docs/retention.md): then there is a gap. */
 const gap = "…";
 const said = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : gap);
-const short = (value: unknown) => said(value).slice(0, 7);
+const short = (value: unknown) => shortCommit(said(value));
 /** Keys of an object, for what was changed. */
 const keysOf = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
 const fromTo = (value: unknown) => {
@@ -17,6 +18,9 @@ const fromTo = (value: unknown) => {
   return `from ${said(from)} to ${said(to)}`;
 };
 const person = ({ detail }: Told) => said(detail.name ?? detail.email);
+/** What was built: a package's version or a commit. */
+const built = (detail: Told["detail"]) =>
+  detail.version ? `version ${said(detail.version)}` : `commit ${short(detail.commit)}`;
 const ofBranch = ({ detail }: Told) => (detail.branch ? ` of ${said(detail.branch)}` : "");
 
 const fork = (detail: Told["detail"]) => (detail.repository ? `the fork ${said(detail.repository)}` : "a fork");
@@ -83,15 +87,16 @@ const words: Readonly<Record<string, Words>> = {
     "builds",
     (entry) => `didn't build commit ${short(entry.detail.commit)}${ofBranch(entry)}: it changes no watched path`,
   ],
-  "build.redeploy": ["builds", ({ detail }) => `redeployed commit ${short(detail.commit)}`],
-  "build.cancel": ["builds", ({ detail }) => `canceled the build of commit ${short(detail.commit)}`],
-  "build.rebuild": ["builds", ({ detail }) => `built commit ${short(detail.commit)} anew: its files were lost`],
+  "build.redeploy": ["builds", ({ detail }) => `redeployed ${built(detail)}`],
+  "build.cancel": ["builds", ({ detail }) => `canceled the build of ${built(detail)}`],
+  "build.rebuild": ["builds", ({ detail }) => `built ${built(detail)} anew: its files were lost`],
   "deployment.go-live": [
     "builds",
-    (entry) => `put commit ${short(entry.detail.commit)}${ofBranch(entry)} live as ${said(entry.detail.label)}`,
+    (entry) =>
+      `put ${built(entry.detail)}${entry.detail.version ? "" : ofBranch(entry)} live as ${said(entry.detail.label)}`,
   ],
-  "build.promote": ["builds", ({ detail }) => `promoted commit ${short(detail.commit)} to production`],
-  "deployment.make-live": ["builds", ({ detail }) => `made commit ${short(detail.commit)} live again`],
+  "build.promote": ["builds", ({ detail }) => `promoted ${built(detail)} to production`],
+  "deployment.make-live": ["builds", ({ detail }) => `made ${built(detail)} live again`],
   "externalServer.create": ["servers", ({ subject }) => `added the external server ${said(subject)}`],
   "externalServer.update": ["servers", ({ subject }) => `changed the external server ${said(subject)}`],
   "externalServer.decrypt": ["servers", () => "used the credential of an external server"],

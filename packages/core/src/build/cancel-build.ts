@@ -8,6 +8,7 @@ import { expectedBefore } from "./build.state.ts";
 import { lastPhase, noteInBuildLog } from "./build.store.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
+import { auditedVersion } from "./queue-build.ts";
 
 /**
  * Ends a build that waits or runs, at once (BLD-13). Its worker stops with its next write or heartbeat, whichever is
@@ -30,7 +31,12 @@ export async function cancelBuild(call: { ctx: Context; input: { readonly buildI
           inArray(build.status, [...expectedBefore("canceled")]),
         ),
       )
-      .returning({ id: build.id, branchId: build.branchId, commitSha: build.commitSha });
+      .returning({
+        id: build.id,
+        branchId: build.branchId,
+        commitSha: build.commitSha,
+        packageVersion: build.packageVersion,
+      });
     if (!canceled) throw new TowpathError("conflict", "This build has already ended.");
     await enqueueReport(tx, ctx, canceled.branchId);
     const phase = await lastPhase(tx, canceled.id);
@@ -40,7 +46,7 @@ export async function cancelBuild(call: { ctx: Context; input: { readonly buildI
       projectId: project.id,
       action: "build.cancel",
       subject: canceled.id,
-      detail: { commit: canceled.commitSha },
+      detail: auditedVersion(canceled),
     });
   });
   return findBuildView(ctx, input.buildId);

@@ -3,5 +3,5 @@
 export { isCurrentAttempt, noteInBuildLog, ofAttempt, selectBuilds } from "./build.store.ts";
 export type { BuildView } from "./build.view.ts";
 export { buildView, findBuildView } from "./build.view.ts";
-export { type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";
+export { auditedVersion, type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";
 export { readDiagnosis, readManifest, storableWarning } from "./stored-build.ts";

@@ -31,6 +31,12 @@ export const sourceOfBuild = (row: BuildRow): BuildSource => ({
   packageVersion: row.packageVersion,
 });
 
+/** What the audit log keeps of what was built. */
+export const auditedVersion = ({ commitSha, packageVersion }: Pick<BuildRow, "commitSha" | "packageVersion">) => ({
+  commit: commitSha,
+  ...(packageVersion !== null && { version: packageVersion }),
+});
+
 /**
  * Inserts a queued build as the newest of its branch, cancels the branch's builds that are still queued, and reopens an
  * ended branch. The caller enqueues the job.

@@ -7,7 +7,7 @@ import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { noteInBuildLog } from "./build.store.ts";
 import { layersSchema } from "./build-contract.schema.ts";
-import { enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
+import { auditedVersion, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
 
 const action = "build.rebuild";
 const reason =
@@ -83,7 +83,7 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string): Pro
     projectId: live.project.id,
     action,
     subject: row.id,
-    detail: { of: live.build.id, deployment: deploymentId, commit: commit.sha },
+    detail: { of: live.build.id, deployment: deploymentId, ...auditedVersion(live.build) },
   });
   return row.id;
 }

@@ -7,7 +7,7 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
-import { enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
+import { auditedVersion, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
 
 /**
  * Builds the commit of an earlier build again, with the project's current settings, as the newest build of its branch
@@ -42,7 +42,7 @@ export async function redeployBuild(call: { ctx: Context; input: { readonly buil
       projectId: project.id,
       action: "build.redeploy",
       subject: row.id,
-      detail: { of: earlier.id, commit: earlier.commitSha },
+      detail: { of: earlier.id, ...auditedVersion(earlier) },
     });
     return row.id;
   });

@@ -71,6 +71,7 @@ export type BranchView = {
     readonly id: string;
     readonly status: BuildStatus;
     readonly commitSha: string;
+    readonly packageVersion: string | null;
     readonly commitMessage: string | null;
     readonly manifest: BuildManifest;
     readonly createdAt: string;

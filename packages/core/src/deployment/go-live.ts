@@ -5,7 +5,7 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../branch/index.ts";
 import type { BuildTimings } from "../build/build-contract.schema.ts";
-import { type BuildRow, noteInBuildLog, ofAttempt } from "../build/internal.ts";
+import { auditedVersion, type BuildRow, noteInBuildLog, ofAttempt } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
@@ -124,7 +124,7 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
     projectId: ended.projectId,
     action: "deployment.go-live",
     subject: target.deployment.id,
-    detail: { build: ended.id, commit: ended.commitSha, branch: branch.name, label },
+    detail: { build: ended.id, ...auditedVersion(ended), branch: branch.name, label },
   });
   return { outcome: "live", url: mcpUrl(ctx.serverUrlTemplate, label), label };
 }

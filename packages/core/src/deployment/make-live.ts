@@ -3,6 +3,7 @@ import { build, deployment, route } from "@towpath/db/schema";
 import { eq, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { type BranchRow, enqueueReport, environmentOf, lockBranch, pullRequestOfForkBranch } from "../branch/index.ts";
+import { auditedVersion } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
@@ -57,7 +58,7 @@ export async function makeDeploymentLive(call: {
       projectId: project.id,
       action: "deployment.make-live",
       subject: chosen.deployment.id,
-      detail: { before, commit: chosen.build.commitSha, branch: branch.name, label },
+      detail: { before, ...auditedVersion(chosen.build), branch: branch.name, label },
     });
   });
   return getDeployment({ ctx, input });

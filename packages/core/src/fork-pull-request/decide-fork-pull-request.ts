@@ -3,6 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { actingUserId, authorizeProject } from "../authorize/index.ts";
 import { enqueueReport, forkBranchName, lockBranch } from "../branch/index.ts";
+import { shortCommit } from "../build/build-contract.schema.ts";
 import { enqueueBuild, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
@@ -39,7 +40,7 @@ export async function decideForkPullRequest(call: {
     if (fork.commitSha !== input.commitSha) {
       throw new TowpathError(
         "conflict",
-        `The pull request has a newer commit, ${fork.commitSha.slice(0, 7)}. Look at its changes and decide about that one.`,
+        `The pull request has a newer commit, ${shortCommit(fork.commitSha)}. Look at its changes and decide about that one.`,
       );
     }
     if (fork.state === "approved" || (fork.state === "declined" && !approves)) {

@@ -2,8 +2,9 @@ import { auditLog, build, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { desc, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listAuditEntries } from "../audit-log/index.ts";
 import { versionText } from "../build/build-contract.schema.ts";
-import { buildNewVersions, redeployBuild, startBuild } from "../build/index.ts";
+import { buildNewVersions, cancelBuild, redeployBuild, startBuild } from "../build/index.ts";
 import { findDeployments, getServerStatus, listRecentDeployments } from "../deployment/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { readPackage } from "../package/index.ts";
@@ -112,6 +113,10 @@ test("BLD-17 another version by choice; a redeploy builds the same one again, al
   expect(await findDeployments({ ctx, input: suggested })).toEqual([status.live?.deploymentId]);
   const digest = newest.build.commitSha.slice(0, 7);
   expect(await refusalCode(findDeployments({ ctx, input: { ...key, text: digest } }))).toBe("invalid_input");
+  const { id: buildId } = await redeployBuild({ ctx, input: { buildId: newest.build.id } });
+  await cancelBuild({ ctx, input: { buildId } });
+  const { entries } = await listAuditEntries({ ctx, input: { orgSlug: team.slug, limit: 2 } });
+  expect(entries.map(({ text }) => text)).toEqual(["canceled the build of version 2.0", "redeployed version 2.0"]);
 });
 
 test("BLD-17 what the index doesn't have is refused beside its field, with the newest versions to choose from", async () => {

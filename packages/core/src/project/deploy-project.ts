@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { authorize } from "../authorize/index.ts";
+import { shortCommit } from "../build/build-contract.schema.ts";
 import { type BuildView, findBuildView } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
@@ -83,7 +84,7 @@ async function requireFiles(
   const [file = ""] = files.entrypoint.split(":", 1);
   const entrypoint = file.endsWith(".py") || file.includes("/") ? within(file) : null;
   const paths = { entrypoint, requirements: files.requirements && within(files.requirements) };
-  const place = `${address.owner}/${address.name} at ${repository.defaultBranch} (${commit.sha.slice(0, 7)})`;
+  const place = `${address.owner}/${address.name} at ${repository.defaultBranch} (${shortCommit(commit.sha)})`;
   const problems = await Promise.all(
     Object.entries(paths).map(async ([field, path]) => {
       const isMissing = path !== null && !(await host.fileExists(address, path, commit.sha));

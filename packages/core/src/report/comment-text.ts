@@ -1,4 +1,4 @@
-import type { BuildStatus } from "../build/build-contract.schema.ts";
+import { type BuildStatus, versionText } from "../build/build-contract.schema.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import { buildUrl, deploymentsUrl, type Page } from "./check-text.ts";
 import { code, cutToLines, link } from "./markdown.ts";
@@ -14,6 +14,7 @@ export type CommentedServer = {
     readonly id: string;
     readonly status: BuildStatus;
     readonly commitSha: string;
+    readonly packageVersion: string | null;
     readonly cause: string | null;
   } | null;
   /** Of what is live for the pull request; null: nothing is. */
@@ -61,7 +62,7 @@ function statusOf({ page, isEnded, head, build, surface }: CommentedServer): str
   if (build === null) return "No build yet";
   const breaking = build.status === "succeeded" && breakingCount(surface) > 0 ? ", **can break existing calls**" : "";
   const cause = build.status === "failed" && build.cause !== null ? `: ${code(build.cause)}` : "";
-  return `${link(words[build.status], buildUrl(page, build.id))} at ${code(build.commitSha.slice(0, 7))}${breaking}${cause}`;
+  return `${link(words[build.status], buildUrl(page, build.id))} at ${code(versionText(build))}${breaking}${cause}`;
 }
 
 const previewOf = ({ isEnded, previewUrl }: CommentedServer) =>

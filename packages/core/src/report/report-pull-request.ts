@@ -60,7 +60,13 @@ async function readServers(
       name: project.name,
       branch,
       fork: forkPullRequest.state,
-      build: { id: build.id, status: build.status, commitSha: build.commitSha, diagnosis: build.diagnosis },
+      build: {
+        id: build.id,
+        status: build.status,
+        commitSha: build.commitSha,
+        packageVersion: build.packageVersion,
+        diagnosis: build.diagnosis,
+      },
       slug: deployment.slug,
     })
     .from(branch)
@@ -89,6 +95,7 @@ async function readServers(
           id: row.build.id,
           status: buildStatusSchema.parse(row.build.status),
           commitSha: row.build.commitSha,
+          packageVersion: row.build.packageVersion,
           cause: readDiagnosis(row.build.diagnosis)?.title ?? null,
         },
         previewUrl: slug === null ? null : mcpUrl(ctx.serverUrlTemplate, slug),

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import { type BuildWarning, versionText } from "@towpath/core/build/contract";
+import { type BuildWarning, namedVersion } from "@towpath/core/build/contract";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
@@ -55,7 +55,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             </h2>
             <p className="text-sm text-ink/85">
               {deployment?.isLive
-                ? `Calls to this URL reach ${build.packageVersion === null ? "commit" : "version"} ${versionText(build)}.`
+                ? `Calls to this URL reach ${namedVersion(build)}.`
                 : build.branch.isEnded
                   ? "This preview has ended: its branch was deleted or its pull request closed."
                   : "Another version is live at this URL."}

@@ -34,7 +34,7 @@ function palette(role: Role, opened: Projects[number] | null = null) {
   const organization = { ...team, role, permissions: permissionsOf(role) };
   const key = opened && { orgSlug: "team", projectName: opened.pathName };
   const screens = key && projectScreens(key, organization.permissions, { branchId: null, kind: opened.kind });
-  const latest = opened?.kind === "hosted" ? { id: "b1", commitSha: "0123456789abcdef" } : null;
+  const latest = opened?.kind === "hosted" ? { id: "b1", commitSha: "0123456789abcdef", packageVersion: null } : null;
   const groups = paletteGroups(
     { profile, organization, open: key && screens && { key, screens } },
     opened && { name: opened.name, url: `https://towpath.example/${opened.name}/mcp`, latest },

@@ -1,3 +1,4 @@
+import { versionText } from "@towpath/core/build/contract";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import {
   Building2,
@@ -35,7 +36,7 @@ export type PalettePlace = {
 type OpenProject = {
   readonly name: string;
   readonly url: string;
-  readonly latest: { readonly id: string; readonly commitSha: string } | null;
+  readonly latest: { readonly id: string; readonly commitSha: string; readonly packageVersion: string | null } | null;
 };
 
 /** What the entries do. */
@@ -134,7 +135,7 @@ function ofProject(
     label: "Redeploy production",
     keywords: ["build again", "deploy"],
     icon: <RotateCw aria-hidden />,
-    note: latest.commitSha.slice(0, 7),
+    note: versionText(latest),
     run: () => actions.redeploy(latest.id),
   };
   return [copy, redeploy];

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { shortCommit } from "@towpath/core/build/contract";
 import type { ForkPullRequestView } from "@towpath/core/fork-pull-request";
 import { Check, ExternalLink, X } from "lucide-react";
 import { Badge } from "~/ui/badge.tsx";
@@ -84,7 +85,7 @@ function Decisions({ project, pull }: { project: ProjectKey; pull: ForkPullReque
     onSettled: () => queryClient.invalidateQueries({ queryKey: projectQueryKey(project) }),
   });
   if (!mayDecide) return <p className="text-xs text-muted">A member of this team has to decide.</p>;
-  const name = `${pull.commitSha.slice(0, 7)} of #${pull.number}`;
+  const name = `${shortCommit(pull.commitSha)} of #${pull.number}`;
   const isDone = (decision: string) => decide.isPending && decide.variables === decision;
   return (
     <div className="flex flex-wrap gap-2">

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { versionText } from "@towpath/core/build/contract";
 import { SquareTerminal } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
@@ -88,7 +89,7 @@ function NewestBuild({
       className="flex min-h-6 flex-wrap items-center gap-x-2 text-xs underline-offset-3 hover:underline"
     >
       <BuildStatusLabel status={build.status} />
-      {isLive && <code className="text-muted">{build.commitSha.slice(0, 7)}</code>}
+      {isLive && <code className="text-muted">{versionText(build)}</code>}
       <RelativeTime time={build.createdAt} className="text-muted" />
     </Link>
   );

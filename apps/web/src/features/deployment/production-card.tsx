@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { versionText } from "@towpath/core/build/contract";
 import { ScrollText, SquareTerminal } from "lucide-react";
 import { StatusDot } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
@@ -123,7 +124,7 @@ function NewerBuild({
         params={{ ...project, buildId: build.id }}
         className="min-w-0 truncate underline decoration-line-strong underline-offset-3 hover:decoration-current"
       >
-        {build.commitMessage?.split("\n", 1)[0] || build.commitSha.slice(0, 7)}
+        {build.commitMessage?.split("\n", 1)[0] || versionText(build)}
       </Link>
       <span className="text-xs text-muted">
         <RelativeTime time={build.createdAt} />

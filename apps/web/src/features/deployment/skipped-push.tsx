@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { shortCommit } from "@towpath/core/build/contract";
 import { RelativeTime } from "~/ui/time.tsx";
 import { BuildNewestButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -8,7 +9,7 @@ import type { BranchItem } from "./deployment.functions.ts";
 export function SkippedPush({ project, branch }: { project: ProjectKey; branch: BranchItem }) {
   const { skipped } = branch;
   if (skipped === null) return null;
-  const commit = skipped.commitMessage?.split("\n", 1)[0] || skipped.commitSha.slice(0, 7);
+  const commit = skipped.commitMessage?.split("\n", 1)[0] || shortCommit(skipped.commitSha);
   return (
     <div className="flex w-full flex-wrap items-center gap-x-4 gap-y-2 border-t bg-sunken px-4 py-2.5 text-sm">
       <p className="min-w-0 flex-1 basis-64">

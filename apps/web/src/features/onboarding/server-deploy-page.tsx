@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { shortCommit } from "@towpath/core/build/contract";
 import { GitBranch, Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -131,7 +132,7 @@ function RepositorySummary({
         {repository.default_branch}
         {branch ? (
           <>
-            <code>{branch.commit.sha.slice(0, 7)}</code>
+            <code>{shortCommit(branch.commit.sha)}</code>
             <span className="truncate">{branch.commit.message.split("\n", 1)[0]}</span>
           </>
         ) : (

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { shortCommit } from "@towpath/core/build/contract";
 import { entrypointProblem, requirementsProblem, rootDirectoryProblem } from "@towpath/core/project/schema";
 import { verifyFileExists } from "~/features/github/github.functions.ts";
 import { useSettled } from "~/ui/use-settled.ts";
@@ -62,5 +63,5 @@ function useMissingFile({ orgSlug, address, branchName, commitSha }: Source, pat
     retry: false,
   });
   if (settled !== path || data?.exists !== false) return null;
-  return `There is no \`${path}\` in ${owner}/${name} at ${branchName} (${commitSha?.slice(0, 7)}).`;
+  return `There is no \`${path}\` in ${owner}/${name} at ${branchName} (${shortCommit(commitSha ?? "")}).`;
 }

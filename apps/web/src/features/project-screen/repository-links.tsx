@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { shortCommit } from "@towpath/core/build/contract";
 import type { ReactNode } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { branchTitle, forkOf } from "./branch-title.ts";
@@ -39,7 +40,7 @@ export function CommitLink({ sha, className }: { sha: string; className?: string
   const repository = project?.repositoryUrl ?? null;
   const short = (
     <code title={sha} className={className}>
-      {sha.slice(0, 7)}
+      {shortCommit(sha)}
     </code>
   );
   return repository ? <CodeLink href={`${repository}/commit/${sha}`}>{short}</CodeLink> : short;
