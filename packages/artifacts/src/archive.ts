@@ -97,7 +97,8 @@ export async function unpackArchive(file: string, directory: string): Promise<vo
 
 /** tar stops reading at the archive's end mark, before the padding; its exit status reports real failures. */
 function unlessEndedEarly(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ERR_STREAM_PREMATURE_CLOSE" && error.code !== "EPIPE") throw error;
+  if (error.code === "ERR_STREAM_PREMATURE_CLOSE" || error.code === "EPIPE") return;
+  throw new ArtifactError("archive_failed", `The archive can't be unpacked: ${error.message}`, { cause: error });
 }
 
 type Tar = ReturnType<typeof run>;
@@ -117,14 +118,17 @@ function run(argv: readonly string[], stdio: ["ignore" | "pipe", "ignore" | "pip
   return { stdin: stdin as NonNullable<typeof stdin>, stdout: stdout as NonNullable<typeof stdout>, exited, child };
 }
 
-/** Waits for tar and the transfer; kills tar if the transfer fails. An error from tar explains the most. */
+/**
+ * Waits for tar and the transfer; kills tar if the transfer fails, for example because the disk is full. An error from
+ * tar explains the most, unless a signal ended it: then the transfer failed before.
+ */
 async function finished({ exited, child }: Tar, data: Promise<void>): Promise<void> {
   const moved = data.catch((error: unknown) => {
     child.kill("SIGKILL");
     throw error;
   });
   const [program, bytes] = await Promise.allSettled([exited, moved]);
-  if (bytes.status === "rejected" && bytes.reason instanceof ArtifactError) throw bytes.reason;
+  if (bytes.status === "rejected" && child.signalCode !== null) throw bytes.reason;
   if (program.status === "rejected") throw program.reason;
   if (bytes.status === "rejected") throw bytes.reason;
 }

@@ -161,3 +161,15 @@ test("RUN-3 a layer contains no set-user-id programs, which would run as the pla
   const { digest } = await otherHost().add(layer, { name: nameOf("privileged"), maxBytes });
   expect((await lstat(join(await otherHost().get(digest), "bin/tool"))).mode & 0o7777).toBe(0o555);
 });
+
+test("LOG-6 a disk that fills while a layer is stored is the error that is told, and nothing of the layer stays", async () => {
+  const layer = await sealed("too much");
+  // tar is far from its end when the store fails.
+  await writeFile(join(layer, "holes"), "");
+  await truncate(join(layer, "holes"), 64 * 1024 * 1024);
+  const full = Object.assign(new Error("no space left on device, write"), { code: "ENOSPC" });
+  const fullStore: ArtifactStore = { ...store, add: () => Promise.reject(full) };
+  const host = createLayerCache({ store: fullStore, directory: join(testDirectory, "full-host") });
+  await expect(host.add(layer, { name: nameOf("full"), maxBytes: 100 * 1024 * 1024 })).rejects.toBe(full);
+  expect(await host.find(nameOf("full"))).toBeNull();
+});

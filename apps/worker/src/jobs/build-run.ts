@@ -17,7 +17,7 @@ import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import {
   aboutFork,
   failureOfFork,
-  internalFailure,
+  failureOnOurSide,
   isolationMissing,
   redactDiagnosis,
   redactWarning,
@@ -85,9 +85,10 @@ export async function runNextBuild(services: Services, organizationId: string, s
       throw error;
     } else {
       operatorLog.error({ err: error }, "build failed on our side");
-      logDiagnosis(buildLog.log, internalFailure);
+      const diagnosis = failureOnOurSide(error);
+      logDiagnosis(buildLog.log, diagnosis);
       await buildLog.flush();
-      await failBuild({ ctx, input: { ...fence, diagnosis: internalFailure } });
+      await failBuild({ ctx, input: { ...fence, diagnosis } });
     }
   } finally {
     clearInterval(heartbeat);

@@ -1,6 +1,6 @@
 import { sampleDiagnosis } from "@towpath/core/testing";
 import { expect, test } from "vitest";
-import { aboutFork, failureOfFork } from "./diagnoses.ts";
+import { aboutFork, failureOfFork, failureOnOurSide } from "./diagnoses.ts";
 
 test("BLD-9 a failed preview of a fork proposes no change of the project's settings, and no variables as if it got them", () => {
   const fix = { kind: "entrypoint" as const, candidates: ["evil.py"] };
@@ -10,4 +10,12 @@ test("BLD-9 a failed preview of a fork proposes no change of the project's setti
     `${remedy} The preview of a pull request from a fork gets no variables: this helps once it is merged.`,
   );
   expect(aboutFork("Correct pyproject.toml and push again.")).toBe("Correct pyproject.toml and push again.");
+});
+
+test("BLD-2 LOG-6 a build that found no space on the disk says so, and other errors of ours say what to do", () => {
+  const full = Object.assign(new Error("no space left on device, write"), { code: "ENOSPC" });
+  const told = { title: "The disk is full", remedy: expect.stringContaining("operator to free disk space") };
+  expect(failureOnOurSide(full)).toMatchObject(told);
+  expect(failureOnOurSide(new Error("the layer could not be stored", { cause: full }))).toMatchObject(told);
+  expect(failureOnOurSide(new Error("it broke"))).toMatchObject({ remedy: expect.stringContaining("worker's log") });
 });

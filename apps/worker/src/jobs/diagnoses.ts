@@ -29,8 +29,11 @@ export const sourceNotConnected: Diagnosis = {
   ...noLocation,
 };
 
-/** A bug or an outage of the platform. The cause goes to the operator's log only. */
-export const internalFailure: Diagnosis = {
+/** What users learn of an error that is not their server's. The cause itself goes to the operator's log only. */
+export const failureOnOurSide = (error: unknown): Diagnosis => (isOutOfSpace(error) ? diskFull : internalFailure);
+
+/** A bug or an outage of the platform. */
+const internalFailure: Diagnosis = {
   code: "internal_error",
   phase: "rollout",
   title: "The build was interrupted by an error in Towpath",
@@ -38,6 +41,21 @@ export const internalFailure: Diagnosis = {
   remedy: "Redeploy the build. If it happens again, the operator finds the cause in the worker's log.",
   ...noLocation,
 };
+
+const diskFull: Diagnosis = {
+  code: "internal_error",
+  phase: "install",
+  title: "The disk is full",
+  detail: "The platform's disk had no space left while this build was stored. Nothing that is live has changed.",
+  remedy: "Ask the instance's operator to free disk space, then redeploy the build.",
+  ...noLocation,
+};
+
+function isOutOfSpace(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ("code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")) return true;
+  return isOutOfSpace(error.cause);
+}
 
 /**
  * A failure of a fork's preview without what its buttons would change: settings of the whole project, for code that is a

@@ -183,6 +183,11 @@ test("BLD-6 what answers, but not with MCP, is told apart from what does not ans
 const otherCaller = { "x-caller": "somebody" };
 const recordOf = (socketPath: string) => recordAnswers({ socketPath }, { timeoutMs: 10_000, otherCaller });
 
+test("GW-12 a server that is too slow to be recorded is told as slow, not as no MCP server", async () => {
+  const { socketPath } = await serve(() => {});
+  expect(await codeOf(recordAnswers({ socketPath }, { timeoutMs: 50, otherCaller }))).toBe("timeout");
+});
+
 test("GW-12 answers to handshakes and all pages of lists are recorded in each revision, with the server's cursors", async () => {
   const { socketPath } = await serve(legacy(() => legacyPagedServer()).handler);
   const { answers, variesBy } = await recordOf(socketPath);

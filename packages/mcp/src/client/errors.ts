@@ -51,6 +51,8 @@ export class McpClientError extends Error {
 
 const notMcp = (cause: unknown) =>
   new McpClientError("not_mcp", "Something answers there, but it does not speak MCP.", { cause });
+export const timedOut = (cause: unknown) =>
+  new McpClientError("timeout", "The server did not answer in time.", { cause });
 const unreachable = (cause: unknown) => new McpClientError("unreachable", "The server does not answer.", { cause });
 
 function fromHttpStatus(status: number, cause: unknown): McpClientError {
@@ -66,7 +68,7 @@ function fromHttpStatus(status: number, cause: unknown): McpClientError {
 function fromSdkError(error: SdkError): McpClientError {
   switch (error.code) {
     case SdkErrorCode.RequestTimeout:
-      return new McpClientError("timeout", "The server did not answer in time.", { cause: error });
+      return timedOut(error);
     case SdkErrorCode.ListPaginationExceeded:
       return new McpClientError("too_large", "The server's lists have too many pages.", { cause: error });
     case SdkErrorCode.ConnectionClosed:

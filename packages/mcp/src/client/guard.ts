@@ -1,4 +1,4 @@
-import { asMcpClientError, McpClientError } from "./errors.ts";
+import { asMcpClientError, McpClientError, timedOut } from "./errors.ts";
 
 type Limits = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
@@ -24,9 +24,7 @@ export function guardWith(signals: readonly AbortSignal[], defaultMs: number): G
       if (callers.some((signal) => signal.aborted)) {
         throw new McpClientError("aborted", "The request was canceled.", { cause: error });
       }
-      if (deadline.aborted) {
-        throw new McpClientError("timeout", "The server did not answer in time.", { cause: error });
-      }
+      if (deadline.aborted) throw timedOut(error);
       throw asMcpClientError(error);
     }
   };

@@ -8,7 +8,7 @@ import {
   streamKey,
 } from "../manifest/index.ts";
 import type { Connection } from "./connection.ts";
-import { asMcpClientError } from "./errors.ts";
+import { asMcpClientError, timedOut } from "./errors.ts";
 import { exchange, openStream, type RawAnswer, type RawMessage } from "./raw-exchange.ts";
 import { connectTarget, type McpTarget } from "./target.ts";
 
@@ -72,7 +72,9 @@ export async function recordAnswers(target: McpTarget, options: RecordOptions): 
     const again = last ? await record(second, last.requested) : null;
     return { answers: withSharedTexts(found), variesBy: last ? differenceOf(last, again) : null };
   } catch (error) {
-    throw asMcpClientError(connection.overflow.aborted ? connection.overflow.reason : error);
+    if (connection.overflow.aborted) throw asMcpClientError(connection.overflow.reason);
+    if (deadline.aborted) throw timedOut(error);
+    throw asMcpClientError(error);
   } finally {
     await connection.close().catch(() => {});
   }
