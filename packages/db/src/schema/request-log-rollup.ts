@@ -127,6 +127,7 @@ export const requestLogCaller = pgTable(
     primaryKey({ columns: [table.projectId, table.id] }),
     index().on(table.projectId, table.lastSlot),
     index().on(table.projectId, table.firstSeen),
+    index().on(table.projectId, table.principal),
     index().on(table.lastSlot),
     // Trigrams: finds part of a text. Under the collation of the search's condition, else PostgreSQL can't use it.
     index("request_log_caller_search_index").using("gin", table.projectId, sql`search_text COLLATE "C" gin_trgm_ops`),

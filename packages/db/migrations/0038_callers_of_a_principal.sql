@@ -1,0 +1,1 @@
+CREATE INDEX "request_log_caller_project_id_principal_index" ON "request_log_caller" USING btree ("project_id","principal");
