@@ -1,9 +1,10 @@
 import { newId } from "@towpath/core/ids";
 import { seedOrganization, seedProject } from "@towpath/core/testing";
-import { branch, member } from "@towpath/db/schema";
+import { branch, member, project } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, openBrowser, untilHydrated } from "./browser.ts";
+import { expectAccessible, gotoWithoutScripts, openBrowser, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   owner = await seededMember(site.url, site.db);
   org = `/${owner.organization.slug}`;
   const weather = await seedProject(site.db, owner.organization, { name: "weather-service" });
-  await seedProject(site.db, owner.organization, { name: "invoice-search" });
+  await seedProject(site.db, owner.organization, { name: "invoice-search", description: "Old" });
   previewId = newId();
   await site.db.insert(branch).values({ id: previewId, projectId: weather.id, name: "faster-answers" });
   const second = await seedOrganization(site.db);
@@ -214,6 +215,44 @@ test("ONB-1 a press before the page's script is repeated, also when React makes 
   });
   await expect.poll(() => page.title()).toBe("pressed!!");
   await page.unroute("**/*.js");
+});
+
+test("ONB-1 PRJ-11 PRJ-5 what is typed, ticked and switched before the page's script is kept, and saved by an early press", async () => {
+  let runScripts = await gotoWithoutScripts(page, `${site.url}${org}/invoice-search/settings`);
+  const form = page.getByRole("form", { name: "General" });
+  await form.getByLabel(/^Description/).fill("Finds invoices");
+  await form.getByText("Public page", { exact: true }).click();
+  // React's components name it later.
+  await page.locator("#request-log [role=switch]").click();
+  await page.getByRole("radio", { name: /^Always answer/ }).click();
+  await form.getByRole("button", { name: "Save" }).click();
+  runScripts();
+  const stored = async () => (await site.db.select().from(project).where(eq(project.name, "invoice-search")))[0];
+  const early = { description: "Finds invoices", isPublic: true, capturePayloads: true, sleepingLists: "always" };
+  await expect.poll(stored).toMatchObject(early);
+  await form.getByText("Saved").waitFor();
+
+  runScripts = await gotoWithoutScripts(page, `${site.url}${org}/weather-service/access`);
+  const box = page.getByRole("checkbox").first();
+  const before = await box.getAttribute("aria-checked");
+  await box.click();
+  runScripts();
+  await expect.poll(() => box.getAttribute("aria-checked")).not.toBe(before);
+
+  runScripts = await gotoWithoutScripts(page, `${site.url}${org}/settings/preferences`);
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  const other = (await theme()) === "dark" ? "Light" : "Dark";
+  await page.getByRole("group", { name: "Theme" }).getByLabel(other).click();
+  runScripts();
+  await expect.poll(theme).toBe(other.toLowerCase());
+  await page.evaluate(() => localStorage.clear());
+
+  runScripts = await gotoWithoutScripts(page, `${site.url}${org}/weather-service/logs`);
+  await page.getByLabel("Filter the log").fill("status:error");
+  runScripts();
+  await page.getByRole("button", { name: "Clear the query" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/status=error/);
 });
 
 test("UI-4 offline is said, and taken back", async () => {

@@ -16,6 +16,7 @@ import { isStaticDocument } from "~/features/public-site/is-static-document.ts";
 import { notFoundHead } from "~/features/public-site/page-head.ts";
 import type { RouterContext } from "~/features/session/guards.ts";
 import styles from "~/styles.css?url";
+import { earlyInputScript } from "~/ui/early-input.ts";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";
 
@@ -54,7 +55,7 @@ function Shell({ children }: { readonly children: ReactNode }) {
     <html lang="en" suppressHydrationWarning>
       <head>
         <ScriptOnce>{themeScript}</ScriptOnce>
-        {isStatic ? null : <ScriptOnce>{earlyClickScript}</ScriptOnce>}
+        {isStatic ? null : <ScriptOnce>{earlyInputScript}</ScriptOnce>}
         <ThirdParties />
         <HeadContent />
       </head>
@@ -105,30 +106,3 @@ function Toasts() {
     </Suspense>
   ) : null;
 }
-
-/**
- * Runs in the head, before the page's modules. Pressing a button that React has not hydrated yet would do nothing, and
- * submitting such a form would reload the page with its fields in the URL. This remembers the last press and repeats it
- * once React owns the element, which React marks with a property of this prefix. If React made the element anew instead,
- * the only button that reads the same is pressed. While React listens (its mark on the document), it hydrates what is
- * pressed by itself, unless its code isn't loaded yet. Needs the CSP nonce.
- */
-const earlyClickScript = `(()=>{
-const owned=e=>Object.keys(e).some(k=>k.startsWith("__reactProps$"));
-const like=a=>[...document.querySelectorAll("button")].filter(b=>b.textContent===a.textContent&&b.ariaLabel===a.ariaLabel);
-let kept=null;
-const repeat=()=>{
-if(kept&&!kept.isConnected){const[one,...more]=like(kept);kept=one&&!more.length?one:null}
-if(!kept)return;
-if(!owned(kept))return setTimeout(repeat,50);
-const button=kept;kept=null;button.click()};
-const listens=()=>Object.keys(document).some(k=>k.startsWith("_reactListening"));
-const unless=(element,button)=>listens()?setTimeout(()=>owned(element)||keep(button)):keep(button);
-const keep=button=>{const waits=kept!==null;kept=button;if(!waits)setTimeout(repeat)};
-addEventListener("click",event=>{
-const button=event.target instanceof Element?event.target.closest("button"):null;
-if(button&&button.type!=="submit"&&!owned(button))unless(button,button)},true);
-addEventListener("submit",event=>{
-const form=event.target,button=event.submitter;
-if(!button||owned(form)||form.getAttribute("method")==="post")return;
-event.preventDefault();unless(form,button)},true)})()`;
