@@ -242,6 +242,12 @@ test("CHAT-1 a second page says that the question is being answered elsewhere, a
 
 test("CHAT-1 Shift-Enter begins a line; a key that the provider refuses is explained, without the key, and asked again", async () => {
   await openChat();
+  // The address names the chat when it has been read, here after the next question.
+  const asking = Promise.withResolvers<void>();
+  await page.route(/chat\.getOwnChat/, async (route) => {
+    await asking.promise;
+    await route.continue();
+  });
   await field().fill("first line");
   await field().press("Shift+Enter");
   await field().pressSequentially("refused");
@@ -250,6 +256,8 @@ test("CHAT-1 Shift-Enter begins a line; a key that the provider refuses is expla
   await page.getByText("Tester refused Towpath's key (HTTP 401).").waitFor();
   const before = model.requests.length;
   await page.getByRole("button", { name: "Try again" }).click();
+  asking.resolve();
+  await page.waitForURL(/\?chat=/);
   await expect.poll(() => model.requests.length).toBe(before + 1);
   expect(model.requests.at(-1)?.key).toBe("a-key-that-nobody-sees");
   await expect.poll(async () => (await turns()).length).toBe(1);

@@ -39,6 +39,7 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
   const answering = useRef<AbortController | null>(null);
   /** The server takes a question once it has stored the answer before, which is a moment after a stop. */
   const stored = useRef(Promise.resolve());
+  /** The chat that a question on this page began. The address names it a moment later, maybe after the next question. */
   const begun = useRef<string | null>(null);
   useEffect(() => () => answering.current?.abort(), []);
   const isAnswering = asked?.turn.status === "running";
@@ -49,6 +50,7 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
   useOtherChat(chatId, begun, () => {
     answering.current?.abort();
     answering.current = null;
+    begun.current = null;
     setAsked(null);
     setFailure(null);
   });
@@ -77,10 +79,9 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
     if (answering.current) return;
     const stop = new AbortController();
     answering.current = stop;
-    begun.current = null;
     setFailure(null);
     if (asked?.chatId != null) keepTurns(queryClient, key, asked.chatId, turns);
-    const openId = asked?.chatId ?? chatId;
+    const openId = asked?.chatId ?? chatId ?? begun.current;
     const turn = firstTurn(question, turns.length + (question.replacesLast ? 0 : 1));
     setAsked({ stop, chatId: openId, turn });
     stored.current = stored.current.then(() => answer(question, openId, stop));
