@@ -37,6 +37,10 @@ test("OPS-4 help comes from the table: every command, its options and examples, 
 test("OPS-4 wrong use has exit status 2 and says what is right, a refusal 1", async () => {
   for (const [args, text] of [
     [["nonsense"], "There is no command nonsense"],
+    [
+      ["settings", "my-server-one", "--no-public"],
+      "There is no --no-public, only --public. See towpath help settings.",
+    ],
     [["help", "nonsense"], "There is no command nonsense"],
     [["logs"], "Usage: towpath logs NAME"],
     [["status", "one", "two"], "Usage: towpath status NAME"],

@@ -21,13 +21,15 @@ type Parsed<Name extends CommandName> = {
  */
 export function parse<Name extends CommandName>(name: Name, args: readonly string[]): Parsed<Name> {
   const { options } = commands[name];
-  const { values, positionals } = parseArgs({
+  const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
     // --no-keep-data
     allowNegative: true,
+    tokens: true,
     options: options as unknown as ParseArgsOptionsConfig,
   });
+  for (const token of tokens) if (token.kind === "option") assertHasOpposite(name, token);
   printJsonOnly("json" in values && values.json === true);
   const shape = specs[name]?.arguments ?? "";
   const words = shape.split(" ").filter((word) => word !== "" && word !== "…]" && word !== "…");
@@ -37,4 +39,13 @@ export function parse<Name extends CommandName>(name: Name, args: readonly strin
     throw new UsageError(`Usage: towpath ${name} ${shape}. See towpath help ${name}.`.replace(" .", "."));
   }
   return { values: values as unknown as Parsed<Name>["values"], positionals };
+}
+
+/** An opposite that means nothing would be ignored: whoever writes `--no-public` believes that the server is private. */
+function assertHasOpposite(
+  command: CommandName,
+  { name, rawName }: { readonly name: string; readonly rawName: string },
+) {
+  if (rawName !== `--no-${name}` || specs[command]?.options[name]?.hasOpposite) return;
+  throw new UsageError(`There is no ${rawName}, only --${name}. See towpath help ${command}.`);
 }

@@ -10,6 +10,8 @@ export type OptionSpec = {
   readonly multiple?: boolean;
   /** What the value can be, where that is known; `files`: a path. Shells complete it. */
   readonly choices?: Choices;
+  /** Of a flag: there is `--no-…` too, which undoes it. */
+  readonly hasOpposite?: true;
 };
 
 type Choices = readonly string[] | "files";
@@ -29,6 +31,7 @@ export type CommandSpec = {
 const value = <const Value extends string>(name: Value, text: string) =>
   ({ type: "string", value: name, text }) as const;
 const flag = (text: string) => ({ type: "boolean", text }) as const;
+const setting = (text: string) => ({ ...flag(text), hasOpposite: true }) as const;
 
 const path = (name: string, text: string) => ({ ...value(name, text), choices: "files" }) as const;
 const oneOf = (name: string, choices: readonly string[], text: string) => ({ ...value(name, text), choices }) as const;
@@ -106,7 +109,7 @@ export const commands = {
       message: value("TEXT", "the commit's message"),
       rebuild: flag("builds although nothing has changed"),
       overwrite: flag("replaces commits that others pushed"),
-      follow: flag("of a package: deploys newer versions by itself"),
+      follow: setting("of a package: deploys newer versions by itself; --no-follow undoes it"),
       organization: value("SLUG", "the organization, if there are several"),
       ...common,
     },
@@ -152,7 +155,8 @@ export const commands = {
       },
       "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
       "allow-breaking-changes": flag("undoes that"),
-      "keep-data": flag("its /data survives restarts and redeploys; --no-keep-data undoes it"),
+      "keep-data": setting("its /data survives restarts and redeploys; --no-keep-data undoes it"),
+      follow: setting("of a package: deploys newer versions by itself; --no-follow undoes it"),
       ...common,
     },
     examples: [

@@ -1,9 +1,10 @@
 import { rm } from "node:fs/promises";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
+import { parse } from "../commands/parse.ts";
 import { parseDeployOptions } from "../deploy/options.ts";
 import { authModeOf } from "./auth-mode.ts";
-import { settings } from "./settings.ts";
+import { changesOf, settings } from "./settings.ts";
 
 const none = { public: false, private: false };
 
@@ -39,4 +40,11 @@ test("OPS-4 settings asks for one server, and for an instance that runs", async 
   const directory = await shortDirectory();
   await expect(settings(["one", "--data-dir", directory])).rejects.toThrow("No Towpath runs");
   await rm(directory, { recursive: true });
+});
+
+test("OPS-4 BLD-17 settings says whether newer versions of a package are deployed, and nothing that wasn't asked for", () => {
+  const changed = (...args: string[]) => changesOf(parse("settings", ["my-server-one", ...args]).values).changes;
+  expect(changed("--follow")).toMatchObject({ followsPackage: true });
+  expect(changed("--no-follow", "--no-keep-data")).toMatchObject({ followsPackage: false, keepsData: false });
+  expect(Object.values(changed()).filter((value) => value !== undefined)).toEqual([]);
 });

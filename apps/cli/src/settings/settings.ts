@@ -29,12 +29,7 @@ const projectSchema = z.looseObject({
 export async function settings(args: string[]): Promise<number> {
   const { values, positionals } = parse("settings", args);
   const [name = ""] = positionals;
-  const { entrypoint, requirements, "root-directory": rootDirectory } = values;
-  const files = { entrypoint, arguments: argumentsOf(values.args), requirements, rootDirectory };
-  const changes = {
-    ...{ authMode: authModeOf(values), failOnBreakingChanges: breakingRule(values), keepsData: values["keep-data"] },
-    ...{ ...files, watchPaths: values.watch },
-  };
+  const { files, changes } = changesOf(values);
   const isChange = Object.values(changes).some((value) => value !== undefined);
   const api = await connectApi(values);
   const path = projectPath(name);
@@ -48,6 +43,21 @@ export async function settings(args: string[]): Promise<number> {
   }
   if (changes.watchPaths !== undefined) print(dim("\nWatch paths take effect with the next push."));
   return 0;
+}
+
+/** What the options change, as the REST API takes it; `files` of it take effect with the next build. */
+export function changesOf(values: ReturnType<typeof parse<"settings">>["values"]) {
+  const { entrypoint, requirements, "root-directory": rootDirectory } = values;
+  const files = { entrypoint, arguments: argumentsOf(values.args), requirements, rootDirectory };
+  const changes = {
+    ...files,
+    authMode: authModeOf(values),
+    failOnBreakingChanges: breakingRule(values),
+    keepsData: values["keep-data"],
+    watchPaths: values.watch,
+    followsPackage: values.follow,
+  };
+  return { files, changes };
 }
 
 function breakingRule(values: {
