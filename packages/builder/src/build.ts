@@ -35,6 +35,7 @@ import {
   type NewestPin,
   newestPin,
   otherVersions,
+  stepBack,
   tryingAgain,
 } from "./second-attempt.ts";
 
@@ -190,12 +191,16 @@ class Build {
       let furthest = error;
       const { isPackage } = this.#request;
       const pinned = mayBeMended(error) ? await this.#newestPin(made) : null;
-      for (const attempt of laterAttempts(error, { ...made, pinned, isPackage, now: new Date() })) {
+      const attempts = [...laterAttempts(error, { ...made, pinned, isPackage, now: new Date() })];
+      for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
         this.#isRepeating = true;
         this.#request.log("inspect", "step", [title, detail, tryingAgain(attempt)].join("\n"));
         const result = await this.#tryWith(attempt, made, error);
         if (result !== null && !(result instanceof BuildFailure)) return result;
-        if (result !== null && isBeyond(attempt, result)) furthest = besides(attempt, error, result);
+        if (result === null) continue;
+        if (isBeyond(attempt, result)) furthest = besides(attempt, error, result);
+        const further = stepBack(attempt, result);
+        if (further !== null) attempts.unshift(further);
       }
       throw furthest;
     }

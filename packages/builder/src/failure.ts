@@ -10,11 +10,21 @@ export class BuildFailure extends Error {
   readonly saysWhy: boolean;
   /** The same code may work if the project is installed as a package, instead of being imported from the repository. */
   readonly needsInstallation: boolean;
+  /** With the releases of that day the same code may work. `when`: what it is the day of, the end of a sentence. */
+  readonly time: { readonly day: Date; readonly when: string } | null;
+  /** Commands of the program by which it may start the server, the likeliest first. */
+  readonly commands: readonly string[];
 
   constructor(
     diagnosis: Diagnosis,
     cause?: unknown,
-    { requirement = null, saysWhy = false, needsInstallation = false }: Partial<WaysOut> = {},
+    {
+      requirement = null,
+      saysWhy = false,
+      needsInstallation = false,
+      commands = [],
+      time = null,
+    }: Partial<WaysOut> = {},
   ) {
     super(diagnosis.title, { cause });
     this.name = "BuildFailure";
@@ -22,10 +32,12 @@ export class BuildFailure extends Error {
     this.requirement = requirement;
     this.saysWhy = saysWhy;
     this.needsInstallation = needsInstallation;
+    this.commands = commands;
+    this.time = time;
   }
 }
 
-type WaysOut = Pick<BuildFailure, "requirement" | "saysWhy" | "needsInstallation">;
+type WaysOut = Pick<BuildFailure, "requirement" | "saysWhy" | "needsInstallation" | "commands" | "time">;
 
 type Required = Pick<Diagnosis, "code" | "phase" | "title" | "detail" | "remedy">;
 

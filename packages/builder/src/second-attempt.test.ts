@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { BuildFailure, diagnosis } from "./failure.ts";
-import { besides, changedVersions, isBeyond, laterAttempts, newestPin } from "./second-attempt.ts";
+import { besides, changedVersions, isBeyond, laterAttempts, newestPin, stepBack } from "./second-attempt.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { planOf } from "./testing/plan-of.ts";
 import { repository } from "./testing/tarball.ts";
@@ -81,6 +81,33 @@ mcp = FastMCP("Old")
 def add(a: int, b: int) -> int:
     return a + b
 `;
+
+test.runIf(isThorough)(
+  "BLD-3 BLD-16 code for an early mcp 1 is built with it and with what it worked with",
+  async () => {
+    const early = forMcp1.replace('FastMCP("Old")', 'FastMCP("Old", version="1")');
+    const { result, text } = await workshop.tryBuild({ "server.py": early, "requirements.txt": "mcp\n" });
+    if (!result.ok) throw new Error(text);
+    expect(text).toContain("Trying again with mcp<2");
+    expect(result.warnings.map(({ title }) => title)).toEqual(["The server runs with dependencies of 2025-07-16"]);
+    expect(result.warnings[0]?.detail).toContain("when mcp 1.11 was the newest, it does: mcp 1.11.0 (today 2.");
+  },
+);
+
+test("BLD-3 where a requirement brings a server to a failure that a certain day's releases don't cause, they are tried", () => {
+  const time = { day: new Date("2025-07-16T00:00:00Z"), when: "mcp 1.11 was the newest" };
+  const refuses = diagnosis({ code: "keyword_removed", phase: "inspect", title: "x", detail: "", remedy: "" });
+  const again = new BuildFailure(refuses, undefined, { time });
+  const ofDay = { kind: "as-of", asOf: time.day, ...time };
+  const attempt = { kind: "requirement", requirement: "mcp<2" } as const;
+  expect(stepBack(attempt, again)).toEqual(ofDay);
+  expect(stepBack({ ...ofDay, kind: "as-of" }, again)).toBeNull();
+  expect(stepBack(attempt, new BuildFailure(refuses))).toBeNull();
+  const found = { madeAt: null, pinned: null, isPackage: false, now: new Date() };
+  expect(laterAttempts(again, { ...found, plan: planOf({ "server.py": "", "requirements.txt": "mcp<2\n" }) })).toEqual([
+    ofDay,
+  ]);
+});
 
 test("BLD-3 BLD-16 code for mcp 1 that requires no version is built with it, however new, and its author is told", async () => {
   const { result, log, text } = await workshop.tryBuild({ "server.py": forMcp1, "requirements.txt": "mcp\n" });

@@ -42,6 +42,7 @@ export function laterAttempts(
   const when = isPackage ? "this version was published" : "the commit was made";
   return [
     ...(requirement === null ? [] : [{ kind: "requirement", requirement } as const]),
+    ...(error.time === null ? [] : [ofDay(error.time)]),
     ...(asOf(madeAt, when, now) ?? asOf(pinned?.at ?? null, `${pinned?.name} was released`, now) ?? []),
   ];
 }
@@ -90,7 +91,20 @@ const afterLoading: ReadonlySet<DiagnosisCode> = new Set([
 
 /** Whether the release that the first failure names is what it needs, and something else is wrong besides. */
 export const isBeyond = (attempt: Attempt, again: BuildFailure): boolean =>
-  attempt.kind === "requirement" && again.requirement === null && afterLoading.has(again.diagnosis.code);
+  attempt.kind === "requirement" &&
+  again.requirement === null &&
+  (afterLoading.has(again.diagnosis.code) || again.diagnosis.code === "keyword_removed");
+
+/** What to try next with a server that a requirement brought further, to a failure that a certain day's releases don't cause. */
+export const stepBack = (attempt: Attempt, again: BuildFailure): Attempt | null =>
+  attempt.kind === "requirement" && again.time !== null ? ofDay(again.time) : null;
+
+const ofDay = ({ day, when }: { readonly day: Date; readonly when: string }): Attempt => ({
+  kind: "as-of",
+  asOf: day,
+  day,
+  when,
+});
 
 /** A failure beyond the first one, which remains to be mended, too. */
 export const besides = (attempt: Attempt, first: BuildFailure, again: BuildFailure): BuildFailure =>

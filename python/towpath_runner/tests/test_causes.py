@@ -201,7 +201,8 @@ def test_BLD_2_names_the_host_of_a_request(start: Start) -> None:
 def test_BLD_2_names_arguments_that_a_release_has_removed(start: Start, environment: str, code: str, keyword: str) -> None:
     status = start(code, environment=environment).failed()
     assert status["code"] == "keyword_removed" and keyword in status["message"], status
-    assert status["candidates"] == ["port"]
+    argument, installed = status["candidates"]
+    assert argument == "port" and f" {installed} doesn't take" in status["message"]
 
 
 def test_BLD_2_names_two_packages_that_do_not_work_together(start: Start) -> None:

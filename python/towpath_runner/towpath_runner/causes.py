@@ -124,7 +124,7 @@ def keyword_removed(error: BaseException, entrypoint: Entrypoint) -> Failure | N
     advice = str(error).partition("Pass ")[2]
     hint = f" Its own advice: pass {advice}" if advice else ""
     message = f"The code passes `{keyword}` to `{name}`, which {package} {version(package)} doesn't take.{hint}"
-    return Failure("keyword_removed", message, module=package, candidates=[keyword])
+    return Failure("keyword_removed", message, module=package, candidates=[keyword, version(package)])
 
 
 def dependency_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failure | None:

@@ -25,6 +25,7 @@ from towpath_runner.output import printed
 from towpath_runner.sdk_version import sdk_version_mismatch
 from towpath_runner.status import Failure, NothingStarted
 from towpath_runner.trace import frames_of, is_own, place_of, trimmed
+from towpath_runner.usage import commands_in
 from towpath_runner.variables import also_required, missing_variables, variables_named
 
 #: What the exception interrupted, for the message, by failure code.
@@ -230,4 +231,9 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     # What argparse, click and typer exit with when arguments are wrong. Code that does so by itself may mean anything.
     is_by_itself = are_own[-1:] == [True]
     is_usage = "usage:" in printed().lower() if error.code in (0, None) or is_by_itself else error.code == 2
-    return Failure("arguments_missing" if is_usage else "exited_early", message)
+    if not is_usage:
+        return Failure("exited_early", message)
+    commands = commands_in(printed())
+    if commands:
+        message = f"`{entrypoint.shown}` wants to be told what to do: its commands are {', '.join(f'`{each}`' for each in commands)}."
+    return Failure("arguments_missing", message, candidates=commands)

@@ -41,7 +41,8 @@ class Failure(Exception):
     line: int | None = None
     module: str | None = None
     #: Objects that could be served (`object_missing`), variables that are not set (`variable_missing`), a requirement with
-    #: which the code may work (`mcp_version_mismatch`), or the file of a module that is hidden (`module_missing`).
+    #: which the code may work (`mcp_version_mismatch`), the file of a module that is hidden (`module_missing`), an argument
+    #: and the installed version that doesn't take it (`keyword_removed`), or the program's commands (`arguments_missing`).
     candidates: list[str] = field(default_factory=list)
     traceback: str | None = None
 

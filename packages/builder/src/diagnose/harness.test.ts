@@ -53,6 +53,22 @@ test.each<[string, Status, { title: string; remedy: string }]>([
     { title: "The installed fastmcp doesn't take the argument port", remedy: "Remove `port` from the call" },
   ],
   [
+    "an argument that mcp 1 took until a release",
+    failed("keyword_removed", "The code passes `version` to `FastMCP`", {
+      module: "mcp",
+      candidates: ["version", "1.30.0"],
+    }),
+    {
+      title: "The installed mcp doesn't take the argument version",
+      remedy: "such as `mcp<1.12` with `pydantic<2.12`.",
+    },
+  ],
+  [
+    "a program with commands",
+    failed("arguments_missing", "`shop` wants to be told what to do", { candidates: ["init", "serve"] }),
+    { title: "The program needs other arguments", remedy: "the command that starts the server" },
+  ],
+  [
     "a requirement of a requirement",
     failed("dependency_mismatch", "mcp 1.7.1 doesn't work", { module: "pydantic", candidates: ["mcp", "pydantic"] }),
     { title: "mcp doesn't work with the installed pydantic", remedy: "Upgrade `mcp`" },

@@ -4,7 +4,7 @@ import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import type { HarnessStatus } from "@towpath/runtime";
 import { diagnosis } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
-import { olderFramework, outsideCauses } from "./outside-causes.ts";
+import { needsEarlyMcp, olderFramework, outsideCauses, takesAnyArgument } from "./outside-causes.ts";
 
 type Failed = Extract<HarnessStatus, { state: "failed" }>;
 
@@ -71,10 +71,24 @@ function withOutput(message: string, lastLines: readonly string[]): string {
 export const endsItself = ({ code, traceback }: Failed): boolean => code === "exited_early" && traceback !== null;
 
 /** A requirement with which the code may work; null when none is known. */
-export function requirementFor({ code, candidates, module }: Failed): string | null {
-  if (code === "mcp_version_mismatch") return candidates[0] ?? null;
-  return code === "keyword_removed" ? olderFramework(module) : null;
+export function requirementFor(status: Failed): string | null {
+  if (status.code === "mcp_version_mismatch") return status.candidates[0] ?? null;
+  return status.code === "keyword_removed" ? olderFramework(status) : null;
 }
+
+/** A day whose releases took what today's don't take; null where none is known. */
+export const timeFor = (status: Failed): typeof takesAnyArgument | null =>
+  needsEarlyMcp(status) ? takesAnyArgument : null;
+
+/** Names of commands that start a server, the likeliest first. */
+const starting = [
+  ...["serve", "server", "start", "stdio", "mcp", "mcp-server", "serve-mcp", "start-mcp-server", "start-server"],
+  ...["run-server", "run"],
+];
+
+/** The commands by which a program may start its server that was started without any. */
+export const startingCommands = ({ code, candidates }: Failed): readonly string[] =>
+  code === "arguments_missing" ? starting.filter((each) => candidates.includes(each)) : [];
 
 /**
  * Whether it may start when it is installed like any other package, as `uvx` does it: an installed package hides it, or

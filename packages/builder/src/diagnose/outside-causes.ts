@@ -43,8 +43,10 @@ export const outsideCauses = {
   },
   arguments_missing: {
     title: () => "The program needs other arguments",
-    remedy: () =>
-      "Set under Settings → Build what you would type after its name, such as a subcommand or `--option value`, and build again.",
+    remedy: ({ candidates }) =>
+      candidates.length === 0
+        ? "Set under Settings → Build what you would type after its name, such as a subcommand or `--option value`, and build again."
+        : "Set as arguments under Settings → Build the command that starts the server, with the options that it needs, and build again. If none of them does, set the entrypoint there to what does.",
   },
 } satisfies Partial<Record<Failed["code"], { readonly title: Text; readonly remedy: Text }>>;
 
@@ -62,13 +64,36 @@ function programRemedy(program: string): string {
   return `Ask the operator to install what contains \`${program || "it"}\` on this host. Or run it when a tool needs it, not at the start: then the other tools work without it.`;
 }
 
-/** The last releases that took what later ones refuse. */
-export const olderFramework = (module: string | null): string => (module === "fastmcp" ? "fastmcp<3" : "mcp<2");
+const frameworkOf = ({ module }: Failed) => (module === "fastmcp" ? "fastmcp" : "mcp");
 
-function keywordRemedy({ module, candidates }: Failed): string {
-  const keyword = `\`${candidates[0] ?? "the argument"}\``;
-  const older = `\`${olderFramework(module)}\``;
-  const pin = module === "fastmcp" ? older : `the release of \`mcp\` that it was written for, such as ${older}`;
+/** Major and minor number of the installed release that doesn't take an argument; the newest where it isn't known. */
+function installedOf({ candidates: [, installed] }: Failed): readonly [number, number] {
+  const [major = Infinity, minor = 0] = installed?.split(".").map(Number) ?? [];
+  return [major, minor];
+}
+
+/** The last releases that took what the installed one refuses; null where there is no such limit. */
+export function olderFramework(status: Failed): string | null {
+  const [major] = installedOf(status);
+  if (frameworkOf(status) === "fastmcp") return major > 2 ? "fastmcp<3" : null;
+  return major > 1 ? "mcp<2" : null;
+}
+
+/** Until mcp 1.12 FastMCP took any argument. Those releases don't work with later releases of pydantic. */
+export const takesAnyArgument = { day: new Date("2025-07-16T00:00:00Z"), when: "mcp 1.11 was the newest" };
+
+/** Whether that helps. */
+export function needsEarlyMcp(status: Failed): boolean {
+  const [major, minor] = installedOf(status);
+  return status.code === "keyword_removed" && frameworkOf(status) === "mcp" && major === 1 && minor >= 12;
+}
+
+function keywordRemedy(status: Failed): string {
+  const keyword = `\`${status.candidates[0] ?? "the argument"}\``;
+  const older = olderFramework(status);
+  const release = `the release of \`${frameworkOf(status)}\` that it was written for`;
+  const known = older === null ? release : `\`${older}\``;
+  const pin = needsEarlyMcp(status) ? `${release}, such as \`mcp<1.12\` with \`pydantic<2.12\`` : known;
   return `Remove ${keyword} from the call: here, address, path and log level are the platform's. Or require ${pin}.`;
 }
 

@@ -21,7 +21,14 @@ import {
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink, BuildRequest } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
-import { diagnoseHarness, endsItself, needsInstallation, requirementFor } from "../diagnose/harness.ts";
+import {
+  diagnoseHarness,
+  endsItself,
+  needsInstallation,
+  requirementFor,
+  startingCommands,
+  timeFor,
+} from "../diagnose/harness.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -241,6 +248,8 @@ function startFailure(
       requirement: requirementFor(status),
       saysWhy: endsItself(status),
       needsInstallation: needsInstallation(status),
+      commands: startingCommands(status),
+      time: timeFor(status),
     };
     return new BuildFailure(diagnoseHarness(status, server, lastLines), undefined, more);
   }

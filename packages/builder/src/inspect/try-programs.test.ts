@@ -46,6 +46,36 @@ test("BLD-16 a program that lacks arguments is tried with those that are known, 
   );
 });
 
+test("BLD-16 a program that lists its commands is tried with those that start a server; what it lacks then is told", async () => {
+  const needs = (title: string) => diagnosis({ ...early, code: "arguments_missing", title });
+  const commands = ["serve", "start", "run"];
+  const lacking = new BuildFailure(needs("Usage: first COMMAND"), undefined, { commands });
+  const triedWith = async (failures: Readonly<Record<string, BuildFailure>>, words: string[] = []) => {
+    const tried: string[] = [];
+    const inspect = async ({ program }: { readonly program: Program }) => {
+      tried.push(commandOf(program));
+      const failure = failures[program.arguments[0] ?? "none"];
+      if (failure !== undefined) throw failure;
+      return inspection;
+    };
+    const first = { ...server("first"), program: { entrypoint: "first", arguments: words } };
+    const programs = { server: first, others: [], isGuess: false };
+    const end = await tryPrograms(programs, inspect, () => {}).catch((error: unknown) => error);
+    return [tried, end instanceof BuildFailure ? end.diagnosis.title : "live"];
+  };
+  const none = lacking;
+  expect(await triedWith({ none })).toEqual([["first", "first serve"], "live"]);
+  const wrong = new BuildFailure(needs("Usage: first serve FILE"));
+  expect(await triedWith({ none, serve: wrong, start: wrong })).toEqual([
+    ["first", "first serve", "first start"],
+    "Usage: first COMMAND",
+  ]);
+  const variable = new BuildFailure(diagnosis({ ...early, code: "variable_missing", title: "TOKEN is not set" }));
+  expect((await triedWith({ none, serve: variable }))[1]).toBe("TOKEN is not set");
+  // Those that the settings name are the only ones.
+  expect(await triedWith({ none, list: lacking }, ["list"])).toEqual([["first list"], "Usage: first COMMAND"]);
+});
+
 test("BLD-16 after a program that starts nothing another is tried; one that ends itself and says why is told", async () => {
   expect(await triedAfter(new BuildFailure(diagnosis({ ...early, title: "nothing" })))).toEqual(["first", "second"]);
   const saysWhy = new BuildFailure(diagnosis({ ...early, title: "no token" }), undefined, { saysWhy: true });

@@ -16,6 +16,10 @@ const startsNoServer = (error: unknown): error is BuildFailure =>
 const lacksArguments = (error: unknown): error is BuildFailure =>
   error instanceof BuildFailure && error.diagnosis.code === "arguments_missing";
 
+/** Whether a program that only lacked arguments has got so far with them that it asks for a variable. */
+const isBeyond = (first: BuildFailure | null, error: unknown): boolean =>
+  lacksArguments(first) && error instanceof BuildFailure && error.diagnosis.code === "variable_missing";
+
 /** As in a terminal. */
 export const commandOf = (program: Program): string =>
   [program.entrypoint, argumentsText(program.arguments)].join(" ").trim();
@@ -41,22 +45,32 @@ export async function tryPrograms(
 ): Promise<FoundServer> {
   let first: BuildFailure | null = null;
   let holdsServer = !isGuess;
-  for (const each of [server, ...others]) {
+  const waiting = [server, ...others];
+  for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
     // Nothing else starts a server that only lacks arguments, except the same with them.
     if (lacksArguments(first) && each.program.arguments.length === 0) continue;
     if (first !== null) log("inspect", "step", `Trying ${commandOf(each.program)}.`);
     try {
       return { server: each, inspection: await inspect(each) };
     } catch (error) {
-      if (!startsNoServer(error) && !lacksArguments(error)) throw first ?? error;
+      if (!startsNoServer(error) && !lacksArguments(error)) throw isBeyond(first, error) ? error : (first ?? error);
+      if (first === null) waiting.push(...withCommands(server, error));
       first ??= error;
       const { code, fix } = error.diagnosis;
       holdsServer ||= code !== "object_missing" || fix !== undefined;
-      if (others.length > 0) log("inspect", "step", `${error.diagnosis.title}. ${error.diagnosis.detail}`);
+      if (waiting.length > 0) log("inspect", "step", `${error.diagnosis.title}. ${error.diagnosis.detail}`);
     }
   }
   throw holdsServer ? first : new BuildFailure(noServer([server, ...others]), first);
 }
+
+const maxCommands = 2;
+
+/** The same program with a command by which it may start its server; none where it got arguments already. */
+const withCommands = (server: InspectedServer, { commands }: BuildFailure): readonly InspectedServer[] =>
+  server.program.arguments.length > 0
+    ? []
+    : commands.slice(0, maxCommands).map((each) => ({ ...server, program: { ...server.program, arguments: [each] } }));
 
 /** For files that were tried for their names only, and in which nothing is a server. */
 function noServer(tried: readonly InspectedServer[]): Diagnosis {
