@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -67,3 +67,14 @@ function readIfExists(path: string): string | null {
     return null;
   }
 }
+
+test("OPS-1 no two source files of a directory are told apart by a plural or a hyphen alone", () => {
+  const files = globSync("{apps,packages}/*/src/**/*.{ts,tsx}", { cwd: root }).filter((file) => !/\.test\./.test(file));
+  const alike = Map.groupBy(files, (file) => {
+    const [name = "", ...kind] = basename(file).split(".");
+    const words = name.split("-").map((word) => word.replace(/s$/, ""));
+    return [dirname(file), words.join(""), ...kind].join("/");
+  });
+  expect(files.length).toBeGreaterThan(500);
+  expect([...alike.values()].filter((group) => group.length > 1)).toEqual([]);
+});

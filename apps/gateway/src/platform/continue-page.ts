@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError } from "../gateway-error.ts";
-import { type Html, html, sendPage } from "./page.ts";
+import { type Html, html, sendPage } from "./html.ts";
 
 // Where servers share a host, their pages have an origin of their own (`sandbox`), so that none acts as another. To the
 // browser such a page is another site than the host: with its forms it sends no SameSite cookie, and nothing tells whose

@@ -4,7 +4,7 @@ import type { PaceRefusals } from "../limits/pace-refusals.ts";
 import { challengeFor, resourceOf } from "../oauth/resource.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { ServerAddress } from "../route/server-address.ts";
-import { type Html, html, sendPage } from "./page.ts";
+import { type Html, html, sendPage } from "./html.ts";
 
 /** Headers that only clients of MCP send, and the credentials of one. */
 const clientHeaders = ["authorization", "mcp-protocol-version", "mcp-session-id", "mcp-method", "last-event-id"];

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import type { ClientAccess } from "./client-guide.ts";
 import { accessOf, clientGuides } from "./client-guides.ts";
+import type { ClientAccess } from "./guide-types.ts";
 import { reachabilityProblem } from "./hosted-guides.ts";
 
 const url = "http://localhost:8080/brave-teal-otter/mcp";

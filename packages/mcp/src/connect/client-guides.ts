@@ -1,12 +1,12 @@
+import { codeGuides } from "./code-guides.ts";
+import { editorGuides } from "./editor-guides.ts";
 import {
   type ClientAccess,
   type ClientGuide,
   type ConnectableServer,
   type GuideInput,
   placeholderKey,
-} from "./client-guide.ts";
-import { codeGuides } from "./code-guides.ts";
-import { editorGuides } from "./editor-guides.ts";
+} from "./guide-types.ts";
 import { hostedGuides } from "./hosted-guides.ts";
 import { terminalGuides } from "./terminal-guides.ts";
 

@@ -1,4 +1,4 @@
-import type { ClientGuide, GuideInput } from "./client-guide.ts";
+import type { ClientGuide, GuideInput } from "./guide-types.ts";
 import { inQuotes, quoted, shellWord } from "./quoting.ts";
 
 const initialize = JSON.stringify({

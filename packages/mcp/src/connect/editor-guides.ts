@@ -1,4 +1,4 @@
-import { type ClientGuide, type GuideInput, placeholderKey } from "./client-guide.ts";
+import { type ClientGuide, type GuideInput, placeholderKey } from "./guide-types.ts";
 import { base64Json, json } from "./quoting.ts";
 
 const variable = "TOWPATH_API_KEY";

@@ -1,4 +1,4 @@
-import type { ClientGuide, GuideInput } from "./client-guide.ts";
+import type { ClientGuide, GuideInput } from "./guide-types.ts";
 
 /** Apps that connect from their maker's servers and take the URL in their settings. */
 export function hostedGuides(input: GuideInput): ClientGuide[] {

@@ -1,3 +1,3 @@
-export { type ClientGuide, placeholderKey } from "./client-guide.ts";
 export { accessOf, clientGuides } from "./client-guides.ts";
+export { type ClientGuide, placeholderKey } from "./guide-types.ts";
 export { inQuotes, quoted, shellWord } from "./quoting.ts";

@@ -1,4 +1,4 @@
-import type { ClientGuide, GuideInput } from "./client-guide.ts";
+import type { ClientGuide, GuideInput } from "./guide-types.ts";
 import { inQuotes, json, shellWord } from "./quoting.ts";
 
 const variable = "TOWPATH_API_KEY";

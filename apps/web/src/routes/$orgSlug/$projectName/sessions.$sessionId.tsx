@@ -2,7 +2,7 @@ import { createFileRoute, notFound } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { ActivityError, ActivityNotFound, ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { sessionUsageQuery } from "~/features/analytics/analytics.functions.ts";
-import { SessionPage } from "~/features/analytics/session-page.tsx";
+import { SessionPage } from "~/features/analytics/session-detail-page.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/sessions/$sessionId")({
   loader: async ({ context, params }) => {

@@ -4,7 +4,7 @@ import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
 import { ActivityError, ActivityNotFound, ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { sessionsQuery, userUsageQuery } from "~/features/analytics/analytics.functions.ts";
-import { UserPage } from "~/features/analytics/user-page.tsx";
+import { UserPage } from "~/features/analytics/user-detail-page.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/users/$userId")({
   validateSearch: activitySearchParameters,

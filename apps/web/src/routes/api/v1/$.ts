@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { passwordResetOperations } from "~/features/sign-in/password-reset-operation.server.ts";
 import { withoutPermission } from "~/http/access.ts";
-import { restHandler } from "~/http/rest/operations.server.ts";
+import { restHandler } from "~/http/rest/rest-handler.server.ts";
 
 const handle = restHandler(passwordResetOperations);
 
