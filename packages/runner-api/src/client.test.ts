@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createNetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -109,6 +110,27 @@ test("responses that violate the contract are errors of the runner, and an unkno
     if (request.url === "/healthz") response.end();
   });
   await expect(silent.list()).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("within") });
+});
+
+test("RUN-8 a runner that is killed before it has read a call is away, and didn't take too long", async () => {
+  const address = socket();
+  let connections = 0;
+  // Closing a unix socket with unread bytes resets the connection, as the kernel does for a killed process.
+  const server = createNetServer({ pauseOnConnect: true }, (connection) => {
+    connections += 1;
+    connection.on("error", () => {});
+    setTimeout(() => connection.destroy(), 50);
+  });
+  await new Promise<void>((resolve) => server.listen(address.path, resolve));
+  const client = createRunnerClient(address, { timeoutMs: 20_000 });
+  closing.push(
+    () => server.close(),
+    () => client.close(),
+  );
+  const error = await client.ensure(randomUUID()).catch((failure: unknown) => failure);
+  expect(error).toMatchObject({ code: "unreachable", waitHelps: true });
+  // The call and its repetition; the question whether the runner hangs may have come as well.
+  expect(connections).toBeGreaterThanOrEqual(2);
 });
 
 test("RUN-8 a second runner does not take over the socket of a live one, and replaces the file of a killed one", async () => {

@@ -124,7 +124,7 @@ class Transport {
       } catch (error) {
         given?.throwIfAborted();
         // The connection closed during the call, as when the runner restarts. All calls are idempotent.
-        if (attempt === 1 && !hung.aborted && error instanceof errors.SocketError) continue;
+        if (attempt === 1 && !hung.aborted && isClosedConnection(error)) continue;
         throw this.#failed(error, hung.aborted);
       }
     }
@@ -133,8 +133,7 @@ class Transport {
   #failed(cause: unknown, hung: boolean): RunnerError {
     if (hung) return new RunnerError("unreachable", "the runner does not answer", { cause });
     if (isDialFailure(cause)) return new RunnerError("unreachable", "the runner is not running", { cause });
-    if (cause instanceof errors.SocketError)
-      return new RunnerError("unreachable", "the runner closed the connection", { cause });
+    if (isClosedConnection(cause)) return new RunnerError("unreachable", "the runner closed the connection", { cause });
     const seconds = Math.round(this.#timeoutMs / 1000);
     return new RunnerError("internal", `The runner did not answer within ${seconds} s. Try again shortly.`, { cause });
   }
@@ -143,6 +142,11 @@ class Transport {
     return this.#pool.destroy();
   }
 }
+
+/** A runner that is killed before it has read the request resets the connection, which is an error of the system. */
+const isClosedConnection = (error: unknown): boolean =>
+  error instanceof errors.SocketError ||
+  (error instanceof Error && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE"));
 
 function filled(path: string, parameters: Parameters): string {
   return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ""));
