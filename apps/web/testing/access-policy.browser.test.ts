@@ -5,7 +5,7 @@ import { accessPolicy, build, deployment, member, project, route } from "@towpat
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
+import { expectAccessible, expectAccessibleInBothThemes, openBrowser, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
 
@@ -77,6 +77,7 @@ test("GW-15 without a deployment the page shows the defaults, and says that ther
 test("GW-15 by keyboard: roles, keys and the live version's tools are chosen, saved and shown again", async () => {
   await goLive("echo", "drop_table");
   await goTo();
+  await untilHydrated(page);
   await box(/^Members/).focus();
   await page.keyboard.press("Space");
   await page.getByRole("radio", { name: /^Only selected keys/ }).focus();

@@ -58,11 +58,16 @@ export async function newPage(context: BrowserContext): Promise<Page> {
 
 /**
  * Waits until React owns the page. Before that the browser follows links by itself, with data that the server reads, and
- * keys do nothing; early clicks on buttons are repeated by the page.
+ * keys do nothing; early clicks and what is typed are repeated by the page (src/ui/early-input.ts).
  */
 export async function untilHydrated(page: Page): Promise<void> {
   const main = page.locator("main").last();
-  await expect.poll(() => main.evaluate((element) => Object.keys(element).join().includes("__reactProps"))).toBe(true);
+  const isOwned = (element: Element) => {
+    // Parts of a page hydrate one after another. Switches get their names then.
+    const all = [element, ...element.querySelectorAll("[role=switch]")];
+    return all.every((each) => Object.keys(each).some((key) => key.startsWith("__reactProps")));
+  };
+  await expect.poll(() => main.evaluate(isOwned)).toBe(true);
 }
 
 /** Opens an address whose scripts arrive only when the returned function is called. */
@@ -128,6 +133,8 @@ async function isToBeLookedAt(page: Page, how: string): Promise<boolean> {
  * overflow on a phone and on a desktop. `./towpath test thorough` asks axe at the other width, too.
  */
 export async function expectAccessible(page: Page): Promise<void> {
+  // Some components get their accessible names only with the script.
+  if (await page.evaluate(() => document.querySelector("script[type=module]") !== null)) await untilHydrated(page);
   // In the size in which one that was looked at is left.
   if (!(await isToBeLookedAt(page, "one theme"))) return page.setViewportSize({ width: desktop, height: 800 });
   const main = page.viewportSize()?.width === phone ? phone : desktop;

@@ -118,7 +118,7 @@ export async function popupProblems(page: Page, tried: Set<string>): Promise<str
       ]);
     const becomes = (what: string, wanted: readonly boolean[]) =>
       expect
-        .poll(state, { timeout: 5000 })
+        .poll(state)
         .toEqual(wanted)
         .catch(() => problems.push(`${what}: ${label}`));
     await trigger.focus();

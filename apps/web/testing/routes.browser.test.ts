@@ -212,7 +212,7 @@ async function problemsOf(page: Page, path: string, theme: Theme): Promise<unkno
     for (const width of widths) {
       await page.setViewportSize({ width, height: 800 });
       // Charts adapt to the new width a moment later.
-      const fits = expect.poll(() => overflowOf(page), { timeout: 5000 }).toBeLessThanOrEqual(0);
+      const fits = expect.poll(() => overflowOf(page)).toBeLessThanOrEqual(0);
       await fits.catch(() => complain(`wider than ${width} px`));
       if (isThorough && width === (colorScheme === "light" ? 360 : 1440))
         for (const violation of await violationsOf(page)) problems.push([path, colorScheme, width, violation]);

@@ -2,17 +2,20 @@
  * Runs in the head, before the page's modules. What someone does on a page that React has not hydrated yet would be lost:
  * a press does nothing, a form that is submitted reloads the page with its fields in the URL, and what is typed, ticked or
  * chosen is shown, but React doesn't know it. This remembers the last press, and the fields and boxes with their latest
- * values, and repeats them once React owns the element, which React marks with a property of this prefix: first the
- * fields, each in a task of its own, so that React has rendered before the next, then the press. If React made a button
- * anew instead, the only one that reads the same is pressed. While React listens (its mark on the document), it hydrates
- * what is pressed by itself, unless its code isn't loaded yet.
+ * values, and repeats them once React owns the element: first the fields, each in a task of its own, so that React has
+ * rendered before the next, then the press. If React made a button anew instead, the only one that reads the same is
+ * pressed. While React listens (its mark on the document), it hydrates what is pressed by itself, unless its code isn't
+ * loaded yet.
  *
- * React owns an element a moment before it has finished hydrating around it, and takes the value that is there then as
- * known. So a field gets an event first that nothing listens to, before which React finishes; then React's tracker of the
- * value is told another one, and the field's own event follows. Needs the CSP nonce.
+ * React marks an element when it first tries to hydrate it, which it gives up and repeats where code or data is missing.
+ * It owns the element when no part of the page around it is still being hydrated or placed; React's own check looks at the
+ * same flags. React takes the value that is there then as known, so its tracker of the value is told another one before
+ * the field's event. A field that has the focus gets that told, too: arrow keys start from there. Needs the CSP nonce.
  */
 export const earlyInputScript = `(()=>{
-const owned=e=>Object.keys(e).some(k=>k.startsWith("__reactProps$"));
+const mark=(e,name)=>Object.keys(e).find(k=>k.startsWith(name));
+const hydrating=f=>!!f&&!f.alternate&&((f.flags&4098)!==0||hydrating(f.return));
+const owned=e=>!!mark(e,"__reactProps$")&&!hydrating(e[mark(e,"__reactFiber$")]);
 const like=a=>[...document.querySelectorAll("button")].filter(b=>b.textContent===a.textContent&&b.ariaLabel===a.ariaLabel);
 const boxes="[role=checkbox],[role=switch],[role=radio]";
 const isNativeBox=e=>e.type==="checkbox"||e.type==="radio";
@@ -31,13 +34,13 @@ const form=press?.form;
 if(press&&owned(press)&&!(form&&[...fields.keys()].some(e=>form.contains(e)))){const button=press;press=null;button.click()}
 if(press||fields.size)wake(50)};
 const tell=(field,value)=>{
+if(document.activeElement===field)field.dispatchEvent(new FocusEvent("focusin",{bubbles:true}));
 if(field.matches(boxes)){if((field.ariaChecked==="true")!==value)field.click();return}
-field.dispatchEvent(new Event("dragend",{bubbles:true}));
 if(isNativeBox(field)){field.checked=!value;field.click();return}
 if(field.type!=="file"&&field.value!==value)field.value=value;
 field._valueTracker?.setValue(value+" ");
 for(const type of["input","change"])field.dispatchEvent(new Event(type,{bubbles:true}))};
-const listens=()=>Object.keys(document).some(k=>k.startsWith("_reactListening"));
+const listens=()=>!!mark(document,"_reactListening");
 const unless=(element,keep)=>listens()?setTimeout(()=>owned(element)||keep()):keep();
 const keepPress=button=>{press=button;wake()};
 const keepField=(field,value)=>{fields.set(field,value);wake()};
