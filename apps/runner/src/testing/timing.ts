@@ -6,7 +6,7 @@ export const quickTiming: InstanceTiming = {
   contendedLeaseMs: 150,
   freezeAfterMs: 200,
   stopAfterMs: 1500,
-  startTimeoutMs: 5000,
+  startTimeoutMs: 20_000,
   answerTimeoutMs: 1000,
   stopGraceMs: 1000,
   hurriedGraceMs: 1000,

@@ -75,7 +75,7 @@ time.sleep(60)
   const result = await startServer(
     spawnPlain,
     directory,
-    { ...spec, startTimeoutMs: 5000, sandbox },
+    { ...spec, startTimeoutMs: 15_000, sandbox },
     () => {},
     defaultFloodLimits,
   );

@@ -1,5 +1,5 @@
 import { ImageUp } from "lucide-react";
-import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Avatar } from "~/ui/avatar.tsx";
 import { Button } from "~/ui/button.tsx";
@@ -38,9 +38,6 @@ export function PictureField({
     if (input) input.value = "";
     void choose(file);
   };
-  // A file can be chosen before React owns the input; its change event is never seen then.
-  const takeEarlyFile = useEffectEvent(takeFile);
-  useEffect(() => takeEarlyFile(), []);
   const remove = async () => {
     setRemoving(true);
     if (await run(() => onSave(null))) toast.success("Picture removed");
