@@ -33,8 +33,8 @@ import {
   laterAttempts,
   mayBeMended,
   type NewestPin,
-  newestPin,
   otherVersions,
+  releaseOfItsTime,
   stepBack,
   tryingAgain,
 } from "./second-attempt.ts";
@@ -190,7 +190,7 @@ class Build {
       const { title, detail } = error.diagnosis;
       let furthest = error;
       const { isPackage } = this.#request;
-      const pinned = mayBeMended(error) ? await this.#newestPin(made) : null;
+      const pinned = mayBeMended(error) ? await this.#newestPin(made, error) : null;
       const attempts = [...laterAttempts(error, { ...made, pinned, isPackage, now: new Date() })];
       for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
         this.#isRepeating = true;
@@ -206,8 +206,8 @@ class Build {
     }
   }
 
-  #newestPin({ plan }: MadeLayers): Promise<NewestPin | null> {
-    return newestPin(plan.dependencies.pins, ({ name, version }) => this.#uploadedAt(name, version, this.#signal));
+  #newestPin(made: MadeLayers, error: BuildFailure): Promise<NewestPin | null> {
+    return releaseOfItsTime(made, error, ({ name, version }) => this.#uploadedAt(name, version, this.#signal));
   }
 
   /** The failure if the server doesn't start so either; null if such versions can't be had. @throws BuildFailure that tells more */

@@ -12,6 +12,8 @@ export class BuildFailure extends Error {
   readonly needsInstallation: boolean;
   /** With the releases of that day the same code may work. `when`: what it is the day of, the end of a sentence. */
   readonly time: { readonly day: Date; readonly when: string } | null;
+  /** A package that needs what another one has no more: both work in the versions of its release's day. */
+  readonly outgrown: string | null;
   /** Commands of the program by which it may start the server, the likeliest first. */
   readonly commands: readonly string[];
 
@@ -24,6 +26,7 @@ export class BuildFailure extends Error {
       needsInstallation = false,
       commands = [],
       time = null,
+      outgrown = null,
     }: Partial<WaysOut> = {},
   ) {
     super(diagnosis.title, { cause });
@@ -34,10 +37,11 @@ export class BuildFailure extends Error {
     this.needsInstallation = needsInstallation;
     this.commands = commands;
     this.time = time;
+    this.outgrown = outgrown;
   }
 }
 
-type WaysOut = Pick<BuildFailure, "requirement" | "saysWhy" | "needsInstallation" | "commands" | "time">;
+type WaysOut = Omit<BuildFailure, keyof Error | "diagnosis">;
 
 type Required = Pick<Diagnosis, "code" | "phase" | "title" | "detail" | "remedy">;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { BuildFailure, diagnosis } from "./failure.ts";
-import { besides, changedVersions, isBeyond, laterAttempts, newestPin, stepBack } from "./second-attempt.ts";
+import { besides, changedVersions, isBeyond, laterAttempts, newestPin, releaseOf, stepBack } from "./second-attempt.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { planOf } from "./testing/plan-of.ts";
 import { repository } from "./testing/tarball.ts";
@@ -83,6 +83,17 @@ def add(a: int, b: int) -> int:
 `;
 
 test.runIf(isThorough)(
+  "BLD-3 BLD-16 a range that ends at an early mcp 1 is built with what that release worked with",
+  async () => {
+    const ofMay = await openWorkshop({ uploadedAt: async () => new Date("2025-05-12T12:00:00Z") });
+    const { result, text } = await ofMay.tryBuild({ "server.py": forMcp1, "requirements.txt": "mcp~=1.8.0\n" });
+    await ofMay.close();
+    if (!result.ok) throw new Error(text);
+    expect(result.warnings[0]?.detail).toContain("when mcp 1.8.1 was released, it does: pydantic 2.");
+  },
+);
+
+test.runIf(isThorough)(
   "BLD-3 BLD-16 code for an early mcp 1 is built with it and with what it worked with",
   async () => {
     const early = forMcp1.replace('FastMCP("Old")', 'FastMCP("Old", version="1")');
@@ -93,6 +104,21 @@ test.runIf(isThorough)(
     expect(result.warnings[0]?.detail).toContain("when mcp 1.11 was the newest, it does: mcp 1.11.0 (today 2.");
   },
 );
+
+test("BLD-3 a package that others have outgrown is tried with those of its release's day", async () => {
+  const exact = "mcp==1.8.1\npydantic==2.14.3\n";
+  const at = new Date("2025-05-12T00:00:00Z");
+  const asked: string[] = [];
+  const uploadedAt = async ({ name, version }: { readonly name: string; readonly version: string }) => {
+    asked.push(`${name}==${version}`);
+    return at;
+  };
+  expect(await releaseOf("mcp", exact, uploadedAt)).toEqual({ name: "mcp 1.8.1", at });
+  expect(await releaseOf(null, exact, uploadedAt)).toBeNull();
+  expect(await releaseOf("httpx", exact, uploadedAt)).toBeNull();
+  expect(asked).toEqual(["mcp==1.8.1"]);
+  expect(await releaseOf("mcp", exact, () => Promise.reject(new Error("no index")))).toBeNull();
+});
 
 test("BLD-3 where a requirement brings a server to a failure that a certain day's releases don't cause, they are tried", () => {
   const time = { day: new Date("2025-07-16T00:00:00Z"), when: "mcp 1.11 was the newest" };

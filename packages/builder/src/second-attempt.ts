@@ -84,6 +84,25 @@ export async function newestPin(
 /** What a second failure tells the author: more than the first, if the server has come further. */
 export const isFurther = (again: BuildFailure): boolean => again.diagnosis.phase === "inspect" && !mayBeMended(again);
 
+/** The release whose day its dependencies may be of: the newest that it pins, else one that others have outgrown. */
+export const releaseOfItsTime = async (
+  { plan, exact }: { readonly plan: Plan; readonly exact: string },
+  { outgrown }: BuildFailure,
+  uploadedAt: (pin: Pin) => Promise<Date | null>,
+): Promise<NewestPin | null> =>
+  (await newestPin(plan.dependencies.pins, uploadedAt)) ?? releaseOf(outgrown, exact, uploadedAt);
+
+/** The installed version of a package, and when the index got it; null where that isn't known. */
+export async function releaseOf(
+  name: string | null,
+  exact: string,
+  uploadedAt: (pin: Pin) => Promise<Date | null>,
+): Promise<NewestPin | null> {
+  const pin = versions(exact).find((each) => each.name === name);
+  const at = pin === undefined ? null : await uploadedAt(pin).catch(() => null);
+  return pin === undefined || at === null ? null : { name: `${pin.name} ${pin.version}`, at };
+}
+
 /** Of a server whose modules could be loaded, but for one that isn't installed at all. */
 const afterLoading: ReadonlySet<DiagnosisCode> = new Set([
   ...(["module_missing", "factory_failed", "lifespan_failed", "exited_early"] as const),

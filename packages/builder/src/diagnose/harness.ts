@@ -76,6 +76,10 @@ export function requirementFor(status: Failed): string | null {
   return status.code === "keyword_removed" ? olderFramework(status) : null;
 }
 
+/** The first of two installed packages that don't work together; null where it is something else. */
+export const outgrownBy = ({ code, candidates: [first, second] }: Failed): string | null =>
+  code === "dependency_mismatch" && first !== undefined && second !== undefined ? first : null;
+
 /** A day whose releases took what today's don't take; null where none is known. */
 export const timeFor = (status: Failed): typeof takesAnyArgument | null =>
   needsEarlyMcp(status) ? takesAnyArgument : null;

@@ -25,6 +25,7 @@ import {
   diagnoseHarness,
   endsItself,
   needsInstallation,
+  outgrownBy,
   requirementFor,
   startingCommands,
   timeFor,
@@ -250,6 +251,7 @@ function startFailure(
       needsInstallation: needsInstallation(status),
       commands: startingCommands(status),
       time: timeFor(status),
+      outgrown: outgrownBy(status),
     };
     return new BuildFailure(diagnoseHarness(status, server, lastLines), undefined, more);
   }

@@ -10,6 +10,7 @@ import {
   strictIsolation,
 } from "@towpath/runtime";
 import { roomyDirectory, shortDirectory } from "@towpath/runtime/testing";
+import type { BuilderParts } from "../build.ts";
 import {
   type Builder,
   type BuilderConfig,
@@ -48,6 +49,8 @@ export async function openWorkshop(
     readonly buildEnvironment?: Readonly<Record<string, string>>;
     /** Overrides settings of the driver. */
     readonly isolation?: Partial<SandboxDriverConfig>;
+    /** Without it the index doesn't say. */
+    readonly uploadedAt?: BuilderParts["uploadedAt"];
   } = {},
 ): Promise<Workshop> {
   const runDirectory = await (options.onDisk ? shortDirectory() : roomyDirectory());
@@ -77,7 +80,7 @@ export async function openWorkshop(
     driver,
     layers: artifacts.layers,
     isStored: (digest) => artifacts.store.has(digest),
-    uploadedAt: async () => null,
+    uploadedAt: options.uploadedAt ?? (async () => null),
   });
   return {
     dataDirectory,
