@@ -14,10 +14,17 @@ export async function findBranch(db: Queryable, projectId: string, branchId: str
   return row;
 }
 
+/**
+ * A stored manifest without what PostgreSQL refuses to look into, NUL and lone surrogates: those of earlier versions may
+ * have it, and one of them must not end the list of all servers. Few have escapes at all.
+ */
+const readableManifest = sql`CASE WHEN strpos(${build.manifest}::text, '\\u') = 0 THEN ${build.manifest}
+  ELSE regexp_replace(${build.manifest}::text, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\\\ufffd', 'g')::json END`;
+
 /** How many tools a stored manifest names; null without a manifest. */
 export const toolCount = sql<
   number | null
->`CASE WHEN json_typeof(${build.manifest} -> 'tools') = 'array' THEN json_array_length(${build.manifest} -> 'tools') END`;
+>`(SELECT CASE WHEN json_typeof(listed) = 'array' THEN json_array_length(listed) END FROM (SELECT ${readableManifest} -> 'tools' AS listed) AS manifest)`;
 
 /** What a branch's route leads to, and since when. */
 export async function findLive(db: Queryable, branchId: string) {

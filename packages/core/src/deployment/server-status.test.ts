@@ -1,5 +1,5 @@
 import { branch, build, deployment, instance } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { failBuild, startBuild, takeBuild } from "../build/index.ts";
 import { newId } from "../ids/index.ts";
@@ -33,6 +33,16 @@ async function live(project: { id: string; name: string }, name: string, branchN
 }
 const deploymentOf = async (buildId: string) =>
   (await suite.database.db.select().from(deployment).where(eq(deployment.buildId, buildId)))[0]?.id ?? "";
+
+test("PRJ-19 a manifest of an earlier version that has what the database can't look into doesn't end the list", async () => {
+  const project = await seedProject(suite.database.db, suite.team);
+  const buildId = await live(project, "nul");
+  const hostile = String.raw`a\u0000b\ud800c\\u0000d\ud83d\ude00`;
+  const manifest = `{"tools": [{"${hostile}": "${hostile}"}, {"tool_name": "\\u001b"}, {}]}`;
+  await suite.database.db.execute(sql`UPDATE build SET manifest = ${manifest}::json WHERE id = ${buildId}`);
+  expect((await statusOf(project)).live?.tools).toBe(3);
+  expect(await listed(project)).toMatchObject({ isLive: true });
+});
 
 test("PRJ-19 a project that was never deployed, one whose first build failed, and one that is live", async () => {
   const project = await seedProject(suite.database.db, suite.team);
