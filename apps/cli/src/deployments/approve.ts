@@ -2,19 +2,9 @@ import { shortCommit } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
-import { projectPath } from "../servers/list.ts";
+import { type ForkPullRequest as Pull, projectPath, readForkPullRequests } from "../servers/list.ts";
 import { CommandError, dim, output, print, UsageError } from "../terminal/terminal.ts";
 
-const pullSchema = z.object({
-  number: z.number(),
-  title: z.string(),
-  author: z.string(),
-  repository: z.string().nullable(),
-  commitSha: z.string(),
-  state: z.enum(["waiting", "approved", "declined"]),
-});
-type Pull = z.infer<typeof pullSchema>;
-const listSchema = z.object({ data: z.array(pullSchema) });
 const decidedSchema = z.object({ buildId: z.string().nullable() });
 
 /**
@@ -29,7 +19,7 @@ export async function approve(args: string[]): Promise<number> {
   }
   const api = await connectApi(values);
   const path = `${projectPath(name)}/fork-pull-requests`;
-  const { data } = await api.call("GET", path, listSchema);
+  const data = await readForkPullRequests(api, name);
   if (number === undefined || commit === undefined) return list(data);
   const pull = chosenPull(data, number, commit);
   return decide(api, `${path}/${pull.number}`, pull, values.decline === true);

@@ -1,8 +1,8 @@
-import { namedVersion } from "@towpath/core/build/contract";
+import { namedVersion, shortCommit } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
-import { bold, CommandError, dim, output, print, red } from "../terminal/terminal.ts";
+import { bold, CommandError, dim, output, plain, print, red, yellow } from "../terminal/terminal.ts";
 import { ago, localTime } from "../terminal/time.ts";
 
 // Earlier instances don't say.
@@ -15,6 +15,7 @@ const itemSchema = z.looseObject({
   name: z.string(),
   url: z.string(),
   latestBuild: z.looseObject({ status: z.string(), createdAt: z.string() }).nullable(),
+  waitingForkPullRequests: z.number().default(0),
 });
 
 /** `towpath list` */
@@ -25,17 +26,25 @@ export async function list(args: string[]): Promise<number> {
     values.organization === undefined ? "" : `?${new URLSearchParams({ organization: values.organization })}`;
   const { data } = await api.call("GET", `/api/v1/projects${query}`, z.object({ data: z.array(itemSchema) }));
   output(
-    data.map(({ name, url, latestBuild }) => ({ name, url, latestBuild: latestBuild?.status ?? null })),
+    data.map(({ name, url, latestBuild, waitingForkPullRequests }) => ({
+      ...{ name, url, latestBuild: latestBuild?.status ?? null, waitingForkPullRequests },
+    })),
     () => {
       if (data.length === 0) print("There are no servers yet. Deploy one: towpath deploy DIR --name NAME");
       const width = Math.max(0, ...data.map(({ name }) => name.length));
-      for (const { name, url, latestBuild } of data) {
+      for (const { name, url, latestBuild, waitingForkPullRequests: waiting } of data) {
         print(`${bold(name.padEnd(width))}  ${statusText(latestBuild?.status ?? "no build").padEnd(10)}  ${url}`);
+        if (waiting > 0) print(`${" ".repeat(width)}  ${waitingText(waiting)}: towpath approve ${name}`);
       }
     },
   );
   return 0;
 }
+
+const waitingText = (count: number) =>
+  yellow(
+    count === 1 ? "1 pull request from a fork waits for approval" : `${count} pull requests from forks wait for approval`,
+  );
 
 const whenText = (time: string, of: z.infer<typeof versionSchema>) =>
   `${ago(time)} ${dim(`(${localTime(time)}, ${namedVersion(of)})`)}`;
@@ -60,15 +69,30 @@ export function projectPath(name: string): string {
   throw new CommandError(`${JSON.stringify(name)} is not the name of a server. towpath list shows which there are.`);
 }
 
+const pullSchema = z.object({
+  number: z.number(),
+  url: z.string().nullable().default(null),
+  title: z.string(),
+  author: z.string(),
+  repository: z.string().nullable(),
+  commitSha: z.string(),
+  state: z.enum(["waiting", "approved", "declined"]),
+});
+export type ForkPullRequest = z.infer<typeof pullSchema>;
+
+export const readForkPullRequests = async (api: Api, name: string): Promise<readonly ForkPullRequest[]> =>
+  (await api.call("GET", `${projectPath(name)}/fork-pull-requests`, z.object({ data: z.array(pullSchema) }))).data;
+
 export const readStatus = (api: Api, name: string) => api.call("GET", `${projectPath(name)}/status`, statusSchema);
 
 /** `towpath status NAME` */
 export async function status(args: string[]): Promise<number> {
   const { values, positionals } = parse("status", args);
   const [name = ""] = positionals;
-  const state = await readStatus(await connectApi(values), name);
-  const { live, latestBuild, instance } = state;
-  output({ name, live, latestBuild, instance }, () => {
+  const api = await connectApi(values);
+  const { live, latestBuild, instance } = await readStatus(api, name);
+  const waiting = (await readForkPullRequests(api, name)).filter(({ state }) => state === "waiting");
+  output({ name, live, latestBuild, instance, waitingForkPullRequests: waiting }, () => {
     print(bold(name));
     const lines = {
       address: live?.url ?? dim("nothing is live"),
@@ -81,6 +105,11 @@ export async function status(args: string[]): Promise<number> {
       ...(latestBuild?.problem && { problem: latestBuild.problem }),
     };
     for (const [label, text] of Object.entries(lines)) print(`  ${label.padEnd(14)}${text}`);
+    if (waiting.length > 0) print(`  ${waitingText(waiting.length)}. Read the commit, then approve or decline it:`);
+    for (const { number, commitSha, title, url } of waiting) {
+      print(`    towpath approve ${name} ${number} ${shortCommit(commitSha)}`);
+      print(dim(`      ${plain(title).replaceAll(/\s+/g, " ")}${url === null ? "" : ` (${plain(url)})`}`));
+    }
   });
   return 0;
 }

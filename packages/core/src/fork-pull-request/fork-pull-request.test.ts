@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from "vitest";
 import { redeployBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { listBranchesWithDeployments, promoteDeployment } from "../deployment/index.ts";
+import { listProjects } from "../project/index.ts";
 import { actFromCheck, reportBranch } from "../report/index.ts";
 import { pinEnvironment } from "../secret/index.ts";
 import type { GitHubModel } from "../testing/github-model.ts";
@@ -40,14 +41,22 @@ const buildsOf = async () => {
   return rows.map(({ commitSha, status }) => [commitSha, status]);
 };
 
+/** As lists of servers tell it. */
+const waitingOf = async () => {
+  const items = await listProjects({ ctx: suite.as(suite.team.owner), input: { orgSlug: suite.team.slug } });
+  return items.find(({ name }) => name === suite.project.name)?.waitingForkPullRequests;
+};
+
 test("BLD-9 a pull request from a fork waits until a member approves its commit; a push waits again", async () => {
   github.pushToFork(7, "A");
   expect(await scene.settle(github)).toEqual([]);
   expect(await list()).toMatchObject([
     { number: 7, state: "waiting", commitSha: shaOf("A"), author: "mallory", repository: "mallory/echo" },
   ]);
+  expect(await waitingOf()).toBe(1);
   expect(await refusalCode(decide("other"))).toBe("conflict");
   const { buildId } = await decide("A");
+  expect(await waitingOf()).toBe(0);
   // A push while the approved build is queued: it is canceled, and the new commit waits.
   github.pushToFork(7, "B");
   expect(await scene.settle(github)).toEqual([]);

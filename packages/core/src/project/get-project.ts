@@ -124,6 +124,7 @@ async function listItems(
       status: buildStatusSchema.parse(row.latestBuild.status),
       createdAt: row.latestBuild.createdAt.toISOString(),
     },
+    waitingForkPullRequests: row.waitingForks,
     live: row.live.buildId === null ? null : { buildId: row.live.buildId, tools: row.live.tools },
   }));
 }

@@ -4,6 +4,7 @@ import {
   build,
   deployment,
   externalServer,
+  forkPullRequest,
   instance,
   member,
   organization,
@@ -109,6 +110,10 @@ export function liveDeployments(db: Queryable, projectIds: readonly string[]) {
     .orderBy(desc(deployment.environment), asc(deployment.slug));
 }
 
+/** How many open pull requests from forks wait for the approval of their commit (BLD-9). */
+const waitingForks = sql<number>`(SELECT count(*)::int FROM ${forkPullRequest} JOIN ${branch} ON ${branch.id} = ${forkPullRequest.branchId}
+  WHERE ${branch.projectId} = ${project.id} AND ${branch.endedAt} IS NULL AND ${forkPullRequest.state} = 'waiting')`;
+
 /** The projects of organizations that the caller has checked. */
 export function listProjectRows(db: Queryable, organizationIds: readonly string[], filter: ProjectFilter) {
   // Escapes LIKE's wildcards in the user's text.
@@ -145,6 +150,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
       external: externalColumns,
       live: { warnings: live.warnings, ownSignIn: live.ownSignIn, buildId: live.buildId, tools: live.tools },
       instanceState: running.state,
+      waitingForks,
     })
     .from(project)
     .innerJoin(organization, eq(organization.id, project.organizationId))

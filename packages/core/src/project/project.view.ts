@@ -96,6 +96,8 @@ export type ProjectListItem = ProjectView & {
     readonly createdAt: string;
     readonly warningCount: number;
   } | null;
+  /** How many open pull requests from forks wait for the approval of their commit. */
+  readonly waitingForkPullRequests: number;
   /** What is live in production: its build, and how many tools it offers (null when that isn't known). */
   readonly live: { readonly buildId: string; readonly tools: number | null } | null;
 };

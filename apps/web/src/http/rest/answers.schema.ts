@@ -155,6 +155,7 @@ const latestBuild = z.object({
 const listed = project.extend({
   deployments: listOf(deployment),
   latestBuild: latestBuild.extend({ warningCount: z.number().int() }).nullable(),
+  waitingForkPullRequests: z.number().int().describe("from forks, open: their newest commit waits for approval"),
   live: z.object({ buildId: z.uuid(), tools: z.number().int().nullable() }).nullable(),
 });
 
