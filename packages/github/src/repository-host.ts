@@ -14,6 +14,7 @@ const codes: Readonly<Record<GitHubErrorCode, ErrorCode>> = {
   conflict: "conflict",
   invalid: "invalid_input",
   unavailable: "upstream_unavailable",
+  out_of_storage: "out_of_storage",
   unexpected: "upstream_unavailable",
 };
 

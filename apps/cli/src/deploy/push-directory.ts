@@ -117,16 +117,23 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
-    const still = /Operation too slow/.test(words)
-      ? `\nNothing moved for ${maxStillSeconds} seconds. The instance's output may say why; or try again.`
-      : "";
     throw new CommandError(
-      `The directory could not be pushed to the instance's forge:\n${words.replaceAll(url, "the forge")}${still}`,
+      `The directory could not be pushed to the instance's forge:\n${[words.replaceAll(url, "the forge"), ...hints(words)].join("\n")}`,
     );
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });
   }
 }
+
+/** What Git's words mean here. */
+const hints = (words: string): readonly string[] => [
+  ...(/Operation too slow/.test(words)
+    ? [`Nothing moved for ${maxStillSeconds} seconds. The instance's output may say why; or try again.`]
+    : []),
+  ...(/^remote: .*No space left on device|error: 507\b|HTTP 507\b/m.test(words)
+    ? ["The disk of the instance's forge is full. Ask its operator to free disk space, then deploy again."]
+    : []),
+];
 
 /** People can push to the terminal's repository too, and their work is not in this directory. */
 async function requireOwnHead(git: (...args: string[]) => Promise<string>): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { auth as readBasicAuth } from "hono/utils/basic-auth";
+import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { ensureDirectory } from "../repositories.ts";
 import { type Access, type Caller, grantAllows, grantReaches, installationCaller } from "../rest/caller.ts";
@@ -84,5 +85,9 @@ export function gitRoutes(context: ForgeContext): Hono {
   routes.get(`${repository}/info/refs`, handler("info/refs"));
   routes.post(`${repository}/git-upload-pack`, handler("git-upload-pack"));
   routes.post(`${repository}/git-receive-pack`, handler("git-receive-pack"));
+  routes.onError((error) => {
+    context.log.error({ err: error }, "git request failed");
+    return isDiskFull(error) ? plain(diskFull.status, diskFull.message) : plain(500, "Server Error");
+  });
   return routes;
 }

@@ -2,6 +2,7 @@ import { forgeOperatorToken } from "@towpath/github";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
+import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { includeRepository, install } from "../installations.ts";
 import { createRepository } from "../repositories.ts";
@@ -78,6 +79,7 @@ export function operatorRoutes(context: ForgeContext): Hono {
       return c.json({ message: error.issues.map((issue) => issue.message).join(" ") }, 422);
     if (error instanceof SyntaxError) return c.json({ message: "Problems parsing JSON" }, 400);
     context.log.error({ err: error }, "operator call broke");
+    if (isDiskFull(error)) return c.json({ message: diskFull.message }, diskFull.status);
     return c.json({ message: "Server Error" }, 500);
   });
   return routes;

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { GitError } from "../git/run-git.ts";
 import { appRoutes, installationRoutes } from "./app-routes.ts";
@@ -51,6 +52,7 @@ export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
       return c.json({ message: error.message, ...errors, status: String(error.status) }, error.status);
     }
     context.log.error({ err: error, git: error instanceof GitError, path: c.req.path }, "REST call failed");
+    if (isDiskFull(error)) return c.json({ message: diskFull.message }, diskFull.status);
     return c.json({ message: "Server Error" }, 500);
   });
   return rest;

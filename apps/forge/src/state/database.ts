@@ -182,7 +182,8 @@ export function openDatabase(path: string): Database {
         sqlite.exec("COMMIT");
         return result;
       } catch (error) {
-        sqlite.exec("ROLLBACK");
+        // On a full disk SQLite has rolled back by itself.
+        if (sqlite.isTransaction) sqlite.exec("ROLLBACK");
         throw error;
       }
     },

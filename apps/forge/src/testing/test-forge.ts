@@ -85,9 +85,9 @@ export type TestForge = {
   close(): Promise<void>;
 };
 
-/** A forge on a free port with its own directory, and a receiver for its webhooks. */
-export async function startTestForge(): Promise<TestForge> {
-  const directory = await mkdtemp(join(tmpdir(), "towpath-forge-"));
+/** A forge on a free port with its own directory, or this one, and a receiver for its webhooks. */
+export async function startTestForge(given?: string): Promise<TestForge> {
+  const directory = given ?? (await mkdtemp(join(tmpdir(), "towpath-forge-")));
   const hooks = new WebhookReceiver();
   const hookPort = await hooks.listen();
   const port = await freePort();
