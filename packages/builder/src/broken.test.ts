@@ -235,6 +235,22 @@ test("BLD-2 a repository that has nothing to do with MCP, before anything is ins
   expect(bringing.code).toBe("dependency_not_found");
 });
 
+test.each([
+  ["h11", "0.16.0", "The package h11 has nothing that can be started"],
+  ["six", "1.17.0", "The package six is no MCP server"],
+])(
+  "BLD-2 BLD-17 a package that can't be a server, before what it requires is installed: %s",
+  async (name, version, title) => {
+    const source = { name, version, requiresPython: null, uploadedAt: null };
+    const request = { entrypoint: "", isPackage: true, openTarball: () => packageSource(source) };
+    const { result, text } = await workshop.tryBuild({}, request);
+    expect(result).toMatchObject({ ok: false, diagnosis: { code: "entrypoint_not_found", phase: "install", title } });
+    expect(text).toContain("If the package isn't an MCP server, nothing starts one.");
+    // The harness needs it, so it is among the dependencies of each server.
+    expect(text).not.toContain(" + uvicorn==");
+  },
+);
+
 test("BLD-2 an index that does not answer", async () => {
   const environment = {
     ...pickBuildEnvironment(process.env),

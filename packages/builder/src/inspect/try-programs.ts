@@ -2,6 +2,7 @@ import type { BuildPhase, Diagnosis, Program } from "@towpath/core/build/contrac
 import { argumentsText } from "@towpath/core/project/schema";
 import type { BuildLogSink } from "../contract.ts";
 import { BuildFailure, diagnosis } from "../failure.ts";
+import type { Pin } from "../plan/requirements-file.ts";
 import type { InspectedServer, Inspection } from "./inspect.ts";
 
 const withoutServer: ReadonlySet<string> = new Set([
@@ -86,6 +87,22 @@ export const withoutMcp: Diagnosis = nothingStarts(
   "install",
   "No Python file mentions MCP, and no package that it requires is for it, so nothing was installed.",
 );
+
+/** For a package of the index, of which nothing else needs to be installed to know that. */
+export const noServerIn = ({ name, version }: Pin, lacks: "program" | "mcp"): Diagnosis =>
+  diagnosis({
+    code: "entrypoint_not_found",
+    phase: "install",
+    title:
+      lacks === "program"
+        ? `The package ${name} has nothing that can be started`
+        : `The package ${name} is no MCP server`,
+    detail:
+      lacks === "program"
+        ? `${name} ${version} has no console script, and no package with a \`__main__\`: it may be a library. So what it requires wasn't installed.`
+        : `No file of ${name} ${version} mentions MCP, and no package that it requires is for it, so they weren't installed.`,
+    remedy: "Set the entrypoint under Settings → Build to what starts a server, if there is one.",
+  });
 
 function nothingStarts(phase: BuildPhase, why: string): Diagnosis {
   return diagnosis({

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { buildImage } from "@towpath/runtime";
 import type { Plan } from "../plan/plan.ts";
+import type { Pin } from "../plan/requirements-file.ts";
 
 /** Files in the work directory that one step writes and another reads. */
 export const requirementsFile = "requirements.in";
@@ -100,6 +101,16 @@ const layerScript = (interpreter: string, ...more: string[]): Command => [
   buildImage.layerScript,
   ...more,
 ];
+
+/** Installs nothing but this version of a package. */
+export const installAlone = (plan: Plan, { name, version }: Pin): Command => [
+  ...[...uv(plan), "pip", "install", "--python", `${buildImage.dependencies}/bin/python`, "--no-deps"],
+  ...["--", `${name}==${version}`],
+];
+
+/** What a package offers that is installed. */
+export const lookAt = (interpreter: string, { name }: Pin): Command =>
+  layerScript(interpreter, "offers", buildImage.dependencies, name);
 
 /** Copies the source to a writable directory. */
 export const copySource = (interpreter: string): Command =>

@@ -4,8 +4,9 @@ import { dirname, join } from "node:path";
 import { buildImage, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
 import { BuildFailure, countOf, diagnosis, megabytes } from "../failure.ts";
-import { withoutMcp } from "../inspect/try-programs.ts";
+import { noServerIn, withoutMcp } from "../inspect/try-programs.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Pin } from "../plan/requirements-file.ts";
 import {
   copySource,
   createEnvironment,
@@ -13,8 +14,10 @@ import {
   exactFile,
   extraRequirements,
   finishDependencies,
+  installAlone,
   installCommands,
   type KeyParts,
+  lookAt,
   requirementsFile,
   resolutionKey,
   resolveCommand,
@@ -50,6 +53,10 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   const interpreter = buildImage.python(pythonVersion);
   await step(build, createEnvironment(interpreter), "none");
   let packages = 0;
+  if (plan.runs !== null) {
+    packages += installedPackages(await step(build, installAlone(plan, plan.runs), "internet"));
+    await assertOffers(build, plan.runs, exact);
+  }
   for (const command of installCommands(plan, interpreter)) {
     packages += installedPackages(await step({ ...build, requirers: list.requirers }, command, "internet"));
   }
@@ -60,11 +67,24 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   return { digest, reused: false, packages, exact };
 }
 
+const offersSchema = z.object({ starts: z.boolean(), mcp: z.boolean() });
+
+/** @throws BuildFailure for a package that can't be a server, before what it requires is installed */
+async function assertOffers(input: LayerInput, runs: Pin, exact: string): Promise<void> {
+  const argv = lookAt(buildImage.python(input.pythonVersion), runs);
+  const output = await step(input, argv, "none", true);
+  const { starts, mcp } = offersSchema.parse(JSON.parse(output.split("\n").at(-1) ?? ""));
+  const isForMcp = mcp || namesIn(exact).some((name) => /mcp/i.test(name));
+  if (!starts || !isForMcp) throw new BuildFailure(noServerIn(runs, starts ? "mcp" : "program"));
+}
+
+const namesIn = (exact: string): readonly string[] => exact.match(/^[A-Za-z0-9][\w.-]*/gm) ?? [];
+
 /** @throws BuildFailure when nothing of what a repository without MCP requires is for it, by name */
 function assertBringsMcp({ dependencies: { kind } }: Plan, exact: string): void {
   // A lock isn't resolved. Without any list fastmcp is installed, which the repository doesn't ask for.
   if (kind === "uv-lock") return;
-  const names = kind === "none" ? [] : (exact.match(/^[A-Za-z0-9][\w.-]*/gm) ?? []);
+  const names = kind === "none" ? [] : namesIn(exact);
   if (!names.some((name) => /mcp/i.test(name))) throw new BuildFailure(withoutMcp);
 }
 

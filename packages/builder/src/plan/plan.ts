@@ -8,6 +8,7 @@ import { chooseProgram, type OtherProgram } from "./choose-program.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
 import { type ProjectFiles, parseProjectFile, parseProjectFiles } from "./project-files.ts";
 import { choosePython, type PythonChoice, type PythonRange } from "./python-version.ts";
+import { normalizeName, type Pin } from "./requirements-file.ts";
 
 export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
 
@@ -35,6 +36,8 @@ export type Plan = {
   readonly isGuess: boolean;
   /** Nothing in the repository's Python files has to do with MCP: only what they depend on may. */
   readonly lacksMcp: boolean;
+  /** The package that is run, if its own program is what starts; null for a repository, and with another entrypoint. */
+  readonly runs: Pin | null;
   /** Where it was found among several: the files of its directory that each define a server of their own. */
   readonly servers: readonly string[];
   readonly python: PythonChoice;
@@ -90,6 +93,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     others,
     isGuess,
     lacksMcp,
+    runs: null,
     servers,
     python,
     dependencies,
@@ -105,10 +109,12 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
 export function ofPackage(plan: Plan): Plan {
   const named = ({ program }: OtherProgram) => ({ program, entryFile: program.entrypoint.split(":")[0] ?? "" });
   const { request, from, within } = plan.python;
+  const [pin = null] = plan.dependencies.pins;
   const renamed = (file: string) => (file === "pyproject.toml" ? "the package" : file);
   return {
     ...plan,
     ...named(plan),
+    runs: pin !== null && normalizeName(plan.program.entrypoint) === pin.name ? pin : null,
     others: plan.others.map(named),
     python: { request, from: renamed(from), within: within && { ...within, file: renamed(within.file) } },
   };

@@ -4,8 +4,9 @@
     layer.py code SOURCE TARGET MOUNT      the same, then compile it for the path MOUNT and seal it
     layer.py dependencies DIRECTORY JSON CACHE
                                            compile a virtual environment, make the project importable from it, seal it
+    layer.py offers DIRECTORY PACKAGE      what a package in a virtual environment has, as one line of JSON: {"starts": …, "mcp": …}
 
-The last two print one line of JSON: {"bytes": …, "files": …}.
+Those that seal print one line of JSON: {"bytes": …, "files": …}.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 
 
@@ -33,12 +35,47 @@ def main(arguments: list[str]) -> int:
         add_project(Path(directory), json.loads(project))
         print(json.dumps(seal(directory)))
         return 0
+    if action == "offers":
+        print(json.dumps(offers(Path(directory), more[0])))
+        return 0
     target = more[0]
     shutil.copytree(directory, target, symlinks=True, dirs_exist_ok=True)
     if action == "code":
         compile_code(target, more[1])
         print(json.dumps(seal(target)))
     return 0
+
+
+#: However MCP is spoken: as the builder looks for it in repositories.
+_OF_MCP = re.compile(rb"mcp|model[ _-]?context[ _-]?protocol|json[ _-]?rpc|tools/list", re.IGNORECASE)
+
+
+def offers(environment: Path, package: str) -> dict[str, bool]:
+    """Whether a package may have something that can be started, and to do with MCP. Where that isn't sure, it has.
+
+    It may also only pass on the program of the one package that it requires.
+    """
+    site = next(environment.glob("lib/python*/site-packages"))
+    plain = re.compile(r"[-_.]+")
+    wanted = plain.sub("-", package).lower()
+    found = next(
+        (each for each in distributions(path=[str(site)]) if plain.sub("-", each.metadata["Name"]).lower() == wanted), None
+    )
+    files = [] if found is None else [str(file) for file in found.files or []]
+    if found is None or not files:
+        return {"starts": True, "mcp": True}
+    required = [text for text in found.requires or [] if not re.search(r";.*\bextra\b", text)]
+    modules = [file for file in files if re.fullmatch(r"[^/]+\.py|(.*/)?__main__\.py", file)]
+    starts = bool(modules) or len(required) == 1 or any(each.group == "console_scripts" for each in found.entry_points)
+    code = [file for file in files if ".dist-info/" not in file and not file.endswith(".pyc")]
+    return {"starts": starts, "mcp": any(not file.endswith(".py") or _mentions_mcp(site / file) for file in code)}
+
+
+def _mentions_mcp(path: Path) -> bool:
+    try:
+        return _OF_MCP.search(path.read_bytes()) is not None
+    except OSError:
+        return True
 
 
 def compile_code(directory: str, mount: str) -> None:
