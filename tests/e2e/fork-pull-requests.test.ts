@@ -183,7 +183,9 @@ test("BLD-9 BLD-8 a fork's pull request waits, and is approved at the commit tha
   const data = ["--data-dir", instance.dataDirectory];
   const status = (await towpath("status", server, ...data)).stdout;
   expect(status).toContain(`towpath approve ${server} 1 ${second.slice(0, 7)}`);
-  expect((await towpath("list", ...data)).stdout).toContain(`1 pull request from a fork waits for approval: towpath approve ${server}`);
+  expect((await towpath("list", ...data)).stdout).toContain(
+    `1 pull request from a fork waits for approval: towpath approve ${server}`,
+  );
   const late = await towpath("approve", server, "1", first.slice(0, 7), "--data-dir", instance.dataDirectory);
   expect([late.status, late.stderr]).toEqual([1, expect.stringContaining(`is ${second.slice(0, 7)}, not`)]);
   await expect.poll(() => onPage(`/${repository}/pull/1`), soon).toContain("Waits for approval");

@@ -34,7 +34,14 @@ test("PRJ-14 without a commit, a rollback takes the version before the one that 
 });
 
 test("BLD-9 a commit of a pull request from a fork is approved by the id that was read, and no other", () => {
-  const pull = { number: 7, url: null, title: "t", author: "mallory", repository: "mallory/echo", state: "waiting" as const };
+  const pull = {
+    number: 7,
+    url: null,
+    title: "t",
+    author: "mallory",
+    repository: "mallory/echo",
+    state: "waiting" as const,
+  };
   const pulls = [{ ...pull, commitSha: "abcdef0".padEnd(40, "0") }];
   expect(chosenPull(pulls, "7", "abcdef0").number).toBe(7);
   expect(chosenPull(pulls, "#7", "abcdef0").number).toBe(7);

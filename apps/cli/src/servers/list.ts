@@ -43,7 +43,9 @@ export async function list(args: string[]): Promise<number> {
 
 const waitingText = (count: number) =>
   yellow(
-    count === 1 ? "1 pull request from a fork waits for approval" : `${count} pull requests from forks wait for approval`,
+    count === 1
+      ? "1 pull request from a fork waits for approval"
+      : `${count} pull requests from forks wait for approval`,
   );
 
 const whenText = (time: string, of: z.infer<typeof versionSchema>) =>
