@@ -64,6 +64,16 @@ def test_BLD_2_uvicorn_missing(start: Start) -> None:
     assert (status["code"], status["module"]) == ("module_missing", "uvicorn")
 
 
+def test_BLD_2_uvicorn_that_cannot_be_imported(start: Start) -> None:
+    # As click 6.7 does it, which `click<7` installs, together with the newest uvicorn that allows it.
+    broken = "import sys, types\nsys.modules['click'] = types.ModuleType('click')\n"
+    source = broken + "async def app(scope, receive, send): pass"
+    status = start(source, environment="fastmcp4", is_prewarmed=False).failed()
+    assert (status["code"], status["module"], status["candidates"]) == ("dependency_mismatch", "uvicorn", []), status
+    assert "needs uvicorn. The installed one, " in status["message"] and "AttributeError" in status["message"]
+    assert "own requirements" in status["message"] or "What holds it there: " in status["message"]
+
+
 def test_BLD_2_code_for_mcp_1_with_mcp_2(start: Start) -> None:
     status = expect(start, "from mcp.server.fastmcp import FastMCP", environment="mcp2")
     assert (status["code"], status["file"], status["line"]) == ("mcp_version_mismatch", "server.py", 1)

@@ -47,7 +47,7 @@ def host_unreachable(error: BaseException, entrypoint: Entrypoint) -> Failure | 
     where = f"`{host}`" if host else "a host"
     # An exit doesn't say why.
     shown = found if isinstance(error, SystemExit) else error
-    message = f"While it starts, the server connects to {where}{purpose}, which can't be reached from here: {_first_line(shown)}"
+    message = f"While it starts, the server connects to {where}{purpose}, which can't be reached from here: {first_line(shown)}"
     return Failure("host_unreachable", message, module=host)
 
 
@@ -98,7 +98,7 @@ def native_library_missing(error: BaseException, entrypoint: Entrypoint) -> Fail
     for each in _chain(error):
         found = _SHARED_OBJECT.search(str(each)) or (_NO_LIBRARY.search(str(each)) if isinstance(each, OSError) else None)
         if found is not None:
-            message = f"The library `{found.group(1)}` of the operating system isn't installed: {_first_line(each)}"
+            message = f"The library `{found.group(1)}` of the operating system isn't installed: {first_line(each)}"
             return Failure("native_library_missing", message, module=found.group(1))
     return None
 
@@ -183,6 +183,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         waiting.extend(other for other in more if isinstance(other, BaseException))
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Type and first line of an error."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__

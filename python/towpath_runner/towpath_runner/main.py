@@ -23,6 +23,7 @@ from towpath_runner.guard import ImportGuard
 from towpath_runner.kinds import ASGI, SDK_FASTMCP, SDK_LOWLEVEL, kind_of
 from towpath_runner.lookups import VariableLookups
 from towpath_runner.place_code import place_code
+from towpath_runner.servable import unservable
 from towpath_runner.status import Failure, NothingStarted, Ready, StatusFile
 
 
@@ -223,11 +224,8 @@ async def _serve(
         from towpath_runner.inspection import Inspection, try_session_lifespan
         from towpath_runner.mounted import with_mcp
         from towpath_runner.serve import StartFailed, remove_socket, serve
-    except ImportError as error:
-        message = (
-            f"Serving MCP over HTTP needs `{error.name}`, which is not installed: add `uvicorn` to the dependencies."
-        )
-        raise Failure("module_missing", message, module=error.name) from None
+    except Exception as error:
+        raise unservable(error) from None
     app = diagnosed(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind, found.options))
     if kind == ASGI:
         app = diagnosed(entrypoint, "lifespan_failed", lambda: with_mcp(app))

@@ -38,6 +38,11 @@ test.each<[string, Status, { title: string; remedy: string }]>([
     { title: "An installed package hides the repository's demo.tools", remedy: "Rename `demo` in the repository" },
   ],
   [
+    "what serving needs",
+    failed("dependency_mismatch", "Serving MCP over HTTP needs uvicorn.", { module: "click" }),
+    { title: "The installed click keeps the server from being served", remedy: "Require a newer `click`" },
+  ],
+  [
     "a program",
     failed("program_missing", "The server runs the program `ffmpeg`", { module: "ffmpeg" }),
     { title: "The program ffmpeg isn't installed", remedy: "install what contains `ffmpeg` on this host" },

@@ -10,14 +10,18 @@ export const outsideCauses = {
       `The installed ${module ?? "framework"} doesn't take the argument ${candidates[0] ?? "that is passed"}`,
     remedy: (status) => keywordRemedy(status),
   },
-  /** Two packages: the first needs what the second doesn't have. One: the code needs it. */
+  /** Two packages: the first needs what the second doesn't have. One: the code needs it. None: it breaks what serves. */
   dependency_mismatch: {
-    title: ({ candidates: [first = "A package", second] }) =>
-      second === undefined
+    title: ({ module, candidates: [first, second] }) =>
+      first === undefined
+        ? `The installed ${module ?? "uvicorn"} keeps the server from being served`
+        : second === undefined
         ? `The installed ${first} isn't the one that the code is written for`
         : `${first} doesn't work with the installed ${second}`,
-    remedy: ({ candidates: [first = "the package", second] }) =>
-      second === undefined
+    remedy: ({ module, candidates: [first, second] }) =>
+      first === undefined
+        ? `Require a newer \`${module ?? "uvicorn"}\`, or loosen the requirement that holds it, or what it needs, at this release: Towpath serves with uvicorn, in the server's own environment.`
+        : second === undefined
         ? `Require a release of \`${first}\` that has what the code imports: usually a newer one, or an older one where it was removed.`
         : `Upgrade \`${first}\` to a release that works with it, or require an older \`${second}\` beside it, such as the newest one from the time of your \`${first}\`. A uv.lock keeps versions together that work.`,
   },
