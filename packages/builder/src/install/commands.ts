@@ -104,8 +104,8 @@ const layerScript = (interpreter: string, ...more: string[]): Command => [
 
 /** Installs nothing but this version of a package. */
 export const installAlone = (plan: Plan, { name, version }: Pin): Command => [
-  ...[...uv(plan), "pip", "install", "--python", `${buildImage.dependencies}/bin/python`, "--no-deps"],
-  ...["--", `${name}==${version}`],
+  ...uv(plan),
+  ...["pip", "install", "--python", `${buildImage.dependencies}/bin/python`, "--no-deps", "--", `${name}==${version}`],
 ];
 
 /** What a package offers that is installed. */
