@@ -16,14 +16,14 @@ export const outsideCauses = {
       first === undefined
         ? `The installed ${module ?? "uvicorn"} keeps the server from being served`
         : second === undefined
-        ? `The installed ${first} isn't the one that the code is written for`
-        : `${first} doesn't work with the installed ${second}`,
+          ? `The installed ${first} isn't the one that the code is written for`
+          : `${first} doesn't work with the installed ${second}`,
     remedy: ({ module, candidates: [first, second] }) =>
       first === undefined
         ? `Require a newer \`${module ?? "uvicorn"}\`, or loosen the requirement that holds it, or what it needs, at this release: Towpath serves with uvicorn, in the server's own environment.`
         : second === undefined
-        ? `Require a release of \`${first}\` that has what the code imports: usually a newer one, or an older one where it was removed.`
-        : `Upgrade \`${first}\` to a release that works with it, or require an older \`${second}\` beside it, such as the newest one from the time of your \`${first}\`. A uv.lock keeps versions together that work.`,
+          ? `Require a release of \`${first}\` that has what the code imports: usually a newer one, or an older one where it was removed.`
+          : `Upgrade \`${first}\` to a release that works with it, or require an older \`${second}\` beside it, such as the newest one from the time of your \`${first}\`. A uv.lock keeps versions together that work.`,
   },
   native_library_missing: {
     title: ({ module }) => `The system library ${module ?? "that a package needs"} isn't installed`,
