@@ -4,7 +4,7 @@ import { buildNewVersions } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
-import { createGitHub } from "@towpath/github";
+import { createGitHub, findLocalForge } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -20,6 +20,7 @@ import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { createTellGitHub } from "./jobs/tell-github.ts";
 import { redeliverMissed } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
+import { sweepForge } from "./retention/forge.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
@@ -35,6 +36,8 @@ const checkEveryMs = 20_000;
 const checksAtOnce = 8;
 /** How often the worker asks for new versions of packages that projects follow. */
 const followEveryMs = 3_600_000;
+/** How often the worker looks for repositories of the local forge that no server is built from; also at its start. */
+const forgeEveryMs = 600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
 const missedEveryMs = 600_000;
 const heartbeatMs = 5_000;
@@ -155,6 +158,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     (signal) => redeliverMissed(services, github, signal),
     logError("asking GitHub for missed deliveries failed"),
   );
+  const stopSweepingForge = startRounds(
+    forgeEveryMs,
+    async (signal) => {
+      const forge = await findLocalForge(config.github);
+      const deleted = forge === null ? 0 : await sweepForge(jobContext(services, "sweep"), forge, signal);
+      if (deleted > 0)
+        log.info({ deleted }, "retention: deleted the forge's repositories that no server is built from");
+    },
+    logError("cleaning up the forge failed"),
+  );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, disk },
     `${config.runDirectory}/worker.sock`,
@@ -164,6 +177,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       // In parallel: a sweep that waits for the database must not use up the time that jobs need to release builds.
       await Promise.all([
         stopSweeping(),
+        stopSweepingForge(),
         stopChecking(),
         stopFollowing(),
         stopFolding(),

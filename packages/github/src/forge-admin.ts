@@ -37,6 +37,14 @@ export type ForgeAdmin = {
     description?: string;
     private?: boolean;
   }): Promise<ForgePushTarget>;
+  /** Repositories that `ensureRepository` created and nobody has pushed to since; at most 1000, the oldest first. */
+  unchangedRepositories(unchangedSince: Date): Promise<readonly { readonly id: number; readonly fullName: string }[]>;
+  /**
+   * Deletes a repository that `ensureRepository` created.
+   *
+   * @throws GitHubError `conflict` when it has changed since, or a person created it
+   */
+  deleteRepository(input: { id: number; unchangedSince: Date }): Promise<void>;
 };
 
 const pushTargetSchema = z
@@ -44,6 +52,12 @@ const pushTargetSchema = z
   .transform((target) => ({ repository: target.repository, cloneUrl: target.clone_url, pushUrl: target.push_url }));
 
 const installationSchema = z.object({ installation_id: z.number().int() });
+
+const repositoriesSchema = z.array(
+  z
+    .object({ id: z.number().int(), full_name: z.string() })
+    .transform((found) => ({ id: found.id, fullName: found.full_name })),
+);
 
 /** Token of the forge's operator routes. Derived from the client secret, which web and forge share anyway. */
 export function forgeOperatorToken(clientSecret: string): string {
@@ -75,5 +89,22 @@ export function createForgeAdmin(config: ForgeAdminConfig): ForgeAdmin {
       return { installationId: (await post("installations", input, installationSchema)).installation_id };
     },
     ensureRepository: (input) => post("repositories", input, pushTargetSchema),
+    async unchangedRepositories(since) {
+      const url = `${config.url}/internal/repositories?${unchanged(since)}`;
+      return (await requestJson({ method: "GET", url, authorization }, repositoriesSchema)).value;
+    },
+    async deleteRepository({ id, unchangedSince }) {
+      const url = `${config.url}/internal/repositories/${id}?${unchanged(unchangedSince)}`;
+      await requestJson({ method: "DELETE", url, authorization }, z.unknown());
+    },
   };
+}
+
+const unchanged = (since: Date) => new URLSearchParams({ unchanged_since: since.toISOString() }).toString();
+
+/** The forge of this instance; null when its repositories are at GitHub, or the forge doesn't answer. */
+export async function findLocalForge(config: ForgeAdminConfig): Promise<ForgeAdmin | null> {
+  if (new URL(config.url).hostname === "github.com") return null;
+  const forge = createForgeAdmin(config);
+  return (await forge.available()) ? forge : null;
 }

@@ -43,6 +43,16 @@ test("GH-3 the terminal gets no way into a repository that a person made", async
   await expect(forge.admin.ensureRepository({ owner: "eve", name: "BY-HAND" })).rejects.toMatchObject({
     code: "conflict",
   });
+  const later = new Date(Date.now() + 60_000);
+  await forge.admin.ensureRepository({ owner: "eve", name: "by-terminal" });
+  const unchanged = await forge.admin.unchangedRepositories(later);
+  expect(unchanged.map(({ fullName }) => fullName)).toContain("eve/by-terminal");
+  expect(unchanged.map(({ fullName }) => fullName)).not.toContain("eve/by-hand");
+  const state = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"), { readOnly: true });
+  const byHand = state.prepare("SELECT id FROM repository WHERE name = 'by-hand'").get();
+  state.close();
+  const deletion = forge.admin.deleteRepository({ id: Number(byHand?.id), unchangedSince: later });
+  await expect(deletion).rejects.toMatchObject({ code: "conflict" });
 });
 
 test("GH-3 an installation on chosen repositories is not widened; the deployed repository joins it", async () => {

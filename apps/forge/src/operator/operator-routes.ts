@@ -5,11 +5,17 @@ import { z } from "zod";
 import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { includeRepository, install } from "../installations.ts";
-import { createRepository } from "../repositories.ts";
+import { createRepository, deleteRepository } from "../repositories.ts";
 import { repositoryShape, viewerShape } from "../rest/shapes.ts";
-import { createAccount, findAccount, loginSchema, newAccountSchema } from "../state/accounts.ts";
+import { accountById, createAccount, findAccount, loginSchema, newAccountSchema } from "../state/accounts.ts";
 import { installationOfAccount } from "../state/installations.ts";
-import { findRepository, repositoryNameSchema } from "../state/repositories.ts";
+import {
+  findRepository,
+  repositoryById,
+  repositoryNameSchema,
+  touchRepository,
+  unchangedTerminalRepositories,
+} from "../state/repositories.ts";
 import { pushToken, sameSecret } from "../state/tokens.ts";
 
 const installationSchema = z.object({ login: loginSchema });
@@ -19,10 +25,12 @@ const repositorySchema = z.object({
   description: z.string().max(350).default(""),
   private: z.boolean().default(false),
 });
+const unchangedSchema = z.object({ unchanged_since: z.iso.datetime() });
 
 /**
  * What the platform's command line needs to deploy a directory: an account, the App on it, a repository and a URL to
- * push to. Each call creates what is missing; the calls are idempotent.
+ * push to. Each call creates what is missing; the calls are idempotent. And what the platform needs to remove such
+ * repositories when no server is left that is built from them.
  */
 export function operatorRoutes(context: ForgeContext): Hono {
   const { config, database } = context;
@@ -66,11 +74,30 @@ export function operatorRoutes(context: ForgeContext): Hono {
     // The terminal replaces a repository's content, so it must not get one that a person created.
     if (repository?.made_by !== "terminal") return c.json({ message: "This repository was made by a person" }, 409);
     includeRepository(context, repository);
+    // A push follows, so the clean-up leaves it alone for a day.
+    touchRepository(database, repository.id);
     const cloneUrl = `${config.url}/${repository.owner}/${repository.name}.git`;
     const pushUrl = new URL(cloneUrl);
     pushUrl.username = account.login;
     pushUrl.password = pushToken(config.app.clientSecret, account);
     return c.json({ repository: repositoryShape(context, repository), clone_url: cloneUrl, push_url: pushUrl.href });
+  });
+
+  routes.get("/repositories", (c) => {
+    const { unchanged_since: since } = unchangedSchema.parse(c.req.query());
+    const found = unchangedTerminalRepositories(database, since);
+    return c.json(found.map(({ id, owner, name }) => ({ id, full_name: `${owner}/${name}` })));
+  });
+
+  routes.delete("/repositories/:id", async (c) => {
+    const { unchanged_since: since } = unchangedSchema.parse(c.req.query());
+    const repository = repositoryById(database, Number(c.req.param("id")));
+    const owner = repository && accountById(database, repository.owner_id);
+    if (!repository || !owner) return c.json({ message: "Not Found" }, 404);
+    if (repository.made_by !== "terminal") return c.json({ message: "This repository was made by a person" }, 409);
+    if (repository.updated_at >= since) return c.json({ message: "This repository has changed since" }, 409);
+    await deleteRepository(context, repository, owner);
+    return c.body(null, 204);
   });
 
   routes.all("*", (c) => c.json({ message: "Not Found" }, 404));

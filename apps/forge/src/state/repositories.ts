@@ -57,6 +57,12 @@ export function allRepositories(database: Database): Repository[] {
   return database.all(repositoryRowSchema, `${selectRepository} ORDER BY repository.id`);
 }
 
+/** What the terminal made and nothing has changed since `unchangedSince` (ISO 8601), the oldest first. */
+export function unchangedTerminalRepositories(database: Database, unchangedSince: string): Repository[] {
+  const sql = `${selectRepository} WHERE made_by = 'terminal' AND repository.updated_at < ? ORDER BY repository.id LIMIT 1000`;
+  return database.all(repositoryRowSchema, sql, unchangedSince);
+}
+
 export type Maker = NonNullable<Repository["made_by"]>;
 
 export type NewRepositoryRow = {

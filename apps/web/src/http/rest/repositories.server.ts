@@ -4,7 +4,7 @@ import { TowpathError } from "@towpath/core/errors";
 import { listInstallations, recordInstallation } from "@towpath/core/installation";
 import { findProjectOfInstance, type ProjectDetailView, requireFreeName, unavailableName } from "@towpath/core/project";
 import { projectNameSchema } from "@towpath/core/project/schema";
-import { createForgeAdmin, type ForgeAdmin, type ForgePushTarget, isGitHubError, withGitHub } from "@towpath/github";
+import { type ForgeAdmin, type ForgePushTarget, findLocalForge, isGitHubError, withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { answers } from "./answers.schema.ts";
@@ -109,10 +109,8 @@ async function cliRepository(forge: ForgeAdmin, owner: string, name: string): Pr
 
 async function localForge(): Promise<ForgeAdmin> {
   const { gitHub } = services().config;
-  if (gitHub && new URL(gitHub.url).hostname !== "github.com") {
-    const forge = createForgeAdmin({ url: gitHub.url, clientSecret: gitHub.clientSecret });
-    if (await forge.available()) return forge;
-  }
+  const forge = gitHub && (await findLocalForge(gitHub));
+  if (forge) return forge;
   const message = "This instance has no local forge. Push to GitHub, and it deploys from there.";
   throw new TowpathError("not_configured", message);
 }
