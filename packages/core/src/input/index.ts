@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { TowpathError } from "../errors/index.ts";
+import { issueText } from "./issue-text.ts";
 
 /**
  * Parses a verb's input.
@@ -8,7 +9,7 @@ import { TowpathError } from "../errors/index.ts";
  * `fields` by the field's dotted path
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: issueText });
   if (parsed.success) return parsed.data;
   const fields: Record<string, string> = {};
   for (const issue of parsed.error.issues) {
