@@ -15,6 +15,8 @@ const maxStillSeconds = 120;
 /** The person's own Git settings hold, but for those that would change the content, ask for a key or run programs. */
 const settings = [
   ...["core.autocrlf=false", "commit.gpgSign=false", "core.hooksPath=/dev/null"],
+  // The repository is thrown away after the push, which compresses anyway.
+  "core.looseCompression=0",
   // Instances take a push in one request of a known length, up to this one.
   `http.postBuffer=${64 * 1024 * 1024}`,
   // Large directories take their time, but a connection on which nothing moves has broken.

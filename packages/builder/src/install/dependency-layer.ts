@@ -60,7 +60,9 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   for (const command of installCommands(plan, interpreter)) {
     packages += installedPackages(await step({ ...build, requirers: list.requirers }, command, "internet"));
   }
+  log("install", "step", "Dependencies: compiling them to bytecode, for fast starts.");
   await finish(build, interpreter);
+  log("install", "step", "Dependencies: packing the layer.");
   // Apparent sizes, which exceed the space on disk if files have holes.
   const maxBytes = Math.max(2 * limits.dependencyBytes, limits.diskBytes);
   const digest = await workspace.publish("dependencies", { name: key, maxBytes });
