@@ -16,7 +16,9 @@ test("GH-3 operator routes need the derived token and answer the same twice", as
   await forge.admin.ensureAccount({ login: "ada" });
   const { installationId } = await forge.admin.ensureInstallation({ login: "ada" });
   const first = await forge.admin.ensureRepository({ owner: "ada", name: "tools" });
-  expect(await forge.admin.ensureRepository({ owner: "ada", name: "tools" })).toEqual(first);
+  const again = await forge.admin.ensureRepository({ owner: "ada", name: "tools" });
+  // A deploy keeps the clean-up away: that moves the time of the last change.
+  expect({ ...again, repository: { ...again.repository, updated_at: first.repository.updated_at } }).toEqual(first);
   expect(await forge.admin.ensureInstallation({ login: "ada" })).toEqual({ installationId });
   for (const authorization of ["", "Bearer a client secret for tests", "Bearer wrong"]) {
     const response = await fetch(`${forge.url}/internal/accounts`, {
