@@ -6,8 +6,10 @@ import { nameCondition } from "./rollups.ts";
 
 const slotMs = 600_000;
 const maxRecentSlots = 1000;
-/** Of more callers than these, slots aren't looked up one by one. */
+/** Of more callers than these, slots aren't looked up one by one for names that were called. */
 const maxCallers = 2000;
+/** All slots of so many callers are found faster than their latest ones among those of all callers. */
+const maxFewCallers = 5000;
 /** With more series than these, they don't say where rows are. */
 const maxSeries = 200;
 
@@ -22,10 +24,7 @@ type Slots = { rows: Slot[]; since: Date | null };
 export async function searchCallers(pool: Pool, query: LogQuery, period: Period, wanted: number): Promise<Found> {
   const matches: CallerCondition = (conditions, c) =>
     [contains(query.search ?? "", conditions, c), callerCondition(query, conditions, c)].filter(Boolean).join(" AND ");
-  // The index finds a rare text fast, but all callers of a frequent one, of which the recent ones are enough.
-  const recent = await recentSlots(pool, query, period, matches);
-  const slots = isEnough(recent, wanted) ? recent : await slotsOfMatches(pool, query, period, wanted, matches, false);
-  return newestOf(slots, wanted);
+  return newestOf(await newestSlots(pool, query, period, wanted, matches), wanted);
 }
 
 /** Whether a query asks for a client, a session or users. */
@@ -67,12 +66,30 @@ async function slotsOfFilter(
   wanted: number,
   matches: CallerCondition,
 ): Promise<Slots | null> {
-  const withSeries = asksForSeries(query);
-  if (!withSeries) {
+  if (!asksForSeries(query)) return newestSlots(pool, query, period, wanted, matches);
+  if (await areMany(pool, query, matches, maxCallers)) return null;
+  return slotsOfMatches(pool, query, period, wanted, matches, true);
+}
+
+/** Whatever was called. */
+async function newestSlots(
+  pool: Pool,
+  query: LogQuery,
+  period: Period,
+  wanted: number,
+  matches: CallerCondition,
+): Promise<Slots> {
+  const ofFew = async () => {
+    if (query.principals === undefined) return false;
+    const { principals } = query;
+    return !(await areMany(pool, query, (all, c) => callerCondition({ principals }, all, c), maxFewCallers));
+  };
+  // An index finds a rare text fast, but all callers of a frequent one, of which the recent ones are enough.
+  if (!(await ofFew())) {
     const recent = await recentSlots(pool, query, period, matches);
     if (isEnough(recent, wanted)) return recent;
-  } else if (await areMany(pool, query, matches)) return null;
-  return slotsOfMatches(pool, query, period, wanted, matches, withSeries);
+  }
+  return slotsOfMatches(pool, query, period, wanted, matches, false);
 }
 
 function contains(text: string, conditions: Conditions, c: string): string {
@@ -80,7 +97,11 @@ function contains(text: string, conditions: Conditions, c: string): string {
 }
 
 /** The part of a text finds the rows in the index, the comparison those that are meant. */
-function callerCondition(query: LogQuery, conditions: Conditions, c: string): string {
+function callerCondition(
+  query: Pick<LogQuery, "session" | "clientName" | "principals">,
+  conditions: Conditions,
+  c: string,
+): string {
   const all: string[] = [];
   const { session, clientName, principals } = query;
   if (session !== undefined) all.push(contains(session, conditions, c), `${c}.session = ${conditions.value(session)}`);
@@ -109,12 +130,12 @@ function newestOf({ rows, since: seen }: Slots, wanted: number): Found {
   };
 }
 
-async function areMany(pool: Pool, query: LogQuery, matches: CallerCondition): Promise<boolean> {
+async function areMany(pool: Pool, query: LogQuery, matches: CallerCondition, max: number): Promise<boolean> {
   const conditions = new Conditions();
   const project = conditions.value(query.projectId);
   const { rowCount } = await pool.query(
     `SELECT FROM request_log_caller AS c WHERE project_id = ${project} AND ${matches(conditions, "c")}
-     LIMIT 1 OFFSET ${maxCallers}`,
+     LIMIT 1 OFFSET ${max}`,
     conditions.values,
   );
   return rowCount === 1;
