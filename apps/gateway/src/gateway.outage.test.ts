@@ -108,7 +108,8 @@ async function setUp() {
 }
 
 const knownDirectory = () => join(rig.config.stateDirectory, "known");
-const newSaves = () => new Promise((resolve) => setTimeout(resolve, 2500));
+/** After a change all is confirmed once more, a second later, and what is new is saved within another. */
+const newSaves = () => new Promise((resolve) => setTimeout(resolve, 4000));
 
 test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers seen before go on at every worker and after a kill, and a revocation counts once PostgreSQL is back", {
   timeout: 120_000,

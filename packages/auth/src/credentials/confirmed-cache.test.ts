@@ -44,6 +44,24 @@ const outcome = async (cache: ConfirmedCache<string>, id: string) => {
 };
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
+test("GW-10 a process that hears of a change later than another takes, in an outage, what that one has confirmed", async () => {
+  const { world, cache, create } = setUp();
+  const late = create();
+  await cache.find("a");
+  world.now += 10;
+  cache.changed();
+  await expect.poll(() => world.queries).toBe(2);
+  await settled();
+  world.now += 10;
+  late.changed();
+  world.now += 10;
+  await expect.poll(() => world.queries).toBe(3);
+  await settled();
+  world.database = "away";
+  late.restore(cache.save());
+  expect(await outcome(late, "a")).toBe("value of a");
+});
+
 test("GW-10 what was seen before counts while the database is away, for as long as the setting says; nothing else does", async () => {
   const { world, cache } = setUp();
   expect(await cache.find("a")).toBe("value of a");

@@ -46,6 +46,8 @@ const knownPatienceMs = 500;
 const unknownPatienceMs = 4000;
 /** While the database does not answer, it is asked again once in this time. */
 const retryMs = 1000;
+/** Later than this, other processes have heard of a change, too. */
+const heardByAllMs = 1000;
 /** The least difference between two times. */
 const tick = 0.001;
 
@@ -77,6 +79,7 @@ export class ConfirmedCache<Value> {
   #askedAt = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | null = null;
   #mustRefreshAgain = false;
+  #refreshLater: NodeJS.Timeout | undefined;
   #version = 0;
   /** Restores what other processes saved. Called when the database is away and a credential is unknown. */
   onUnknown: (() => Promise<void>) | null = null;
@@ -114,12 +117,17 @@ export class ConfirmedCache<Value> {
     return entry.value;
   }
 
-  /** Something has changed: nothing counts until it is confirmed anew. */
+  /**
+   * Something has changed: nothing counts until it is confirmed anew, and once more a moment later. A process that hears
+   * of the change after this one takes nothing in an outage that this one confirmed before.
+   */
   changed(): void {
     this.#validAfter = this.#now();
     this.#pending.clear();
     this.#version++;
     void this.refresh();
+    clearTimeout(this.#refreshLater);
+    this.#refreshLater = setTimeout(() => void this.refresh(), heardByAllMs).unref();
   }
 
   /** Changes may have been missed: everything is confirmed anew, and until then counts only during an outage. */
@@ -165,11 +173,8 @@ export class ConfirmedCache<Value> {
       // The clock was set back: nobody knows how old it is.
       if (confirmedAt > now) continue;
       const known = this.#entries.peek(id);
-      if (
-        (known && known.confirmedAt >= confirmedAt) ||
-        (this.#denied.peek(id) ?? Number.NEGATIVE_INFINITY) >= confirmedAt
-      )
-        continue;
+      const deniedAt = this.#denied.peek(id) ?? Number.NEGATIVE_INFINITY;
+      if (deniedAt >= confirmedAt || (known && known.confirmedAt >= confirmedAt)) continue;
       const endsAt = times.endsAt === null ? Number.POSITIVE_INFINITY : times.endsAt - epoch;
       const entry = { value, confirmedAt, freshUntil: Number.NEGATIVE_INFINITY, endsAt, usedAt: times.usedAt - epoch };
       if (this.#isKnown(entry, now)) this.#entries.set(id, entry);
