@@ -37,7 +37,7 @@ export type ForgeAdmin = {
     description?: string;
     private?: boolean;
   }): Promise<ForgePushTarget>;
-  /** Repositories that `ensureRepository` created and nobody has pushed to since; at most 1000, the oldest first. */
+  /** Repositories that `ensureRepository` created and nobody has pushed to since, the oldest first. */
   unchangedRepositories(unchangedSince: Date): Promise<readonly { readonly id: number; readonly fullName: string }[]>;
   /**
    * Deletes a repository that `ensureRepository` created.

@@ -59,7 +59,7 @@ export function allRepositories(database: Database): Repository[] {
 
 /** What the terminal made and nothing has changed since `unchangedSince` (ISO 8601), the oldest first. */
 export function unchangedTerminalRepositories(database: Database, unchangedSince: string): Repository[] {
-  const sql = `${selectRepository} WHERE made_by = 'terminal' AND repository.updated_at < ? ORDER BY repository.id LIMIT 1000`;
+  const sql = `${selectRepository} WHERE made_by = 'terminal' AND repository.updated_at < ? ORDER BY repository.id`;
   return database.all(repositoryRowSchema, sql, unchangedSince);
 }
 
