@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import type { Reporter, TestModule, Vitest } from "vitest/node";
-import type { Failure, Totals } from "./totals.ts";
+import type { Failure, Report } from "./totals.ts";
 
-/** Vitest's reporter for `towpath test`: writes `Totals` as JSON to the file that the option `outputFile` names. */
+/** Vitest's reporter for `towpath test`: writes a `Report` as JSON to the file that the option `outputFile` names. */
 export default class FailuresReporter implements Reporter {
   #vitest: Vitest | undefined;
 
@@ -12,11 +12,18 @@ export default class FailuresReporter implements Reporter {
   }
 
   async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Unhandled[]): Promise<void> {
-    const tests = modules.flatMap((module) => [...module.children.allTests("passed")]);
-    const failures = modules.flatMap(failuresOf);
-    failures.push(...unhandled.map((error) => this.#failureOf(error)));
-    const totals: Totals = { passed: tests.length, failures };
-    await writeFile(String(this.#vitest?.config.outputFile), JSON.stringify(totals));
+    const report: Report = { passed: 0, failures: [], failedFiles: [] };
+    for (const module of modules) {
+      const passed = [...module.children.allTests("passed")].length;
+      const errors = unhandled.filter(({ VITEST_TEST_PATH: path }) => path === module.moduleId);
+      const failures = [...failuresOf(module), ...errors.map((error) => this.#failureOf(error))];
+      if (failures.length === 0) report.passed += passed;
+      else report.failedFiles.push({ path: module.moduleId, passed, failures });
+    }
+    const files = modules.map(({ moduleId }) => moduleId);
+    const others = unhandled.filter(({ VITEST_TEST_PATH: path }) => path === undefined || !files.includes(path));
+    report.failures.push(...others.map((error) => this.#failureOf(error)));
+    await writeFile(String(this.#vitest?.config.outputFile), JSON.stringify(report));
   }
 
   #failureOf({ message, stack, VITEST_TEST_PATH: path, VITEST_TEST_NAME: test }: Unhandled): Failure {

@@ -1,8 +1,9 @@
-import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Output, pytest, vitest } from "./programs.ts";
+import { pytest, vitest } from "./programs.ts";
+import { failuresOf, type Output, passedOf, type Totals } from "./totals.ts";
 
 let directory: string;
 beforeAll(async () => {
@@ -21,9 +22,9 @@ async function runInto<Result>(run: (output: Output) => Promise<Result>): Promis
 
 test("OPS-1 vitest's totals name failed tests, hooks, files that don't load and unhandled errors", async () => {
   const { result } = await runInto((output) => vitest(output, "apps/cli/src/test/testing/vitest.config.ts"));
-  const found = result.failures.map(({ name, message }) => [name, message.split("\n")[0]]);
-  expect([result.passed, found.toSorted()]).toEqual([
-    2,
+  const found = failuresOf(result).map(({ name, message }) => [name, message.split("\n")[0]]);
+  expect([passedOf(result), found.toSorted()]).toEqual([
+    4,
     [
       ["hook.fixture.ts > a group", "the hook failed"],
       ["load.fixture.ts", "the file does not load"],
@@ -39,6 +40,25 @@ test("OPS-1 a vitest that ends before it reports is one failure", async () => {
     passed: 0,
     failures: [{ name: expect.stringContaining("no-such.config.ts"), message: expect.stringContaining("status 1") }],
   });
+});
+
+/** The file of `failed` whose path ends so, run again by itself. */
+async function runAgain(failed: Totals, name: string): Promise<Totals> {
+  const file = failed.failedFiles.find(({ path }) => path.endsWith(`/${name}`));
+  if (file === undefined) throw new Error(`${name} did not fail.`);
+  return (await runInto(file.runAlone)).result;
+}
+
+test("OPS-1 a failed file of vitest runs again alone, with the settings of the first run", async () => {
+  const config = "apps/cli/src/test/testing/vitest.config.ts";
+  const env = { TEST_ATTEMPT_FILE: join(directory, "vitest-attempt") };
+  const { result } = await runInto((output) => vitest(output, config, [], env));
+  expect(await runAgain(result, "second.fixture.ts")).toEqual({ passed: 2, failures: [], failedFiles: [] });
+  const again = await runAgain(result, "tests.fixture.ts");
+  expect([passedOf(again), failuresOf(again).map(({ name }) => name)]).toEqual([
+    2,
+    ["tests.fixture.ts > one that fails", "tests.fixture.ts: an unhandled error"],
+  ]);
 });
 
 const python = `import pytest
@@ -64,14 +84,37 @@ def test_has_no_fixture(broken):
 test("OPS-1 pytest's totals name failed tests and those that could not be set up", async () => {
   await writeFile(join(directory, "test_sample.py"), python);
   const { result, printed } = await runInto((output) => pytest(output, directory));
-  expect(result.passed, printed).toBe(1);
-  expect(result.failures).toEqual([
+  expect(passedOf(result), printed).toBe(1);
+  expect(failuresOf(result)).toEqual([
     { name: "test_sample > test_fails[<&>]", message: expect.stringMatching(/^AssertionError: two\n/) },
     {
       name: "test_sample > test_has_no_fixture",
       message: expect.stringContaining("RuntimeError: no fixture"),
     },
   ]);
+});
+
+const passesAgain = `import os, pathlib
+
+def test_passes():
+    pass
+
+def test_passes_the_second_time():
+    attempt = pathlib.Path(os.environ["TEST_ATTEMPT_FILE"])
+    is_first = not attempt.exists()
+    attempt.touch()
+    assert not is_first
+`;
+
+test("OPS-1 a failed file of pytest runs again alone, with the settings of the first run", async () => {
+  const tests = join(directory, "again");
+  await mkdir(tests);
+  await writeFile(join(tests, "test_second.py"), passesAgain);
+  await writeFile(join(tests, "test_sample.py"), python);
+  const env = { TEST_ATTEMPT_FILE: join(directory, "pytest-attempt") };
+  const { result } = await runInto((output) => pytest(output, tests, env));
+  expect([passedOf(result), failuresOf(result).length]).toEqual([2, 3]);
+  expect(await runAgain(result, "test_second.py")).toEqual({ passed: 2, failures: [], failedFiles: [] });
 });
 
 test("OPS-1 a pytest without a test is a failure", async () => {

@@ -3,15 +3,12 @@ import { existsSync } from "node:fs";
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CommandError } from "../terminal/terminal.ts";
-import { type Failure, type Totals, totalsSchema } from "./totals.ts";
+import { type Failure, type Output, type Report, reportSchema, type Totals, totalsOf } from "./totals.ts";
 
 // The programs that check and test, each run from the repository's root.
-
-/** Where a program prints: the terminal, or the descriptor of a file. */
-export type Output = "inherit" | number;
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
@@ -44,7 +41,7 @@ function exec(
 /** A check that has no parts of its own counts as one test. */
 export async function check(output: Output, program: string, ...args: string[]): Promise<Totals> {
   const status = await exec(output, process.execPath, [program, ...args]);
-  return status === 0 ? { passed: 1, failures: [] } : { passed: 0, failures: [endedWith(status, args)] };
+  return status === 0 ? totalsOf(1) : totalsOf(0, endedWith(status, args));
 }
 
 const endedWith = (status: number, args: readonly string[]): Failure => ({
@@ -57,6 +54,7 @@ export async function together(...parts: (Totals | Promise<Totals>)[]): Promise<
   return {
     passed: all.reduce((sum, { passed }) => sum + passed, 0),
     failures: all.flatMap(({ failures }) => failures),
+    failedFiles: all.flatMap(({ failedFiles }) => failedFiles),
   };
 }
 
@@ -73,6 +71,24 @@ async function withReport(use: (path: string) => Promise<Totals>): Promise<Total
 /** Clients in Python keep their bytecode, whatever the machine says: without it each start compiles FastMCP for seconds. */
 const pythonEnvironment = { PYTHONDONTWRITEBYTECODE: "" };
 
+const emptyReport: Report = { passed: 0, failures: [], failedFiles: [] };
+
+/** Totals of a run of test files that ended with `status`. */
+function totalsOfFiles(
+  { passed, failures, failedFiles }: Report,
+  status: number,
+  name: readonly string[],
+  runAlone: (path: string, output: Output) => Promise<Totals>,
+): Totals {
+  // A set-up or tear-down of all files that fails, or a crash.
+  const isUnexplained = status !== 0 && failures.length === 0 && failedFiles.length === 0;
+  return {
+    passed,
+    failures: isUnexplained ? [endedWith(status, name)] : failures,
+    failedFiles: failedFiles.map((file) => ({ ...file, runAlone: (output) => runAlone(file.path, output) })),
+  };
+}
+
 /** Without `only`, a part of their paths, all files that the config includes. */
 export function vitest(
   output: Output,
@@ -80,18 +96,16 @@ export function vitest(
   only: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Totals> {
-  return withReport(async (report) => {
+  return withReport(async (path) => {
     const reporter = fileURLToPath(import.meta.resolve("./failures-reporter.ts"));
-    const args = ["run", "--config", config, "--reporter=default", `--reporter=${reporter}`, `--outputFile=${report}`];
+    const args = ["run", "--config", config, "--reporter=default", `--reporter=${reporter}`, `--outputFile=${path}`];
     const status = await exec(output, process.execPath, [programOf("vitest", "vitest.mjs"), ...args, ...only], {
       ...pythonEnvironment,
       ...env,
     });
-    const written = await readFile(report, "utf8").catch(() => null);
-    const totals: Totals = written === null ? { passed: 0, failures: [] } : totalsSchema.parse(JSON.parse(written));
-    // A set-up or tear-down of all files that fails, or a crash.
-    if (status !== 0 && totals.failures.length === 0) totals.failures.push(endedWith(status, [`vitest ${config}`]));
-    return totals;
+    const written = await readFile(path, "utf8").catch(() => null);
+    const report = written === null ? emptyReport : reportSchema.parse(JSON.parse(written));
+    return totalsOfFiles(report, status, [`vitest ${config}`], (file, again) => vitest(again, config, [file], env));
   });
 }
 
@@ -107,20 +121,35 @@ export async function testsThatImport(path: string): Promise<string[]> {
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", "#10": "\n" };
 const unescapeXml = (text: string) => text.replaceAll(/&([^;]+);/g, (whole, name: string) => entities[name] ?? whole);
 
-/** Totals of a report in JUnit's format as pytest writes it. */
-function readJunit(report: string): Totals {
-  const suite = /<testsuite [^>]*>/.exec(report)?.[0] ?? "";
-  const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(suite)?.[1] ?? 0);
-  const failed = /<testcase classname="([^"]*)" name="([^"]*)"[^>]*>\s*<(?:failure|error) message="([^"]*)"/g;
-  const failures = [...report.matchAll(failed)].map(([, file = "", name = "", message = ""]) => ({
-    name: unescapeXml(`${file} > ${name}`),
-    message: unescapeXml(message),
-  }));
-  return { passed: count("tests") - count("failures") - count("errors") - count("skipped"), failures };
+/** Reads a report in JUnit's first format as pytest writes it, which names files relative to `directory`. */
+function readJunit(xml: string, directory: string): Report {
+  const report: Report = { passed: 0, failures: [], failedFiles: [] };
+  const files = new Map<string, { passed: number; failures: Failure[] }>();
+  for (const [, attributes = "", body = ""] of xml.matchAll(/<testcase ([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)) {
+    const read = (name: string, of = attributes) => unescapeXml(new RegExp(`\\b${name}="([^"]*)"`).exec(of)?.[1] ?? "");
+    const path = resolve(directory, read("file"));
+    const file = files.get(path) ?? { passed: 0, failures: [] };
+    files.set(path, file);
+    const failure = /<(?:failure|error) ([^>]*)>/.exec(body)?.[1];
+    const title = [read("classname"), read("name")].filter(Boolean).join(" > ");
+    if (failure !== undefined) file.failures.push({ name: title, message: read("message", failure) });
+    else if (!body.includes("<skipped ")) file.passed += 1;
+  }
+  for (const [path, { passed, failures }] of files) {
+    if (failures.length === 0) report.passed += passed;
+    else report.failedFiles.push({ path, passed, failures });
+  }
+  return report;
 }
 
-export function pytest(output: Output, directory: string, env: Record<string, string> = {}): Promise<Totals> {
-  return withReport(async (report) => {
+/** `only`: one file of the directory. */
+export function pytest(
+  output: Output,
+  directory: string,
+  env: Record<string, string> = {},
+  only = directory,
+): Promise<Totals> {
+  return withReport(async (path) => {
     const args = [
       "run",
       "--no-project",
@@ -128,13 +157,13 @@ export function pytest(output: Output, directory: string, env: Record<string, st
       "pytest==9.0.2",
       "pytest",
       "-q",
-      directory,
+      only,
       `--rootdir=${directory}`,
-      `--junitxml=${report}`,
+      "--override-ini=junit_family=xunit1",
+      `--junitxml=${path}`,
     ];
     const status = await exec(output, "uv", args, env);
-    const totals = readJunit(await readFile(report, "utf8").catch(() => ""));
-    if (status !== 0 && totals.failures.length === 0) totals.failures.push(endedWith(status, ["pytest", directory]));
-    return totals;
+    const report = readJunit(await readFile(path, "utf8").catch(() => ""), resolve(root, directory));
+    return totalsOfFiles(report, status, ["pytest", directory], (file, again) => pytest(again, directory, env, file));
   });
 }

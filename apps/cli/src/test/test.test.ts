@@ -2,9 +2,9 @@ import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Output } from "./programs.ts";
 import type { Stage } from "./stages.ts";
 import { runStages } from "./test.ts";
+import { type FailedFile, type Output, type Totals, totalsOf } from "./totals.ts";
 
 const written = vi.spyOn(process.stdout, "write");
 afterEach(() => void written.mockReset());
@@ -15,7 +15,16 @@ const stage = (name: string, run: Stage["run"], lane?: Stage["lane"]): Stage => 
   run,
   ...(lane && { lane }),
 });
-const passed = async () => ({ passed: 2, failures: [] });
+const passed = async () => totalsOf(2);
+
+/** A file of which one test passed and one failed; `alone` is how it ends when it runs again. */
+const failedFile = (name: string, alone: FailedFile["runAlone"]): FailedFile => ({
+  path: `${process.cwd()}/${name}`,
+  passed: 1,
+  failures: [{ name: `${name} > works`, message: "Timed out" }],
+  runAlone: alone,
+});
+const withFiles = (...failedFiles: FailedFile[]): Totals => ({ passed: 2, failures: [], failedFiles });
 
 /** What was printed, without colors. */
 async function printedBy(chosen: readonly Stage[]): Promise<{ status: number; lines: string[] }> {
@@ -45,9 +54,9 @@ test("lanes overlap, stages of a lane take turns, and the output of each stage c
     await sleep(20);
     order.push(`${name} ended`);
     writeSync(output, `${name} ends`);
-    return { passed: 1, failures: [] };
+    return totalsOf(1);
   };
-  const alone = async (_: Output, isAlone: boolean) => ({ passed: isAlone ? 1 : 0, failures: [] });
+  const alone = async (_: Output, isAlone: boolean) => totalsOf(isAlone ? 1 : 0);
   const { status, lines } = await printedBy([
     stage("zero", alone),
     stage("one", first, "packages"),
@@ -63,7 +72,7 @@ test("lanes overlap, stages of a lane take turns, and the output of each stage c
 });
 
 test("a failed stage doesn't keep the later ones from running, and the last line has the totals", async () => {
-  const failed = async () => ({ passed: 4, failures: [{ name: "a test", message: "expected 1 to be 2" }] });
+  const failed = async () => totalsOf(4, { name: "a test", message: "expected 1 to be 2" });
   const { status, lines } = await printedBy([
     stage("one", failed),
     stage("two", passed),
@@ -82,8 +91,8 @@ test("after the table the failures are named with the first lines of their messa
   const message = `\u001b[31mAssertionError\u001b[39m: one\n\ntwo\nthree\nfour\nfive`;
   const many = Array.from({ length: 41 }, (_, number) => ({ name: `many ${number}`, message: "" }));
   const { lines } = await printedBy([
-    stage("one", async () => ({ passed: 1, failures: [{ name: "a.test.ts > it works", message }] })),
-    stage("two", async () => ({ passed: 0, failures: many })),
+    stage("one", async () => totalsOf(1, { name: "a.test.ts > it works", message })),
+    stage("two", async () => totalsOf(0, ...many)),
   ]);
   const table = lines.findIndex((line) => line.startsWith("two ") && line.includes("41 failed"));
   expect(lines.slice(table + 1, table + 8)).toEqual([
@@ -102,9 +111,91 @@ test("BLD-16 what follows a stage that takes names says which parts of it run", 
   const seen: (readonly string[])[] = [];
   const run: Stage["run"] = async (_output, _isAlone, only) => {
     seen.push(only);
-    return { passed: 1, failures: [] };
+    return totalsOf(1);
   };
   written.mockImplementation(() => true);
   await runStages([stage("corpus", run)], ["one", "two"]);
   expect(seen).toEqual([["one", "two"]]);
+});
+
+test("OPS-1 a failed file runs again after the lanes have ended, and is unsteady if it passes then", async () => {
+  const order: string[] = [];
+  const again = async () => {
+    order.push("again");
+    return totalsOf(2);
+  };
+  const beside = async () => {
+    await sleep(20);
+    order.push("beside ended");
+    return totalsOf(1);
+  };
+  const { status, lines } = await printedBy([
+    stage("one", async () => withFiles(failedFile("a.test.ts", again)), "packages"),
+    stage("two", beside, "instances"),
+    stage("three", async () => {
+      order.push("three");
+      return totalsOf(1);
+    }),
+  ]);
+  expect(status).toBe(0);
+  expect(order).toEqual(["beside ended", "again", "three"]);
+  const begun = lines.indexOf("Again, alone: a.test.ts");
+  expect(lines.slice(begun, begun + 4)).toEqual([
+    "Again, alone: a.test.ts",
+    "✗ failed first: a.test.ts > works",
+    "    Timed out",
+    "~ a.test.ts passed alone",
+  ]);
+  expect(lines).toContainEqual(expect.stringMatching(/^one +4 passed {2}0 failed {2}1 unsteady/));
+  expect(lines.slice(-5)).toEqual([
+    "1 unsteady: failed first, passed when run again alone",
+    "~ one: a.test.ts > works",
+    "    Timed out",
+    "",
+    "6 passed, 0 failed",
+  ]);
+});
+
+test("OPS-1 a file that fails alone too has failed, and the others go on", async () => {
+  const never = async () => totalsOf(1, { name: "a.test.ts > works", message: "Timed out again" });
+  const { status, lines } = await printedBy([
+    stage("one", async () => withFiles(failedFile("a.test.ts", never), failedFile("b.test.ts", passed))),
+    stage("two", passed),
+  ]);
+  expect(status).toBe(1);
+  expect(lines).toContain("✗ a.test.ts failed again");
+  expect(lines.slice(-8)).toEqual([
+    "1 unsteady: failed first, passed when run again alone",
+    "~ one: b.test.ts > works",
+    "    Timed out",
+    "",
+    "✗ one: a.test.ts > works",
+    "    Timed out",
+    "",
+    "7 passed, 1 failed",
+  ]);
+});
+
+test("OPS-1 more than three unsteady files fail the run", async () => {
+  const unsteady = ["a", "b", "c", "d"].map((name) => failedFile(`${name}.test.ts`, passed));
+  const three = await printedBy([stage("one", async () => withFiles(...unsteady.slice(1)))]);
+  expect([three.status, three.lines.at(-1)]).toEqual([0, "8 passed, 0 failed"]);
+  const four = await printedBy([
+    stage("one", async () => withFiles(...unsteady.slice(2))),
+    stage("two", async () => withFiles(...unsteady.slice(0, 2))),
+  ]);
+  expect(four.status).toBe(1);
+  expect(four.lines.slice(-3)).toEqual([
+    "✗ 4 unsteady test files; a run with more than 3 fails",
+    "",
+    "12 passed, 1 failed",
+  ]);
+});
+
+test("OPS-1 when more than ten files of a stage fail, none runs again", async () => {
+  const files = Array.from({ length: 11 }, (_, number) => failedFile(`${number}.test.ts`, passed));
+  const { status, lines } = await printedBy([stage("one", async () => withFiles(...files))]);
+  expect(status).toBe(1);
+  expect(lines).toContain("11 test files failed. Up to 10 would be run again alone.");
+  expect(lines.at(-1)).toBe("13 passed, 11 failed");
 });

@@ -2,13 +2,17 @@ import { open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asCommandError, bold, CommandError, dim, print, printError, red } from "../terminal/terminal.ts";
-import type { Output } from "./programs.ts";
 import { type Stage, stages } from "./stages.ts";
-import { describeFailures, type Totals } from "./totals.ts";
+import { describeFailures, failuresOf, type Output, passedOf, type Totals, totalsOf } from "./totals.ts";
+import { maxUnsteady, runFailedFilesAlone, type SteadyTotals } from "./unsteady.ts";
 
 type Result = { readonly title: string; readonly totals: Totals; readonly seconds: number };
+type SteadyResult = Result & { readonly totals: SteadyTotals };
 
-/** `towpath test`: every stage even after a failure, then what failed, and the totals alone on the last line. */
+/**
+ * `towpath test`: every stage even after a failure, failed files once more alone, then what failed, and the totals alone
+ * on the last line.
+ */
 export async function test(args: string[]): Promise<number> {
   const { names, only } = splitNames(args);
   const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
@@ -31,8 +35,11 @@ function splitNames(args: readonly string[]): { names: readonly string[]; only: 
 
 /** Runs these stages and prints their totals; resolves with the exit status. */
 export async function runStages(chosen: readonly Stage[], only: readonly string[] = []): Promise<number> {
-  const results: Result[] = [];
-  for (const lanes of groupLanes(chosen)) results.push(...(await runLanes(lanes, only)));
+  const results: SteadyResult[] = [];
+  for (const lanes of groupLanes(chosen)) {
+    const ended = await runLanes(lanes, only);
+    for (const result of ended) results.push({ ...result, totals: await runFailedFilesAlone(result.totals) });
+  }
   return report(chosen.flatMap(({ title }) => results.filter((result) => result.title === title)));
 }
 
@@ -68,21 +75,35 @@ async function runLanes([first = [], ...others]: readonly Stage[][], only: reado
   return results;
 }
 
-/** Prints a line for each stage, the failures and the totals; returns the exit status. */
-function report(results: readonly Result[]): number {
+/** Prints a line for each stage, what is unsteady, the failures and the totals; returns the exit status. */
+function report(results: readonly SteadyResult[]): number {
   print("");
   for (const { title, totals, seconds } of results) {
-    const count = totals.failures.length;
+    const count = failuresOf(totals).length;
     const failed = count > 0 ? red(`${count} failed`) : "0 failed";
+    const unsteady = totals.unsteady.length > 0 ? `  ${totals.unsteady.length} unsteady` : "";
     print(
-      `${title.padEnd(26)} ${String(totals.passed).padStart(4)} passed  ${failed}  ${dim(`${seconds.toFixed(0)} s`)}`,
+      `${title.padEnd(26)} ${String(passedOf(totals)).padStart(4)} passed  ${failed}${unsteady}  ${dim(`${seconds.toFixed(0)} s`)}`,
     );
   }
-  const failures = results.flatMap(({ title, totals }) => describeFailures(title, totals.failures));
+  const unsteady = results.reduce((sum, { totals }) => sum + totals.unsteady.length, 0);
+  const isTooUnsteady = unsteady > maxUnsteady;
+  if (unsteady > 0) {
+    print(`\n${unsteady} unsteady: failed first, passed when run again alone`);
+    const first = ({ title, totals }: SteadyResult) =>
+      describeFailures(
+        title,
+        totals.unsteady.flatMap(({ failures }) => failures),
+        "~",
+      );
+    print(results.flatMap(first).join("\n"));
+  }
+  const failures = results.flatMap(({ title, totals }) => describeFailures(title, failuresOf(totals)));
+  if (isTooUnsteady) failures.push(`✗ ${unsteady} unsteady test files; a run with more than ${maxUnsteady} fails`);
   if (failures.length > 0) print(`\n${failures.join("\n")}`);
   const sum = (pick: (totals: Totals) => number) => results.reduce((total, { totals }) => total + pick(totals), 0);
-  const failed = sum((totals) => totals.failures.length);
-  print(`\n${sum((totals) => totals.passed)} passed, ${failed} failed`);
+  const failed = sum((totals) => failuresOf(totals).length) + Number(isTooUnsteady);
+  print(`\n${sum(passedOf)} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }
 
@@ -91,7 +112,7 @@ async function run(stage: Stage, output: Output, isAlone: boolean, only: readonl
   const totals = await stage.run(output, isAlone, only).catch((error: unknown): Totals => {
     const { message } = asCommandError(error);
     printError(`${red("✗")} ${message}`);
-    return { passed: 0, failures: [{ name: "could not run", message }] };
+    return totalsOf(0, { name: "could not run", message });
   });
   return { title: stage.title, totals, seconds: (performance.now() - begun) / 1000 };
 }
