@@ -17,6 +17,7 @@ import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
 import { startDataRounds } from "./data/data-rounds.ts";
 import {
+  deploymentUses,
   existingDeployments,
   readDeployment,
   recentlyRun,
@@ -89,7 +90,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     places,
     record,
     onError: complain("a server could not be started"),
-    existing: (ids) => existingDeployments(database.db, ids),
+    uses: (ids) => deploymentUses(database.db, ids),
     async owner(deploymentId) {
       return (await requireDeployment(deploymentId)).organizationId;
     },

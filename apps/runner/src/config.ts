@@ -102,6 +102,8 @@ export type InstanceTiming = {
   readonly freezeAfterMs: number;
   /** A server without a lease for this long is stopped. */
   readonly stopAfterMs: number;
+  /** The same for one that no route leads to and no session is open at. */
+  readonly unneededAfterMs: number;
   readonly startTimeoutMs: number;
   /** For the answer of a started server at /mcp, when a rollout verifies it. */
   readonly answerTimeoutMs: number;
@@ -141,6 +143,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
       contendedLeaseMs: 2500,
       freezeAfterMs: values.TOWPATH_FREEZE_AFTER_MS,
       stopAfterMs: values.TOWPATH_STOP_AFTER_MS,
+      unneededAfterMs: 15_000,
       startTimeoutMs: values.TOWPATH_START_TIMEOUT_MS,
       answerTimeoutMs: 10_000,
       stopGraceMs: 8000,

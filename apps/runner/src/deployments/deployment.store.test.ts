@@ -1,8 +1,9 @@
-import { instance } from "@towpath/db/schema";
+import { instance, requestLog, requestLogSession, route } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { seedDeployment } from "../testing/seed-deployment.ts";
-import { recentlyRun } from "./deployment.store.ts";
+import { addDeployment, seedDeployment } from "../testing/seed-deployment.ts";
+import { deploymentUses, recentlyRun } from "./deployment.store.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -35,4 +36,50 @@ test("RUN-3 interpreters wait for servers that run, or ended a short while ago, 
   expect(found.slice(1).map(({ ranAt }) => ranAt)).toEqual([lately, before]);
   expect(Date.now() - (found[0]?.ranAt.getTime() ?? 0)).toBeLessThan(60_000);
   expect(await recentlyRun(database.db, { since: ago(hour), limit: 1 })).toHaveLength(1);
+});
+
+test("BLD-10 a deployment is needed while a route leads to it, its build goes on, or a session may be open there", async () => {
+  const seeded = await seedDeployment(database.db);
+  const { projectId, organizationId, branchId, deploymentId } = seeded;
+  const building = await addDeployment(database.db, seeded, "building");
+  const replaced = await addDeployment(database.db, seeded);
+  const useOf = async (id: string) => (await deploymentUses(database.db, [id])).get(id);
+  expect([...(await deploymentUses(database.db, [deploymentId, building, replaced, crypto.randomUUID()]))]).toEqual(
+    expect.arrayContaining([
+      [deploymentId, "needed"],
+      [building, "needed"],
+      [replaced, "replaced"],
+    ]),
+  );
+
+  let key = 0n;
+  const seen = async (lastSeen: Date, session: string | null) => {
+    key += 1n;
+    await database.db.insert(requestLogSession).values({
+      ...{ projectId, key, firstSeen: ago(hour), lastSeen, session, userId: 1n, principal: "anonymous" },
+      ...{ deploymentId: replaced, callerIds: [], calls: 1, errors: 0 },
+    });
+  };
+  // A session formed from calls without an id goes on with the newer version; the server has ended the other one.
+  await seen(ago(1000), null);
+  await seen(ago(hour / 2 + 1000), "long-idle");
+  expect(await useOf(replaced)).toBe("replaced");
+  const lastSeen = ago(60_000);
+  await seen(lastSeen, "open");
+  expect(await useOf(replaced)).toBe("needed");
+  const row = {
+    ...{ projectId, organizationId, deploymentId: replaced, session: "open", kind: "other", principal: "anonymous" },
+    ...{ isError: false, outcome: "ok", durationMs: 1, requestBytes: 0, responseBytes: 0 },
+  };
+  const ended = (httpMethod: string, httpStatus: number) =>
+    database.db.insert(requestLog).values({ ...row, id: crypto.randomUUID(), time: lastSeen, httpMethod, httpStatus });
+  // The server doesn't let clients end sessions.
+  await ended("DELETE", 405);
+  await ended("POST", 200);
+  expect(await useOf(replaced)).toBe("needed");
+  await ended("DELETE", 200);
+  expect(await useOf(replaced)).toBe("replaced");
+
+  await database.db.delete(route).where(eq(route.branchId, branchId));
+  expect(await useOf(deploymentId)).toBe("unrouted");
 });

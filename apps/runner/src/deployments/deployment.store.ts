@@ -92,3 +92,37 @@ export async function existingDeployments(db: Database, ids: readonly string[]):
     .where(inArray(deployment.id, [...ids]));
   return new Set(rows.map((row) => row.id));
 }
+
+/**
+ * What a deployment's server is for. `needed`: a route leads to it, its build has not ended yet, or a legacy session may
+ * be open there. Otherwise `replaced`, as another deployment of its branch is live, or `unrouted`, as none is.
+ */
+export type DeploymentUse = "needed" | "replaced" | "unrouted";
+
+/** Servers end sessions that are idle for this long: SESSION_IDLE_SECONDS of python/towpath_runner. */
+const sessionIdle = sql`interval '30 minutes'`;
+
+/** The use of each of these deployments; absent for one that doesn't exist. */
+export async function deploymentUses(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, DeploymentUse>> {
+  const { rows } = await db.execute<{ id: string; use: DeploymentUse }>(sql`
+    SELECT d.id, CASE
+      WHEN b.status = 'building' OR EXISTS (SELECT FROM route r WHERE r.deployment_id = d.id) OR EXISTS (
+        SELECT FROM request_log_session s
+        WHERE s.project_id = d.project_id AND s.deployment_id = d.id AND s.session IS NOT NULL
+          AND s.last_slot >= date_bin('10 minutes', now() - ${sessionIdle}, 'epoch')
+          AND s.last_seen > now() - ${sessionIdle}
+          AND NOT EXISTS (SELECT FROM request_log l WHERE l.project_id = s.project_id AND l.session = s.session
+            AND l.time >= s.last_seen AND l.time < s.last_seen + interval '1 second'
+            AND l.http_method = 'DELETE' AND l.http_status < 300)) THEN 'needed'
+      WHEN EXISTS (SELECT FROM route r WHERE r.branch_id = d.branch_id) THEN 'replaced'
+      ELSE 'unrouted' END AS use
+    FROM deployment d JOIN build b ON b.id = d.build_id
+    WHERE d.id IN (${sql.join(
+      ids.map((id) => sql`${id}`),
+      sql`, `,
+    )})`);
+  return new Map(rows.map(({ id, use }) => [id, use]));
+}

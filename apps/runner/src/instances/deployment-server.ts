@@ -99,6 +99,13 @@ export class DeploymentServer {
     await this.#mutex.run(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
 
+  /** Stops the instance if it has had no lease for a while, though shorter than for one that may be called again. */
+  async stopUnneeded(reason: string): Promise<void> {
+    const { stopGraceMs, unneededAfterMs } = this.#parts.timing;
+    if (this.idleMs(performance.now()) < unneededAfterMs) return;
+    await this.#mutex.run(() => this.#stop(reason, stopGraceMs, unneededAfterMs));
+  }
+
   /** Like a hurried `stop`, and refuses to start again. */
   async close(reason: string): Promise<void> {
     this.#closed = true;

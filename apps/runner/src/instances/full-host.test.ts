@@ -45,7 +45,7 @@ function lightPool(change: Change = {}) {
       log: { output: () => () => {}, platform: () => {} },
       redact: (text) => text,
     }),
-    existing: async (ids) => new Set(ids),
+    uses: async (ids) => new Map(ids.map((id) => [id, "needed"])),
     onError: (error) => {
       throw error;
     },

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "@towpath/core/ids";
-import { instance, serverLog as serverLogTable } from "@towpath/db/schema";
+import { instance, route, serverLog as serverLogTable } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
 import { RunnerError } from "@towpath/runner-api";
@@ -11,12 +11,12 @@ import { createRedactor } from "@towpath/secrets/redaction";
 import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { InstanceTiming } from "../config.ts";
-import { existingDeployments } from "../deployments/deployment.store.ts";
+import { deploymentUses } from "../deployments/deployment.store.ts";
 import { LineSpool } from "../logs/line-spool.ts";
 import { serverLog } from "../logs/server-log.ts";
 import { createServerLogWriter, type ServerLogWriter } from "../logs/server-log-writer.ts";
 import { Places } from "../places/places.ts";
-import { seedDeployment } from "../testing/seed-deployment.ts";
+import { addDeployment, seedDeployment } from "../testing/seed-deployment.ts";
 import { quickTiming } from "../testing/timing.ts";
 import { instanceStore } from "./instance.store.ts";
 import { InstancePool } from "./instance-pool.ts";
@@ -83,7 +83,7 @@ function poolOf(
     ),
     owner: async (deploymentId) => deploymentId,
     record,
-    existing: (ids) => existingDeployments(database.db, ids),
+    uses: (ids) => deploymentUses(database.db, ids),
     onError: (error) => problems.push(error),
     async open(deploymentId) {
       opened += 1;
@@ -329,4 +329,29 @@ test("a deleted deployment's server is stopped by the next reconciliation", asyn
   await database.pool.query("DELETE FROM organization WHERE id = $1", [deployed.organizationId]);
   await pool.reconcile();
   expect(await pool.list()).toHaveLength(0);
+});
+
+test("BLD-10 RUN-3 a replaced version is stopped once no route, session or lease needs it", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { pool } = poolOf(serving, { leaseMs: 800, freezeAfterMs: 60_000, stopAfterMs: 60_000 });
+  const lease = await pool.lease(deployed.deploymentId);
+  const idle = () => sleep(1500);
+  await idle();
+  for (let round = 0; round < 3; round++) await pool.reconcile();
+  expect(await stateOf(pool)).toBe("ready");
+
+  const newer = await addDeployment(database.db, deployed);
+  await database.db.update(route).set({ deploymentId: newer }).where(eq(route.branchId, deployed.branchId));
+  await pool.reconcile();
+  expect(await stateOf(pool)).toBe("ready");
+  // A stream of an earlier session renews its lease.
+  await pool.lease(deployed.deploymentId);
+  await pool.reconcile();
+  expect(await pool.list()).toMatchObject([{ id: lease.instanceId }]);
+  await idle();
+  await pool.reconcile();
+  expect(await pool.list()).toEqual([]);
+  await expect
+    .poll(async () => (await rows(deployed))[0])
+    .toMatchObject({ state: "stopped", endReason: "a newer version took its place" });
 });

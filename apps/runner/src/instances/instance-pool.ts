@@ -1,5 +1,6 @@
 import { type LeasedInstance, RunnerError, type RunnerInstance, type ServerState } from "@towpath/runner-api";
 import type { InstanceTiming } from "../config.ts";
+import type { DeploymentUse } from "../deployments/deployment.store.ts";
 import type { Places } from "../places/places.ts";
 import { DeploymentServer } from "./deployment-server.ts";
 import type { Instance, OpenedDeployment } from "./instance.ts";
@@ -16,8 +17,8 @@ export type InstancePoolParts = {
   readonly owner: (deploymentId: string) => Promise<string>;
   /** Throws RunnerError `not_found` or DeploymentUnusable. */
   readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
-  /** Which of these deployments still exist. */
-  readonly existing: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** What these deployments' servers are for; absent for a deployment that doesn't exist. */
+  readonly uses: (ids: readonly string[]) => Promise<ReadonlyMap<string, DeploymentUse>>;
   /** Told of errors of the platform. */
   readonly onError: (error: unknown) => void;
 };
@@ -32,6 +33,13 @@ export type Adoption = {
 
 const maxTickMs = 1000;
 const reconcileMs = 10_000;
+
+/** Why a server that nobody needs is stopped, as its owner reads it. */
+const unneeded = {
+  deleted: "its deployment was deleted",
+  replaced: "a newer version took its place",
+  unrouted: "no address leads to it any more",
+} as const;
 const measureMs = 2000;
 
 /** All servers of this host. */
@@ -39,6 +47,8 @@ export class InstancePool {
   readonly #parts: InstancePoolParts;
   readonly #servers = new Map<string, DeploymentServer>();
   readonly #timers: NodeJS.Timeout[] = [];
+  /** Deployments that nothing needed in the last round of `reconcile`. */
+  #unneeded: ReadonlySet<string> = new Set();
   #isMeasuring = false;
   #closing = false;
 
@@ -88,13 +98,26 @@ export class InstancePool {
     return found.filter((each) => each !== null);
   }
 
-  /** Stops servers whose deployment has been deleted. */
+  /**
+   * Stops servers whose deployment was deleted, and those that no route leads to and no session is open at, once nothing
+   * has used them for `unneededAfterMs`. Two rounds must find that: between them a rollback may have moved the route, or
+   * the rows of a session have arrived.
+   */
   async reconcile(): Promise<void> {
     const ids = [...this.#servers.keys()];
     if (ids.length === 0) return;
-    const existing = await this.#parts.existing(ids);
-    const gone = ids.filter((id) => !existing.has(id));
-    await Promise.all(gone.map((id) => this.#servers.get(id)?.stop("its deployment was deleted")));
+    const before = this.#unneeded;
+    this.#unneeded = new Set();
+    const uses = await this.#parts.uses(ids);
+    this.#unneeded = new Set(ids.filter((id) => uses.get(id) !== "needed"));
+    await Promise.all(
+      [...this.#unneeded].map(async (id) => {
+        const use = uses.get(id) ?? "deleted";
+        if (use === "needed") return;
+        if (use === "deleted") await this.#servers.get(id)?.stop(unneeded[use]);
+        else if (before.has(id)) await this.#servers.get(id)?.stopUnneeded(unneeded[use]);
+      }),
+    );
   }
 
   /** Stops everything; nothing starts afterwards. */

@@ -1,10 +1,10 @@
 import { newId } from "@towpath/core/ids";
 import type { Database } from "@towpath/db";
-import { branch, build, deployment, organization, project } from "@towpath/db/schema";
+import { branch, build, deployment, organization, project, route } from "@towpath/db/schema";
 
 const digest = (letter: string) => letter.repeat(64);
 
-/** A deployment with everything that it stands on, in an organization of its own. */
+/** A live deployment with everything that it stands on, in an organization of its own. */
 export async function seedDeployment(
   db: Database,
   change: { entrypoint?: string; layers?: object; environment?: "production" | "preview" } = {},
@@ -48,5 +48,24 @@ export async function seedDeployment(
     environment: change.environment ?? "production",
     slug: name,
   });
+  const { projectId, branchId, deploymentId } = ids;
+  await db.insert(route).values({ label: name, projectId, branchId, deploymentId, sequence: 1 });
   return { ...ids, name };
+}
+
+/** A further deployment of the same branch, without a route. Returns its id. */
+export async function addDeployment(
+  db: Database,
+  { projectId, branchId, name }: Pick<Awaited<ReturnType<typeof seedDeployment>>, "projectId" | "branchId" | "name">,
+  status: "succeeded" | "building" = "succeeded",
+): Promise<string> {
+  const [buildId, deploymentId] = [newId(), newId()];
+  await db.insert(build).values({
+    ...{ id: buildId, projectId, branchId, status, sequence: 2 },
+    ...{ commitSha: "d".repeat(40), trigger: "push", entrypoint: "echo.py:mcp" },
+  });
+  await db
+    .insert(deployment)
+    .values({ id: deploymentId, projectId, branchId, buildId, environment: "production", slug: name });
+  return deploymentId;
 }

@@ -6,6 +6,7 @@ export const quickTiming: InstanceTiming = {
   contendedLeaseMs: 150,
   freezeAfterMs: 200,
   stopAfterMs: 1500,
+  unneededAfterMs: 300,
   startTimeoutMs: 20_000,
   answerTimeoutMs: 1000,
   stopGraceMs: 1000,

@@ -23,8 +23,8 @@ export type RolloutInput = {
 
 /**
  * Makes a built commit live: creates the deployment, starts its server where it will run, waits until it answers at
- * /mcp, and only then moves the route (BLD-10). The server that was live before keeps running: it drains while clients
- * use it and goes to sleep when none does.
+ * /mcp, and only then moves the route (BLD-10). The server that was live before keeps running while requests or sessions
+ * use it; the runner stops it soon after.
  */
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const { ctx, taken, built, log, signal } = input;
