@@ -64,7 +64,12 @@ def ping() -> str:
     expect.stringContaining("whom the server itself lets in (passthrough)"),
   ]);
   expect(own.stdout).not.toContain("Warning:");
-  expect((await settings()).stdout).toBe(own.stdout);
+  const shown = (await settings()).stdout;
+  expect(shown).toMatch(/entrypoint +server\.py(:mcp)? \(found automatically\)/);
+  expect(own.stdout).toBe(
+    `${shown}\n✓ can be called by: members of the organization, by API key or sign-in (towpath-cloud) → anyone whom the server itself lets in (passthrough)\n`,
+  );
+  expect((await settings("--auth", "passthrough")).stdout).toContain("Nothing changed");
   await expect.poll(() => call("letmein").catch(String)).toEqual([{ type: "text", text: "pong" }]);
   const stranger = await fetch(url, { method: "POST", body: "{}" });
   expect(stranger.status).toBe(401);

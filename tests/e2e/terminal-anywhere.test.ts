@@ -41,6 +41,7 @@ async function newKey(scope: "call" | "manage"): Promise<string> {
 const elsewhere = () => ({
   XDG_CONFIG_HOME: join(home, "config"),
   XDG_DATA_HOME: join(home, "data"),
+  XDG_STATE_HOME: join(home, "state"),
   TOWPATH_DATA_DIR: "",
 });
 const run = (...args: string[]) => towpathWith({ env: elsewhere() }, ...args);
@@ -60,7 +61,7 @@ test("OPS-4 login takes a key that may manage, keeps it where only its user can 
   const operator = await runWith(await operatorToken(instance), "login", instance.url);
   expect([operator.status, operator.stderr]).toEqual([1, expect.stringContaining("is not an API key")]);
   const open = await runWith(key, "login", "http://towpath.example.com");
-  expect([open.status, open.stderr]).toEqual([1, expect.stringContaining("has no TLS")]);
+  expect([open.status, open.stderr]).toEqual([2, expect.stringContaining("has no TLS")]);
   const { status, stdout, stderr } = await runWith(`${key}\n`, "login", instance.url);
   expect([status, stdout]).toEqual([0, expect.stringContaining(`Logged in to ${instance.url}`)]);
   expect(stdout + stderr).not.toContain(key);
@@ -131,6 +132,8 @@ test("OPS-4 logs of requests, of the server and of the build", async () => {
   const requests = async () => (await run("logs", name, "tool:greet", "--json")).stdout.trim().split("\n");
   await expect.poll(async () => (await requests()).length, { timeout: 20_000 }).toBe(2);
   expect(JSON.parse((await requests())[0] ?? "")).toMatchObject({ method: "tools/call", target: "greet" });
+  // Who called, by name.
+  expect((await run("logs", name, "tool:greet")).stdout).not.toMatch(/user:|key:/);
   await expect.poll(async () => (await run("logs", name, "--server")).stdout).toContain("printed at the start");
   const build = await run("logs", name, "--build", "--follow");
   expect([build.status, build.stdout]).toEqual([0, expect.stringMatching(/fetch[\s\S]*install[\s\S]*inspect/)]);
@@ -152,7 +155,7 @@ test("OPS-4 a preview is deployed beside production; a build that has ended can'
   const idle = await run("cancel", name);
   expect([idle.status, idle.stderr]).toEqual([
     1,
-    expect.stringContaining("No build of terminal-anywhere waits or runs"),
+    expect.stringContaining("No build of terminal-anywhere is queued or running"),
   ]);
   const again = await run("deploy", name);
   expect([again.status, again.stdout]).toEqual([0, expect.stringContaining("The newest version is built already")]);
@@ -173,7 +176,7 @@ test("OPS-4 a server is deleted by its name typed twice, and after logout nothin
   expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining("Nothing was deleted")]);
   expect(await json("delete", name, "--yes", name)).toEqual({ deleted: name });
   const gone = await run("status", name);
-  expect([gone.status, gone.stderr]).toEqual([1, expect.stringContaining("there is no such server")]);
+  expect([gone.status, gone.stderr]).toEqual([1, expect.stringContaining("No server named terminal-anywhere.")]);
   expect((await run("logout")).stdout).toContain(`Logged out of ${instance.url}`);
   expect((await run("list")).stderr).toContain("towpath login URL");
 });

@@ -42,7 +42,14 @@ export async function startTowpath(
   const args = ["up", "--data-dir", dataDirectory, "--port", String(ports.web)];
   args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
   const child = spawn(join(repositoryRoot, "towpath"), args, {
-    env: { ...process.env, NO_COLOR: "1", TOWPATH_SERVER_URL: `${serversUrl}/{name}`, ...env },
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      TOWPATH_SERVER_URL: `${serversUrl}/{name}`,
+      // Not the developer's own: it remembers the last instance.
+      XDG_STATE_HOME: dataDirectory,
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";

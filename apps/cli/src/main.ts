@@ -1,5 +1,6 @@
 import type { CommandName } from "./commands/table.ts";
 import { commands } from "./commands/table.ts";
+import { didYouMean } from "./terminal/did-you-mean.ts";
 import { asCommandError, output, print, printError, red, UsageError } from "./terminal/terminal.ts";
 
 type Command = (args: string[]) => Promise<number>;
@@ -37,7 +38,8 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
 
 const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name);
 
-const unknown = (name: string) => new UsageError(`There is no command ${name}. See towpath help.`);
+const unknown = (name: string) =>
+  new UsageError(`There is no command ${name}.${didYouMean(name, Object.keys(commands))} See towpath help.`);
 
 async function version(args: string[]): Promise<number> {
   const { parse } = await import("./commands/parse.ts");
@@ -61,8 +63,26 @@ const asksForHelp = (args: readonly string[]) =>
     .slice(0, args.includes("--") ? args.indexOf("--") : args.length)
     .some((word) => word === "--help" || word === "-h");
 
+/** As of a program that the signal SIGPIPE ended. */
+const readerGone = 141;
+
+/**
+ * `towpath logs … | head`: once nobody reads, a command ends without a word. An instance and a test run go on: what they
+ * print is not what they are for.
+ */
+function endWithReader(name: string): void {
+  const goesOn = name === "up" || name === "test";
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      if (!goesOn) process.exit(readerGone);
+    });
+  }
+}
+
 async function main(): Promise<number> {
   const [name = "help", ...args] = process.argv.slice(2);
+  endWithReader(name);
   try {
     if (name === "--version" || name === "-v") return await version([]);
     if (name === "--help" || name === "-h") return await help([]);
@@ -80,4 +100,6 @@ const status = await main();
 for (const stream of [process.stdout, process.stderr]) {
   if (stream.writableLength > 0) await new Promise((done) => stream.write("", done));
 }
+// A pipe that nobody reads reports it after the write.
+await new Promise(setImmediate);
 process.exit(status);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { projectPath } from "../servers/list.ts";
 import { asCommandError, UsageError } from "../terminal/terminal.ts";
 import { parse } from "./parse.ts";
 import { commands, specs } from "./table.ts";
@@ -13,7 +14,9 @@ const main = join(import.meta.dirname, "../main.ts");
 async function towpath(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
   const env = { PATH: process.env.PATH, HOME: "/nonexistent", NO_COLOR: "1" };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args], { env });
+    const run = promisify(execFile)(process.execPath, [main, ...args], { env });
+    run.child.stdin?.end();
+    const { stdout, stderr } = await run;
     return { status: 0, stdout, stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -48,16 +51,31 @@ test("OPS-4 wrong use has exit status 2 and says what is right, a refusal 1", as
     [["logs", "one", "--server", "--build"], "not both"],
     [["env", "one", "change"], "is not list, set or remove"],
     [["env", "one", "set", "A=1", "--environment", "staging"], "must be production or preview, not staging"],
+    [["env", "one", "set", "A=1", "b-c=2"], "b-c: Key name must start with"],
+    [["env", "one", "set", "A=1", "B"], "B has no value: pass it on stdin, or as B=VALUE. Nothing was set."],
+    [["env", "one", "set", "A", "B"], "A and B have no value"],
+    [["env", "one", "sett", "A=1"], "Did you mean set?"],
+    [["lgos", "one"], "There is no command lgos. Did you mean logs?"],
+    [["logs", "one", "--eror"], "Did you mean --errors? See towpath help logs."],
+    [["logs", "one", "--limit", "0"], "--limit must be a number between 1 and 1000, not 0."],
+    [["settings", "one", "--public", "--private"], "Pass only one of"],
+    [["deploy", "/nonexistent/here", "--name", "my-server-one"], "There is no directory /nonexistent/here."],
+    [["up", "--port", "0"], "must be a port between 1 and 65535"],
+    [["login", "ftp://example.com"], "is not the address of an instance"],
+    [["test", "unti"], "There is no stage unti. Did you mean unit?"],
     [["deploy", ".", "--public"], "Name the server"],
   ] as const) {
     const { status, stdout, stderr } = await towpath(...args);
     expect([args, status, stdout, stderr]).toEqual([args, 2, "", expect.stringContaining(text)]);
   }
-  // Before anything is set.
-  expect(await towpath("env", "one", "set", "A=1", "b-c=2")).toMatchObject({
-    ...{ status: 1, stderr: expect.stringContaining("b-c: Key name must start with") },
-  });
   expect(await towpath("list")).toMatchObject({ status: 1, stderr: expect.stringContaining("towpath login URL") });
+});
+
+test("OPS-4 a command whose reader has seen enough ends without a word", async () => {
+  const command = `'${process.execPath}' '${main}' help deploy`;
+  // The reader is gone before the first line is written.
+  const { stdout, stderr } = await shell("bash", `{ sleep 0.2; ${command}; echo "exit $?" >&2; } | true; wait`);
+  expect([stdout, stderr]).toEqual(["", "exit 141\n"]);
 });
 
 test("OPS-4 every example of the table can be parsed as the table says", () => {
@@ -71,6 +89,7 @@ test("OPS-4 every example of the table can be parsed as the table says", () => {
   }
   const wrong = () => parse("status", []);
   expect(wrong).toThrow(UsageError);
+  expect(() => projectPath("../one")).toThrow(UsageError);
   expect(asCommandError(new Error("x"))).not.toBeInstanceOf(UsageError);
 });
 

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { didYouMean } from "../terminal/did-you-mean.ts";
 import { printJsonOnly, UsageError } from "../terminal/terminal.ts";
 import { type CommandName, commands, specs } from "./table.ts";
 
@@ -20,15 +21,7 @@ type Parsed<Name extends CommandName> = {
  * @throws UsageError naming what is missing or too much
  */
 export function parse<Name extends CommandName>(name: Name, args: readonly string[]): Parsed<Name> {
-  const { options } = commands[name];
-  const { values, positionals, tokens } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    // --no-keep-data
-    allowNegative: true,
-    tokens: true,
-    options: options as unknown as ParseArgsOptionsConfig,
-  });
+  const { values, positionals, tokens } = readWords(name, args);
   for (const token of tokens) if (token.kind === "option") assertHasOpposite(name, token);
   printJsonOnly("json" in values && values.json === true);
   const shape = specs[name]?.arguments ?? "";
@@ -39,6 +32,29 @@ export function parse<Name extends CommandName>(name: Name, args: readonly strin
     throw new UsageError(`Usage: towpath ${name} ${shape}. See towpath help ${name}.`.replace(" .", "."));
   }
   return { values: values as unknown as Parsed<Name>["values"], positionals };
+}
+
+function readWords(name: CommandName, args: readonly string[]) {
+  const { options } = commands[name];
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      // --no-keep-data
+      allowNegative: true,
+      tokens: true,
+      options: options as unknown as ParseArgsOptionsConfig,
+    });
+  } catch (error) {
+    if (!(error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")))
+      throw error;
+    // Node adds advice for developers after the first sentence.
+    const [sentence = error.message] = error.message.split(". ");
+    const known = Object.keys(options).map((option) => `--${option}`);
+    const unknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? (/'(--[^'=]+)/.exec(sentence)?.[1] ?? "") : "";
+    const instead = didYouMean(unknown, known);
+    throw new UsageError(`${sentence.replace(/\.$/, "")}.${instead} See towpath help ${name}.`);
+  }
 }
 
 /** An opposite that means nothing would be ignored: whoever writes `--no-public` believes that the server is private. */

@@ -190,11 +190,14 @@ export const commands = {
     arguments: "NAME [QUERY …]",
     text: "Prints the newest requests of a server, its own output (--server) or the log of a build (--build).",
     options: {
-      limit: value("N", "how many rows of the request log: 1 to 1000; 100"),
+      limit: value(
+        "N",
+        "how many rows of the request log (100 unless given), or of the newest lines of a log: 1 to 1000",
+      ),
       errors: flag("only requests that failed"),
       follow: flag("goes on with what is new, until Ctrl-C or the end of the build"),
       server: flag("what the live server prints"),
-      build: flag("the log of the newest build; QUERY may be the id of another"),
+      build: flag("the log of the newest build; QUERY may be the commit, version or id of another"),
       ...common,
     },
     examples: [
@@ -239,7 +242,7 @@ export const commands = {
   },
   cancel: {
     arguments: "NAME [BUILD]",
-    text: "Ends the newest build that waits or runs, or the one with this id.",
+    text: "Ends the newest build that is queued or running, or that of a commit or of a package's version.",
     options: { ...common },
     examples: ["cancel my-server-one"],
   },
@@ -295,5 +298,3 @@ export type CommandName = keyof typeof commands;
 
 /** The same without the types of each. */
 export const specs: Readonly<Record<string, CommandSpec>> = { ...commands };
-
-export const exitCodes = "Exit codes: 0 done, 1 refused or failed, 2 wrong use of the command, 130 ended by Ctrl-C.";

@@ -4,7 +4,7 @@ import { type AuthMode, argumentWords } from "@towpath/core/project/schema";
 import { parse } from "../commands/parse.ts";
 import { type Assignment, environmentAssignments } from "../servers/env.ts";
 import { authModeOf } from "../settings/auth-mode.ts";
-import { CommandError, UsageError } from "../terminal/terminal.ts";
+import { UsageError } from "../terminal/terminal.ts";
 
 /** What was passed. An absent setting keeps its value on an existing server and gets its default on a new one. */
 export type DeployOptions = {
@@ -33,7 +33,7 @@ export type DeployOptions = {
 export function argumentsOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const words = argumentWords(text);
-  if (words === null) throw new CommandError(`A quote is not closed in --args ${text}`);
+  if (words === null) throw new UsageError(`A quote is not closed in --args ${text}`);
   return words;
 }
 
@@ -44,7 +44,7 @@ export function parseDeployOptions(args: string[]): DeployOptions {
   if (values.follow) throw new UsageError("--follow is for packages, not for directories.");
   const directory = resolve(given);
   if (!existsSync(directory) || !statSync(directory).isDirectory())
-    throw new CommandError(`There is no directory ${directory}.`);
+    throw new UsageError(`There is no directory ${directory}.`);
   if (!values.name) throw new UsageError(`Name the server: towpath deploy ${given} --name my-server-one`);
   return {
     directory,

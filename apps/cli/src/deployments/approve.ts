@@ -47,7 +47,7 @@ export function chosenPull(pulls: readonly Pull[], number: string, commit: strin
   const pull = pulls.find((each) => String(each.number) === number.replace(/^#/, ""));
   if (!pull) throw new CommandError(`No open pull request from a fork has the number ${number}.`);
   if (!/^[0-9a-f]{7,64}$/.test(commit)) {
-    throw new CommandError(`${commit} is not a commit id. Pass at least its first seven characters.`);
+    throw new UsageError(`${commit} is not a commit id. Pass at least its first seven characters.`);
   }
   if (!pull.commitSha.startsWith(commit)) {
     throw new CommandError(

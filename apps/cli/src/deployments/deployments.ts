@@ -2,7 +2,7 @@ import { shortCommit, versionText } from "@towpath/core/build/contract";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
-import { CommandError } from "../terminal/terminal.ts";
+import { CommandError, UsageError } from "../terminal/terminal.ts";
 
 const deployedSchema = z.object({
   id: z.string(),
@@ -38,7 +38,7 @@ export function deploymentOf(commit: string, among: readonly Deployed[]): Deploy
   const isPackage = among.some(({ packageVersion }) => packageVersion !== null);
   if (isPackage) throw new CommandError(`No deployment has version ${commit}. There are: ${namesOf(among)}.`);
   if (!/^[0-9a-f]{4,40}$/.test(commit)) {
-    throw new CommandError(`${commit} is not a commit id. Pass at least its first four characters.`);
+    throw new UsageError(`${commit} is not a commit id. Pass at least its first four characters.`);
   }
   const found = among.filter(({ commitSha }) => commitSha.startsWith(commit));
   const [newest] = found;

@@ -110,6 +110,22 @@ test("OPS-4 a stream that ends with a refusal says it; one that fails again and 
   await end(server);
 });
 
+test("OPS-4 a server that doesn't exist is named, with the one that was probably meant", async () => {
+  const server = await listen((request, response) => {
+    if (request.url === "/api/v1/projects") return void response.end('{"data": [{"name": "My-Weather"}]}');
+    response.writeHead(404).end('{"error": {"code": "not_found", "message": "Not Found: there is no such build."}}');
+  });
+  const api = await apiOf(portOf(server));
+  const ask = (path: string) => api.call("GET", `/api/v1/projects/${path}`, z.unknown());
+  await expect(ask("My-Wether/status")).rejects.toThrow(
+    /^No server named My-Wether\. Did you mean My-Weather\? `towpath list` shows yours\.$/,
+  );
+  await expect(ask("other")).rejects.toThrow(/^No server named other\. `towpath list` shows yours\.$/);
+  // The server is there: what is missing is something of it.
+  await expect(ask("my-weather/builds/1")).rejects.toThrow("there is no such build");
+  await end(server);
+});
+
 test("OPS-4 what is no instance, is away or isn't trusted is said in words, without a stack", async () => {
   const answers: Readonly<Record<string, readonly [status: number, type: string, body: string]>> = {
     "/page": [200, "text/html", "<html>Welcome to nginx!</html>"],

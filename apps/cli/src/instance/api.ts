@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { EventSourceMessage } from "eventsource-parser";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
+import { didYouMean } from "../terminal/did-you-mean.ts";
 import { CommandError, dim, print } from "../terminal/terminal.ts";
 import { foreignAnswer, networkCause } from "./failure-texts.ts";
 import { connect } from "./instance.ts";
@@ -38,6 +39,9 @@ export type Api = {
 /** The instance does not answer, or can't right now: a later try may succeed. */
 class Unreachable extends CommandError {}
 
+/** There is no such thing, or the caller may not know of it. */
+class Missing extends CommandError {}
+
 /** A stream broke off with an error of the instance. */
 class StreamFailed extends Unreachable {}
 
@@ -58,7 +62,8 @@ function problemOf(data: string): CommandError {
 
 async function errorOf(url: string, response: Response): Promise<CommandError> {
   const text = await response.text();
-  const Kind = response.status >= 500 || response.status === 429 ? Unreachable : CommandError;
+  const Kind =
+    response.status >= 500 || response.status === 429 ? Unreachable : response.status === 404 ? Missing : CommandError;
   const parsed = errorSchema.safeParse(jsonOf(text));
   if (!parsed.success) return new Kind(foreignAnswer(url, response, text));
   const fields = Object.entries(parsed.data.error.fields ?? {}).filter(
@@ -87,6 +92,21 @@ async function readAnswer<Output>(url: string, response: Response, schema: z.Zod
   const [issue] = parsed.error.issues;
   const where = issue ? ` (${issue.path.join(".") || "the answer"}: ${issue.message})` : "";
   throw new CommandError(`This terminal can't read what ${url} answered${where}. Have both the same version?`);
+}
+
+const serversPath = "/api/v1/projects";
+const serversSchema = z.object({ data: z.array(z.object({ name: z.string() })) });
+
+/** Says so if it is the server that doesn't exist, rather than something of it. */
+async function missingServer(api: Api, path: string, error: Missing): Promise<CommandError> {
+  const [, name] = new RegExp(`^${serversPath}/([\\w-]+)`).exec(path) ?? [];
+  if (name === undefined) return error;
+  const names = await api.call("GET", serversPath, serversSchema).then(
+    ({ data }) => data.map((each) => each.name),
+    () => null,
+  );
+  if (names === null || names.some((each) => each.toLowerCase() === name.toLowerCase())) return error;
+  return new CommandError(`No server named ${name}.${didYouMean(name, names)} \`towpath list\` shows yours.`);
 }
 
 /** Waits between attempts; rethrows the error once the instance has been unreachable for `maxAwayMs`. */
@@ -169,6 +189,7 @@ export function apiOf(instance: Target, limits = timeLimits): Api {
           return await readAnswer(url, response, schema);
         } catch (caught) {
           const error = unanswered(caught, limitMs, isChange);
+          if (error instanceof Missing) throw await missingServer(this, path, error);
           if (!retry || !(error instanceof Unreachable)) throw error;
           await patience.wait(error);
         }

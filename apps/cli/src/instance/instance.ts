@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { chmod, mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../terminal/terminal.ts";
 
@@ -46,11 +46,39 @@ const runningSchema = z.object({
 export type Running = z.infer<typeof runningSchema>;
 
 function defaultDataDirectory(): string {
-  const base = process.env.XDG_DATA_HOME ?? join(homedir(), ".local", "share");
-  return process.env.TOWPATH_DATA_DIR ?? join(base, "towpath");
+  const base = process.env.XDG_DATA_HOME || join(homedir(), ".local", "share");
+  return process.env.TOWPATH_DATA_DIR || join(base, "towpath");
 }
 
+/** Where `up` keeps everything. */
 export const resolveDataDirectory = (option: string | undefined) => resolve(option ?? defaultDataDirectory());
+
+/** Names the data directory of this user's last `up`. */
+function lastDirectoryFile(): string {
+  const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+  return join(base, "towpath", "data-directory");
+}
+
+/** Lets later commands find the instance without `--data-dir`. Failing that they ask for it, as before. */
+export async function rememberDataDirectory(directory: string): Promise<void> {
+  const file = lastDirectoryFile();
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writePrivate(file, `${directory}\n`);
+  } catch {}
+}
+
+/**
+ * The data directory that a command beside the instance means: the one that is named, by option or TOWPATH_DATA_DIR,
+ * else the default one if an instance runs there, else that of the last `up` if it still exists.
+ */
+export function findDataDirectory(option: string | undefined): string {
+  const directory = resolveDataDirectory(option);
+  if (option !== undefined || process.env.TOWPATH_DATA_DIR || findRunning(directory)) return directory;
+  const file = lastDirectoryFile();
+  const last = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  return last !== "" && existsSync(join(last, "instance.json")) ? last : directory;
+}
 
 /** Writes a file that only its owner may read at any time. */
 export async function writePrivate(path: string, text: string): Promise<void> {

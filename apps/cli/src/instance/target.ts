@@ -2,8 +2,8 @@ import { readFile, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { CommandError } from "../terminal/terminal.ts";
-import { connect, resolveDataDirectory } from "./instance.ts";
+import { CommandError, UsageError } from "../terminal/terminal.ts";
+import { connect, findDataDirectory } from "./instance.ts";
 
 /** An instance and the credential for it: an API key, or for a local one the operator's token. */
 export type Target = { readonly url: string; readonly token: string; readonly isLocal: boolean };
@@ -44,7 +44,7 @@ export async function targetOf(dataDirectory: string | undefined): Promise<Targe
     if (stored) return { url: stored.url, token: stored.key, isLocal: false };
   }
   try {
-    return { ...connect(resolveDataDirectory(dataDirectory)), isLocal: true };
+    return { ...connect(findDataDirectory(dataDirectory)), isLocal: true };
   } catch (error) {
     if (dataDirectory !== undefined || !(error instanceof CommandError)) throw error;
     const { TOWPATH_URL: url, TOWPATH_API_KEY: key } = process.env;
@@ -63,12 +63,12 @@ export function originOf(address: string): string {
   const withScheme = /^https?:\/\//.test(address) ? address : `https://${address}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : null;
   if (url === null || (withScheme !== address && address.includes("://")))
-    throw new CommandError(`${address} is not the address of an instance.`);
-  if (url.username !== "") throw new CommandError("The address must not contain a name or password.");
+    throw new UsageError(`${address} is not the address of an instance.`);
+  if (url.username !== "") throw new UsageError("The address must not contain a name or password.");
   // 127.example.com is a name, which may lead anywhere.
   const isLoopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === "http:" && !isLoopback) {
-    throw new CommandError(
+    throw new UsageError(
       `${address} has no TLS, so that others could read the key. Use https://, or the instance's address on this ` +
         "machine, such as that of an SSH tunnel: ssh -N -L 3000:localhost:3000 HOST, then http://localhost:3000.",
     );

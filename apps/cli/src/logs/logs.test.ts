@@ -110,6 +110,46 @@ test("PRJ-5 OPS-4 `logs --follow` outlives an instance that is away while rows a
   expect(printed).toMatch(/^The connection to the instance was lost.*\n✗ 2026-11-21T10:00:00/);
 });
 
+test("PRJ-5 OPS-4 `logs` names who called; an id stands for a former member", async () => {
+  const rows = [
+    { ...row, principal: "user:1", principalName: "Ada Lovelace" },
+    { ...row, principal: "user:2" },
+  ];
+  answer = (_, response) => void response.end(JSON.stringify({ data: rows }));
+  expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
+  expect(printed).toMatch(/test 1, Ada Lovelace\n.*test 1, user:2\n$/);
+});
+
+test("PRJ-3 OPS-4 `logs --build` takes a commit, and with --limit prints the newest lines only", async () => {
+  const line = (number: number) => ({
+    line: number,
+    time: row.time,
+    phase: "install",
+    kind: "output",
+    text: `line ${number}`,
+  });
+  const builds = ["cccc", "abcd1234", "aaaa"].map((commitSha) => ({
+    id: `id-${commitSha}`,
+    commitSha,
+    status: "succeeded",
+  }));
+  answer = (_, response) => {
+    const { pathname, searchParams } = new URL(asked, "http://localhost");
+    if (pathname.endsWith("/builds")) return void response.end(JSON.stringify({ data: builds }));
+    expect(pathname).toBe("/api/v1/builds/id-abcd1234/log");
+    const [after, limit] = [Number(searchParams.get("after")), Number(searchParams.get("limit"))];
+    const data = Array.from({ length: Math.min(limit, 2_500 - after) }, (_, index) => line(after + index + 1));
+    response.end(JSON.stringify({ data }));
+  };
+  const build = (...args: string[]) => logs(["my-server", "--build", ...args, "--data-dir", directory]);
+  expect(await build("abcd", "--limit", "2")).toBe(0);
+  expect(printed.match(/line \d+/g)).toEqual(["line 2499", "line 2500"]);
+  printed = "";
+  await build("abcd");
+  expect(printed.match(/line \d+/g)).toHaveLength(2_500);
+  await expect(build("beef")).rejects.toThrow("No build of beef. The newest are those of: cccc, abcd123, aaaa.");
+});
+
 test("OPS-4 `logs` says that there is nothing, beside the output", async () => {
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   answer = (_, response) => void response.end('{"data": []}');

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
-import { CommandError, dim, note, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
+import { dim, note, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 
 /** What the text form needs of a request-log row; `--json` prints all that the API gives. */
 const rowSchema = z.looseObject({
@@ -18,6 +18,8 @@ const rowSchema = z.looseObject({
   durationMs: z.number(),
   client: z.string().nullable(),
   principal: z.string(),
+  // Earlier instances don't say.
+  principalName: z.string().nullish(),
 });
 type Row = z.infer<typeof rowSchema>;
 
@@ -30,7 +32,7 @@ function asText(row: Row): string {
   const status = row.isError ? red(String(row.httpStatus)) : String(row.httpStatus);
   const words = row.errorMessage ? `${row.outcome}: ${row.errorMessage}` : row.outcome;
   const outcome = row.isError ? red(plain(words)) : plain(words);
-  const who = dim(plain(`${row.client ?? "unknown client"}, ${row.principal}`));
+  const who = dim(plain(`${row.client ?? "unknown client"}, ${row.principalName ?? row.principal}`));
   return `${markOf(row)} ${dim(row.time)}  ${status}  ${row.durationMs.toFixed(1).padStart(8)} ms  ${plain(what)}  ${outcome}  ${who}`;
 }
 
@@ -42,18 +44,17 @@ function asText(row: Row): string {
 export async function logs(args: string[]): Promise<number> {
   const { values, positionals } = parse("logs", args);
   const [name = "", ...words] = positionals;
-  const limit = values.limit ?? "100";
-  const number = Number(limit);
-  if (!Number.isInteger(number) || number < 1 || number > 1000)
-    throw new CommandError(`--limit must be a number between 1 and 1000, not ${limit}.`);
+  const limit = values.limit === undefined ? undefined : Number(values.limit);
+  if (limit !== undefined && (!Number.isInteger(limit) || limit < 1 || limit > 1000))
+    throw new UsageError(`--limit must be a number between 1 and 1000, not ${values.limit}.`);
   if (values.server && values.build) throw new UsageError("Pass --server or --build, not both.");
   const api = await connectApi(values);
   const follow = values.follow ?? false;
-  if (values.server) return (await import("./other-logs.ts")).serverLog(api, name, { follow });
-  if (values.build) return (await import("./other-logs.ts")).buildLog(api, name, { follow, chosen: words[0] });
+  if (values.server) return (await import("./other-logs.ts")).serverLog(api, name, { follow, limit });
+  if (values.build) return (await import("./other-logs.ts")).buildLog(api, name, { follow, limit, chosen: words[0] });
   const text = words.join(" ");
   const query = new URLSearchParams({
-    limit,
+    limit: String(limit ?? 100),
     ...(values.errors ? { isError: "true" } : {}),
     ...(text === "" ? {} : { query: text }),
   });

@@ -2,6 +2,7 @@ import { buildLogEntrySchema } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { lineText } from "../deploy/follow-build.ts";
 import type { Api } from "../instance/api.ts";
+import { buildOf, listBuilds } from "../servers/builds.ts";
 import { projectPath } from "../servers/list.ts";
 import { CommandError, dim, note, output, plain, print, red } from "../terminal/terminal.ts";
 
@@ -14,9 +15,13 @@ function printServerLine(entry: ServerLine): void {
   output(entry, () => print(`${dim(entry.time)}  ${entry.stream === "stderr" ? red(text) : text}`));
 }
 
+/** `limit`: only so many of the newest lines. */
+type Shown = { readonly follow: boolean; readonly limit: number | undefined };
+
 /** What the live server has printed, oldest first. */
-export async function serverLog(api: Api, name: string, { follow }: { readonly follow: boolean }): Promise<number> {
-  const { deploymentId, data } = await api.call("GET", `${projectPath(name)}/server-log`, serverLogSchema);
+export async function serverLog(api: Api, name: string, { follow, limit }: Shown): Promise<number> {
+  const query = limit === undefined ? "" : `?limit=${limit}`;
+  const { deploymentId, data } = await api.call("GET", `${projectPath(name)}/server-log${query}`, serverLogSchema);
   if (deploymentId === null) throw new CommandError(`Nothing of ${name} is live. See towpath status ${name}.`);
   if (!follow) {
     for (const entry of data) printServerLine(entry);
@@ -29,19 +34,17 @@ export async function serverLog(api: Api, name: string, { follow }: { readonly f
   return 0;
 }
 
-const buildsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 const pageLines = 1000;
 
-/** The log of the newest build, or of a chosen one. */
+/** The log of the newest build, or of a chosen one (see `buildOf`), oldest line first. */
 export async function buildLog(
   api: Api,
   name: string,
-  { follow, chosen }: { readonly follow: boolean; readonly chosen: string | undefined },
+  { follow, limit, chosen }: Shown & { readonly chosen: string | undefined },
 ): Promise<number> {
-  const { data: builds } = await api.call("GET", `${projectPath(name)}/builds?limit=100`, buildsSchema);
-  const found = chosen === undefined ? builds[0] : builds.find(({ id }) => id === chosen);
-  if (!found)
-    throw new CommandError(chosen === undefined ? `${name} has no build.` : `${name} has no build ${chosen}.`);
+  const builds = await listBuilds(api, name);
+  const found = chosen === undefined ? builds[0] : buildOf(chosen, builds);
+  if (!found) throw new CommandError(`${name} has no build.`);
   const show = (line: z.infer<typeof buildLogEntrySchema>) => output(line, () => print(lineText(line)));
   if (follow) {
     for await (const { event, data } of api.events(`/api/builds/${found.id}/log`)) {
@@ -50,10 +53,14 @@ export async function buildLog(
     return 0;
   }
   const page = z.object({ data: z.array(buildLogEntrySchema) });
+  let newest: z.infer<typeof buildLogEntrySchema>[] = [];
   for (let after = 0; ; ) {
     const { data } = await api.call("GET", `/api/v1/builds/${found.id}/log?after=${after}&limit=${pageLines}`, page);
-    data.forEach(show);
-    if (data.length < pageLines) return 0;
+    if (limit === undefined) data.forEach(show);
+    else newest = [...newest, ...data].slice(-limit);
+    if (data.length < pageLines) break;
     after = data.at(-1)?.line ?? after;
   }
+  newest.forEach(show);
+  return 0;
 }

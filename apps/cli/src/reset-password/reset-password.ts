@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { openApi } from "../instance/api.ts";
-import { resolveDataDirectory } from "../instance/instance.ts";
+import { findDataDirectory } from "../instance/instance.ts";
 import { bold, dim, output, print } from "../terminal/terminal.ts";
 import { localTime } from "../terminal/time.ts";
 
@@ -11,7 +11,7 @@ const linkSchema = z.object({ url: z.string(), expiresAt: z.string(), removedSec
 export async function resetPassword(args: string[]): Promise<number> {
   const { values, positionals } = parse("reset-password", args);
   const [email = ""] = positionals;
-  const api = openApi(resolveDataDirectory(values["data-dir"]));
+  const api = openApi(findDataDirectory(values["data-dir"]));
   const removeSecondFactor = values["remove-two-factor"] ?? false;
   const body = { email, removeSecondFactor };
   const link = await api.call("POST", "/api/v1/password-resets", linkSchema, { body });

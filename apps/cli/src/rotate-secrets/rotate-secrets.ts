@@ -3,10 +3,10 @@ import { openDatabase } from "@towpath/db";
 import { createSecretBox, finishRotation, type RootSecrets, rotateMasterKeys } from "@towpath/secrets";
 import { parse } from "../commands/parse.ts";
 import {
+  findDataDirectory,
   findRunning,
   newSecret,
   openDataDirectory,
-  resolveDataDirectory,
   runningSince,
   writeIdentity,
 } from "../instance/instance.ts";
@@ -29,7 +29,7 @@ export async function rotateSecrets(args: string[]): Promise<number> {
   const { values } = parse("rotate-secrets", args);
   const rotation = process.env.TOWPATH_SECRET
     ? configured(process.env)
-    : await local(resolveDataDirectory(values["data-dir"]), values.finish ?? false);
+    : await local(findDataDirectory(values["data-dir"]), values.finish ?? false);
   const client = openDatabase(rotation.databaseUrl, { maxConnections: 2 });
   try {
     const box = createSecretBox(rotation.secrets);

@@ -4,9 +4,10 @@ import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";
 import { ask } from "../terminal/input.ts";
 import { CommandError, output, print, UsageError } from "../terminal/terminal.ts";
-import { projectPath, versionSchema } from "./list.ts";
+import { buildOf, listBuilds } from "./builds.ts";
+import { projectPath } from "./list.ts";
 
-const buildSchema = versionSchema.extend({ id: z.string(), status: z.string() });
+const canceledSchema = z.object({ build: z.object({ id: z.string(), status: z.string() }) });
 const running = new Set(["queued", "building"]);
 
 /** `towpath cancel NAME [BUILD]` */
@@ -14,10 +15,10 @@ export async function cancel(args: string[]): Promise<number> {
   const { values, positionals } = parse("cancel", args);
   const [name = "", chosen] = positionals;
   const api = await connectApi(values);
-  const page = await api.call("GET", `${projectPath(name)}/builds?limit=100`, z.object({ data: z.array(buildSchema) }));
-  const found = chosen ? page.data.find(({ id }) => id === chosen) : page.data.find((each) => running.has(each.status));
-  if (!found) throw new CommandError(chosen ? `${name} has no build ${chosen}.` : `No build of ${name} waits or runs.`);
-  const { build } = await api.call("POST", `/api/v1/builds/${found.id}/cancel`, z.object({ build: buildSchema }));
+  const builds = await listBuilds(api, name);
+  const found = chosen ? buildOf(chosen, builds) : builds.find((each) => running.has(each.status));
+  if (!found) throw new CommandError(`No build of ${name} is queued or running.`);
+  const { build } = await api.call("POST", `/api/v1/builds/${found.id}/cancel`, canceledSchema);
   output({ build: { id: build.id, status: build.status } }, () =>
     print(`The build of ${namedVersion(found)} is ${build.status}.`),
   );

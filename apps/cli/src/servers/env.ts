@@ -2,8 +2,9 @@ import { secretEnvironments, secretKeyNameSchema } from "@towpath/core/secret/sc
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
 import { readInput } from "../terminal/input.ts";
-import { CommandError, dim, output, print, UsageError } from "../terminal/terminal.ts";
+import { dim, output, print, UsageError } from "../terminal/terminal.ts";
 import { projectPath } from "./list.ts";
 
 const variableSchema = z.object({
@@ -20,11 +21,14 @@ export type Assignment = { readonly keyName: string; readonly secretValue: strin
 const listVariables = async (api: Api, name: string) =>
   (await api.call("GET", `${projectPath(name)}/secrets`, z.object({ data: z.array(variableSchema) }))).data;
 
+const actions = ["list", "set", "remove"];
+
 /** `towpath env NAME [list | set KEY=VALUE … | remove KEY …]` */
 export async function env(args: string[]): Promise<number> {
   const { values, positionals } = parse("env", args);
   const [name = "", action = "list", ...words] = positionals;
-  if (!["list", "set", "remove"].includes(action)) throw new UsageError(`${action} is not list, set or remove.`);
+  if (!actions.includes(action))
+    throw new UsageError(`${action} is not list, set or remove.${didYouMean(action, actions)}`);
   if (action !== "list" && words.length === 0)
     throw new UsageError(`Name what to ${action}: towpath env NAME ${action} KEY`);
   const wrong = values.environment?.find((each) => !secretEnvironments.some((known) => known === each));
@@ -49,11 +53,16 @@ export async function env(args: string[]): Promise<number> {
 /** `KEY=VALUE` as it is; one `KEY` alone has its value on stdin, where no process list shows it. */
 async function assignments(words: readonly string[]): Promise<readonly Assignment[]> {
   const alone = words.filter((word) => !word.includes("="));
-  if (alone.length > 1) throw new UsageError("Stdin holds one value: name one KEY without a value.");
+  if (alone.length > 1)
+    throw new UsageError(
+      `${alone.join(" and ")} have no value. Stdin can bring only one: pass the others as KEY=VALUE.`,
+    );
   if (alone.length === 1 && process.stdin.isTTY)
     throw new UsageError(`Pass the value of ${alone[0]} on stdin, or ${alone[0]}=VALUE.`);
   // A line break at the end is the file's, not the value's.
   const given = alone.length === 1 ? (await readInput()).replace(/\r?\n$/, "") : "";
+  if (alone.length === 1 && given === "")
+    throw new UsageError(`${alone[0]} has no value: pass it on stdin, or as ${alone[0]}=VALUE. Nothing was set.`);
   return words.map((word) => assignment(word, () => given));
 }
 
@@ -61,7 +70,7 @@ async function assignments(words: readonly string[]): Promise<readonly Assignmen
 function assignment(word: string, valueFor: (keyName: string) => string): Assignment {
   const [keyName = ""] = word.split("=", 1);
   const problem = secretKeyNameSchema.safeParse(keyName).error?.issues[0]?.message;
-  if (problem !== undefined) throw new CommandError(`${keyName || word}: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`${keyName || word}: ${problem}`);
   return { keyName, secretValue: word === keyName ? valueFor(keyName) : word.slice(keyName.length + 1) };
 }
 
@@ -88,7 +97,7 @@ export function environmentAssignments(words: readonly string[]): readonly Assig
     assignment(word, (keyName) => {
       const found = process.env[keyName];
       if (found !== undefined) return found;
-      throw new CommandError(`--env ${keyName}: there is no such variable in the environment.`);
+      throw new UsageError(`--env ${keyName}: there is no such variable in the environment.`);
     }),
   );
 }

@@ -2,7 +2,7 @@ import { namedVersion, shortCommit } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
-import { bold, CommandError, dim, output, plain, print, red, yellow } from "../terminal/terminal.ts";
+import { bold, dim, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 import { ago, localTime } from "../terminal/time.ts";
 
 // Earlier instances don't say.
@@ -68,7 +68,7 @@ const statusSchema = z.looseObject({
 /** @throws CommandError for a text that can't be a server's name or id, such as a path */
 export function projectPath(name: string): string {
   if (/^[\w-]+$/.test(name)) return `/api/v1/projects/${name}`;
-  throw new CommandError(`${JSON.stringify(name)} is not the name of a server. towpath list shows which there are.`);
+  throw new UsageError(`${JSON.stringify(name)} can't be the name of a server. \`towpath list\` shows yours.`);
 }
 
 const pullSchema = z.object({

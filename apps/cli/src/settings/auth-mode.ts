@@ -1,5 +1,5 @@
 import { type AuthMode, authModeSchema } from "@towpath/core/project/schema";
-import { CommandError } from "../terminal/terminal.ts";
+import { UsageError } from "../terminal/terminal.ts";
 
 /** Who can call a server, in words. */
 export const callers: Readonly<Record<AuthMode, string>> = {
@@ -15,13 +15,13 @@ export function authModeOf(values: {
   private?: boolean | undefined;
 }): AuthMode | undefined {
   const given = [values.auth, values.public, values.private].filter(Boolean);
-  if (given.length > 1) throw new CommandError("Pass only one of --auth, --public and --private.");
+  if (given.length > 1) throw new UsageError("Pass only one of --auth, --public and --private.");
   if (values.public) return "towpath-public";
   if (values.private) return "towpath-cloud";
   if (values.auth === undefined) return undefined;
   const mode = authModeSchema.safeParse(values.auth);
   if (mode.success) return mode.data;
-  throw new CommandError(
+  throw new UsageError(
     `--auth must be towpath-cloud (members only), towpath-public (anyone) or passthrough (the server decides), not ${values.auth}.`,
   );
 }

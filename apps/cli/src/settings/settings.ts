@@ -3,9 +3,9 @@ import { argumentsText, authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { argumentsOf } from "../deploy/options.ts";
-import { connectApi } from "../instance/api.ts";
+import { type Api, connectApi } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
-import { bold, CommandError, dim, output, plain, print } from "../terminal/terminal.ts";
+import { bold, dim, green, output, plain, print, UsageError } from "../terminal/terminal.ts";
 import { printWarning } from "../terminal/warning.ts";
 import { authModeOf, callers } from "./auth-mode.ts";
 
@@ -25,6 +25,8 @@ const projectSchema = z.looseObject({
   package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
 });
 
+type Project = z.infer<typeof projectSchema>;
+
 /** `towpath settings NAME`: prints a server's settings, after changing those that are passed. */
 export async function settings(args: string[]): Promise<number> {
   const { values, positionals } = parse("settings", args);
@@ -33,10 +35,11 @@ export async function settings(args: string[]): Promise<number> {
   const isChange = Object.values(changes).some((value) => value !== undefined);
   const api = await connectApi(values);
   const path = projectPath(name);
-  const project = isChange
-    ? await api.call("PATCH", path, projectSchema, { body: changes })
-    : await api.call("GET", path, projectSchema);
-  output(project, () => printSettings(project));
+  const before = await api.call("GET", path, projectSchema);
+  const project = isChange ? await api.call("PATCH", path, projectSchema, { body: changes }) : before;
+  const found = project.entrypoint === "" ? await foundEntrypoint(api, name) : null;
+  output(project, () => printSettings(project, found));
+  if (isChange) printChanges(settingLines(before, null), settingLines(project, null));
   if (changes.keepsData !== undefined) print(dim("\nLasting data takes effect when the server next starts."));
   if (Object.values(files).some((value) => value !== undefined)) {
     print(dim("\nEntrypoint, arguments, requirements and root directory take effect with the next build."));
@@ -65,26 +68,53 @@ function breakingRule(values: {
   readonly "allow-breaking-changes"?: boolean | undefined;
 }): boolean | undefined {
   const { "fail-on-breaking-changes": fails, "allow-breaking-changes": allows } = values;
-  if (fails && allows) throw new CommandError("Pass --fail-on-breaking-changes or --allow-breaking-changes, not both.");
+  if (fails && allows) throw new UsageError("Pass --fail-on-breaking-changes or --allow-breaking-changes, not both.");
   return fails ? true : allows ? false : undefined;
 }
 
-function dataText({ keepsData, data }: z.infer<typeof projectSchema>): string {
+function dataText({ keepsData, data }: Project): string {
   if (!keepsData) return dim("none: /data is gone when the server stops");
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`;
   return data ? `/data, ${megabytes(data.usedBytes)} of ${megabytes(data.capacityBytes)} used` : "/data";
 }
 
-function printSettings(project: z.infer<typeof projectSchema>): void {
+const liveSchema = z.object({ live: z.object({ buildId: z.string() }).nullable() });
+const buildSchema = z.object({ build: z.object({ entrypoint: z.string() }) });
+
+/** What the live version starts, found by its build; null when nothing is live. */
+async function foundEntrypoint(api: Api, name: string): Promise<string | null> {
+  const { live } = await api.call("GET", `${projectPath(name)}/status`, liveSchema);
+  if (live === null) return null;
+  const { build } = await api.call("GET", `/api/v1/builds/${live.buildId}`, buildSchema);
+  return build.entrypoint || null;
+}
+
+type Lines = Readonly<Record<string, string>>;
+
+function printChanges(before: Lines, after: Lines): void {
+  const changed = Object.entries(after).filter(([label, text]) => before[label] !== text);
+  print(changed.length === 0 ? dim("\nNothing changed: it was set like this already.") : "");
+  for (const [label, text] of changed) print(`${green("✓")} ${label}: ${before[label] ?? dim("none")} → ${text}`);
+}
+
+function printSettings(project: Project, found: string | null): void {
   print(bold(project.name));
+  for (const [label, text] of Object.entries(settingLines(project, found))) print(`  ${label.padEnd(18)}${text}`);
+  const warning = signInWarning(project.ownSignIn, project.authMode);
+  if (warning !== null) printWarning(warning);
+}
+
+/** `found`: the entrypoint that the live version's build found; null when that isn't known. */
+function settingLines(project: Project, found: string | null): Lines {
   const { package: source } = project;
-  const lines = {
+  const unset = found ? `${plain(found)} ${dim("(found automatically)")}` : dim("found automatically");
+  return {
     address: project.url,
     "can be called by": `${callers[project.authMode]} ${dim(`(${project.authMode})`)}`,
     ...(source && {
       package: `${source.name} ${dim(source.follows ? "newer versions go live" : "stays at its version")}`,
     }),
-    entrypoint: project.entrypoint || dim(`found in each ${source ? "version" : "commit"}`),
+    entrypoint: project.entrypoint || unset,
     arguments: argumentsText(project.arguments) || dim("none"),
     ...(source === null && {
       requirements: project.requirements ?? dim("found in the repository"),
@@ -94,7 +124,4 @@ function printSettings(project: z.infer<typeof projectSchema>): void {
     }),
     "lasting data": dataText(project),
   };
-  for (const [label, value] of Object.entries(lines)) print(`  ${label.padEnd(18)}${value}`);
-  const warning = signInWarning(project.ownSignIn, project.authMode);
-  if (warning !== null) printWarning(warning);
 }

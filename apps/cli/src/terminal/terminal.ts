@@ -83,13 +83,8 @@ export class UsageError extends CommandError {
   override readonly name = "UsageError";
 }
 
-/** Texts of parseArgs and of Node's network errors are turned into one sentence; the rest keeps its stack. */
+/** An error that no command expects keeps its stack. */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
-  if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
-    // Node adds advice for developers after the first sentence; drop it.
-    const [sentence = error.message] = error.message.split(". ");
-    return new UsageError(`${sentence.replace(/\.$/, "")}. See towpath help.`);
-  }
   return new CommandError(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -1,7 +1,8 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asCommandError, bold, CommandError, dim, print, printError, red } from "../terminal/terminal.ts";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { asCommandError, bold, dim, print, printError, red, UsageError } from "../terminal/terminal.ts";
 import { type Stage, stages } from "./stages.ts";
 import { describeFailures, failuresOf, type Output, passedOf, type Totals, totalsOf } from "./totals.ts";
 import { maxUnsteady, runFailedFilesAlone, type SteadyTotals } from "./unsteady.ts";
@@ -17,8 +18,9 @@ export async function test(args: string[]): Promise<number> {
   const { names, only } = splitNames(args);
   const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
   if (unknown.length > 0) {
-    throw new CommandError(
-      `There is no stage ${unknown.join(", ")}. Stages: ${stages.map((stage) => stage.name).join(", ")}.`,
+    const known = stages.map(({ name }) => name);
+    throw new UsageError(
+      `There is no stage ${unknown.join(", ")}.${didYouMean(unknown[0] ?? "", known)} Stages: ${known.join(", ")}.`,
     );
   }
   return await runStages(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "../commands/parse.ts";
 import { resolveDataDirectory } from "../instance/instance.ts";
-import { CommandError } from "../terminal/terminal.ts";
+import { UsageError } from "../terminal/terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,7 +32,7 @@ type Given = { readonly name: string; readonly value: string };
 function port({ name, value }: Given): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1 || number > 65535) {
-    throw new CommandError(`${name} must be a port between 1 and 65535, not ${value}.`);
+    throw new UsageError(`${name} must be a port between 1 and 65535, not ${value}.`);
   }
   return number;
 }
@@ -40,12 +40,12 @@ function port({ name, value }: Given): number {
 function address({ name, value }: Given): string {
   const marked = value.replace("{name}", "name");
   if (URL.canParse(marked) && /^https?:$/.test(new URL(marked).protocol)) return value.replace(/\/+$/, "");
-  throw new CommandError(`${name} must be an http or https URL, not ${value}.`);
+  throw new UsageError(`${name} must be an http or https URL, not ${value}.`);
 }
 
 function serverUrlOf(value: string | undefined): string | null {
   if (value === undefined) return null;
-  if (!value.includes("{name}")) throw new CommandError(`TOWPATH_SERVER_URL must contain {name}, not ${value}.`);
+  if (!value.includes("{name}")) throw new UsageError(`TOWPATH_SERVER_URL must contain {name}, not ${value}.`);
   return address({ name: "TOWPATH_SERVER_URL", value });
 }
 
@@ -75,7 +75,7 @@ export function parseUpOptions(args: string[], environment: Environment): UpOpti
     forgePort: port(given("forge-port", "FORGE_PORT", "8090")),
   };
   if (new Set(Object.values(ports)).size !== 3) {
-    throw new CommandError("Dashboard, gateway and forge each need their own port.");
+    throw new UsageError("Dashboard, gateway and forge each need their own port.");
   }
   const url = variable("TOWPATH_URL") ?? `http://localhost:${ports.port}`;
   return {

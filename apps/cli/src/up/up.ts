@@ -2,7 +2,14 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { migrateDatabase } from "@towpath/db";
 import { stopLimits } from "@towpath/role";
-import { findRunning, type Identity, openDataDirectory, startTimeOf, writePrivate } from "../instance/instance.ts";
+import {
+  findRunning,
+  type Identity,
+  openDataDirectory,
+  rememberDataDirectory,
+  startTimeOf,
+  writePrivate,
+} from "../instance/instance.ts";
 import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { isolationNotice, requirePrograms, requireUsablePorts } from "./preflight.ts";
@@ -101,6 +108,7 @@ export async function up(args: string[]): Promise<number> {
           databaseUrl: database.postgres?.url ?? null,
         }),
       );
+      await rememberDataDirectory(options.dataDirectory);
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
       warnOfNames(serverUrl, options, resolves);
       for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))

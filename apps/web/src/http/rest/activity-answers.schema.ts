@@ -124,7 +124,7 @@ const user = named(
 /** By the operation's id. */
 export const activityAnswers = {
   queryLogs: z.object({
-    data: z.array(logEntry),
+    data: z.array(logEntry.extend({ principalName: text.describe("who `principal` is; null for a former member") })),
     limit: z.number().int(),
     offset: z.number().int(),
     hasMore: z.boolean(),

@@ -1,6 +1,7 @@
 import { authorizeBuild } from "@towpath/core/build";
 import { getManifest, getServerStatus } from "@towpath/core/deployment";
 import { parseInput } from "@towpath/core/input";
+import { describePrincipals } from "@towpath/core/organization";
 import { listSessions, listUsers, queryRequestLogs, readBuildLog, readServerLogs } from "@towpath/logs";
 import { activityListSchema, sessionListSchema } from "@towpath/logs/sessions";
 import { z } from "zod";
@@ -52,7 +53,13 @@ export const activityOperations: readonly Operation[] = [
     handle: async ({ ctx, project, query: parameters }) => {
       const key = { orgSlug: project.orgSlug, projectName: project.name };
       const query = { ...(await readLogParameters(ctx, key, parameters)), projectId: project.id };
-      return readRequestLogs((pool) => queryRequestLogs(pool, query));
+      const page = await readRequestLogs((pool) => queryRequestLogs(pool, query));
+      const callers = await describePrincipals({
+        ctx,
+        input: { orgSlug: project.orgSlug, principals: page.data.map(({ principal }) => principal) },
+      });
+      const data = page.data.map((row) => ({ ...row, principalName: callers.get(row.principal)?.name ?? null }));
+      return { ...page, data };
     },
   }),
   operation({
