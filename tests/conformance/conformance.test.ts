@@ -23,8 +23,9 @@ afterAll(() => {
   if (bare?.pid) process.kill(-bare.pid, "SIGTERM");
 });
 
-// How many scenarios of each revision FastMCP 4.1.2 passes by itself: subscriptions are its gap in the older one.
-const passing = { "2026-07-28": 39, "2025-11-25": 29 };
+// How many scenarios of each revision FastMCP 4.1.2 passes by itself. Its gaps: a task that asks before it is made, and in
+// the older revision subscriptions and streams that are picked up again.
+const passing = { "2026-07-28": 49, "2025-11-25": 30 };
 
 const verdicts = new Map<string, ReturnType<typeof runSuite>>();
 
@@ -53,17 +54,12 @@ async function portalUrl(): Promise<string> {
   return url.href;
 }
 
-/** Changes lists by tools that the server doesn't have, once a portal announces such changes. */
-const notBehindPortal = "server-stateless";
-
 test("ORG-3 GW-2 the server behind a portal ends every scenario of both revisions as it does bare", async () => {
   const url = await portalUrl();
   for (const revision of revisions) {
     const direct = await bareVerdicts(revision);
     const through = await runSuite(url, revision);
-    const differing = [...direct].filter(
-      ([name, { failed }]) => failed === 0 && name !== notBehindPortal && through.get(name)?.failed !== 0,
-    );
+    const differing = [...direct].filter(([name, { failed }]) => failed === 0 && through.get(name)?.failed !== 0);
     expect(
       differing.map(([name]) => [name, through.get(name)]),
       revision,

@@ -47,11 +47,15 @@ export async function runSuite(url: string, revision: (typeof revisions)[number]
 /** Starts the server without Towpath, guarded against foreign hosts as a bare server must be. */
 export async function serveDirectly(port: number): Promise<ChildProcess> {
   const script = join(repositoryRoot, "tests", "conformance", "serve_directly.py");
-  const child = spawn("uv", ["run", "--no-project", "--with", "fastmcp==4.1.2", "python", script, String(port)], {
-    env: { ...process.env, FASTMCP_HTTP_HOST_ORIGIN_PROTECTION: "true" },
-    stdio: "ignore",
-    detached: true,
-  });
+  const child = spawn(
+    "uv",
+    ["run", "--no-project", "--with", "fastmcp[tasks]==4.1.2", "python", script, String(port)],
+    {
+      env: { ...process.env, FASTMCP_HTTP_HOST_ORIGIN_PROTECTION: "true" },
+      stdio: "ignore",
+      detached: true,
+    },
+  );
   const deadline = Date.now() + 90_000;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`The bare server ended with status ${child.exitCode}.`);

@@ -34,6 +34,7 @@ import { createAuthenticate } from "./policy/credentials.ts";
 import { keepCredentialsCurrent } from "./policy/current-credentials.ts";
 import { OpenResponses } from "./policy/open-responses.ts";
 import { createSessionIds } from "./policy/sessions.ts";
+import { createMemberIds } from "./portal/member-ids.ts";
 import { MemberSessions } from "./portal/member-sessions.ts";
 import { Portals } from "./portal/portals.ts";
 import { createNoteDecryption } from "./read-model/decryptions.ts";
@@ -103,6 +104,7 @@ export async function startGateway(
     ...{ directory: config.stateDirectory, writesSnapshot: config.workerIndex === 0 },
   });
   const memberSessions = new MemberSessions();
+  const memberIds = createMemberIds(config.secret, config.secrets.previous);
   const feed = createRouteFeed({
     readModel: createReadModel(pool),
     table: routes,
@@ -218,6 +220,7 @@ export async function startGateway(
       upstreamCredentials,
       portals,
       memberSessions,
+      memberIds,
       peers,
       pendingCalls,
       recorder,

@@ -15,6 +15,8 @@ export const keyPurposes = {
   "project-secret": "towpath/secrets/v1",
   /** MCP session ids that clients see. */
   "mcp-session": "towpath/mcp-session/v1",
+  /** Ids that clients see for tasks and requests of a portal's servers. */
+  "portal-member": "towpath/portal-member/v1",
   /** Calls of the runner's API over the network. */
   "runner-api": "towpath/runner-api/v1",
   /** The successor of a refresh token, derived from the token itself instead of the root secret. */

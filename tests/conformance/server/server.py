@@ -7,15 +7,19 @@ the totals of both can be compared.
 import asyncio
 import base64
 import json
+from typing import Annotated
 
 import mcp_types as types
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.prompts import Message
+from fastmcp.tools.function_tool import FunctionTool
 from fastmcp.utilities.types import Audio, Image
 from interactive import register_interactive
+from pydantic import Field
+from tasks import register_tasks
 
-mcp = FastMCP("conformance", version="1.0.0", client_log_level="info")
+mcp = FastMCP("conformance", version="1.0.0", client_log_level="info", dereference_schemas=False)
 
 # One red pixel, and eight silent samples.
 PNG = base64.b64decode(
@@ -107,6 +111,42 @@ async def test_sampling(prompt: str, ctx: Context) -> str:
     message = types.SamplingMessage(role="user", content=types.TextContent(type="text", text=prompt))
     result = await ctx.session.create_message(messages=[message], max_tokens=100, related_request_id=ctx.request_id)
     return f"LLM response: {getattr(result.content, 'text', result.content)}"
+
+
+@mcp.tool
+async def test_custom_headers(message: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Message"})]) -> str:
+    """Its argument is repeated in a header."""
+    return f"Received {message}"
+
+
+def describe_person(name: str | None = None, address: dict | None = None) -> str:
+    return f"{name} lives at {address}"
+
+
+ADDRESS = {
+    "$anchor": "address",
+    "type": "object",
+    "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+}
+PERSON = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {"address": ADDRESS},
+    "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
+    "allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["address"]}]}],
+    "if": {"required": ["address"]},
+    "then": {"properties": {"name": {"minLength": 1}}},
+    "else": {},
+    "additionalProperties": False,
+}
+mcp.add_tool(
+    FunctionTool(
+        fn=describe_person,
+        name="json_schema_2020_12_tool",
+        description="Its schema uses what JSON Schema 2020-12 has.",
+        parameters=PERSON,
+    )
+)
 
 
 async def elicit(ctx: Context, message: str, schema: dict) -> types.ElicitResult:
@@ -225,3 +265,4 @@ def complete(reference, argument, context) -> list[str]:
 
 
 register_interactive(mcp)
+register_tasks(mcp)

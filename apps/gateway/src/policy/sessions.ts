@@ -1,9 +1,10 @@
-import { deriveKey, equalInConstantTime, hmacSha256, sha256 } from "@towpath/crypto";
+import { sha256 } from "@towpath/crypto";
 import { peekRequest } from "@towpath/mcp/peek";
 import { z } from "zod";
 import { withSessionId } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Exchange } from "../record/exchange.ts";
+import { createSignedIds } from "./signed-ids.ts";
 
 /** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
 export type Session = {
@@ -24,6 +25,9 @@ export type Session = {
 /** Where an id is good: at one label of one project, for one principal. */
 export type SessionOwner = { projectId: string; label: string; principal: string };
 
+/** The owner as signed ids are bound to it. */
+export const ownerOf = ({ projectId, label, principal }: SessionOwner): string[] => [projectId, label, principal];
+
 export type SessionIds = {
   /**
    * The id that clients see for a server's session: printable ASCII, at most 4 KiB. Null for a server's id of more
@@ -40,7 +44,6 @@ const maxClientTextLength = 64;
 /** `p1`: opened while the server was asleep; `x1`: at an external server; `m1`: at a portal. */
 const versions = ["s1", "p1", "x1", "m1"] as const;
 type Version = (typeof versions)[number];
-const idPattern = /^(s1|p1|x1|m1)\.([\w-]+)\.([\w-]{43})$/;
 
 /** The server's id, deployment (empty: none), process or endpoint, and what `initialize` said. */
 const payloadSchema = z.tuple([
@@ -61,26 +64,19 @@ const openedAsleepSchema = z.tuple([z.string(), z.string(), z.string(), z.string
  * replaced stay good as long as it is among the previous ones.
  */
 export function createSessionIds(secret: string, previousSecrets: readonly string[] = []): SessionIds {
-  const keys = [secret, ...previousSecrets].map((each) => deriveKey(each, "mcp-session").bytes);
-  const [current = new Uint8Array()] = keys;
-  const macOf = (key: Uint8Array, version: Version, payload: string, { projectId, label, principal }: SessionOwner) =>
-    hmacSha256(key, JSON.stringify([version, projectId, label, principal, payload]));
+  const ids = createSignedIds({
+    ...({ purpose: "mcp-session", kinds: versions, maxLength: maxIdLength } as const),
+    ...{ secret, previousSecrets },
+  });
 
   return {
     seal(session, owner) {
       if (session.serverId.length > maxServerIdLength) return null;
-      const version = versionOf(session);
-      const payload = Buffer.from(JSON.stringify(contentOf(session))).toString("base64url");
-      const id = `${version}.${payload}.${macOf(current, version, payload, owner)}`;
-      return id.length > maxIdLength ? null : id;
+      return ids.seal(versionOf(session), contentOf(session), ownerOf(owner));
     },
     open(id, owner) {
-      if (id.length > maxIdLength) return null;
-      const [, found, payload, mac] = idPattern.exec(id) ?? [];
-      const version = versions.find((each) => each === found);
-      if (version === undefined || payload === undefined || mac === undefined) return null;
-      if (!keys.some((key) => equalInConstantTime(macOf(key, version, payload, owner), mac))) return null;
-      return sessionIn(version, JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
+      const opened = ids.open(id, ownerOf(owner));
+      return opened && sessionIn(opened.kind, opened.content);
     },
   };
 }

@@ -1,19 +1,26 @@
 import type { AdmittedRequest } from "../forward/admitted-request.ts";
-import { sessionNotFound } from "../policy/sessions.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { memberRoute } from "./member-access.ts";
 import { askMember, type HandleKnown, type Known, originOf } from "./member-exchange.ts";
-import type { MemberSession, MemberSessions } from "./member-sessions.ts";
+import type { MemberIds } from "./member-ids.ts";
+import type { MemberSessions } from "./member-sessions.ts";
 import type { Message } from "./messages-in.ts";
 import { MemberRefused, openSession, sessionHeaders, traceHeader } from "./open-session.ts";
-import { answerWith, failed, passOn, type Reached, requestPrefix } from "./pass-on.ts";
-import { protocolHeaders } from "./portal-request.ts";
+import { answerWith, failed, passOn, type Reached } from "./pass-on.ts";
+import { type PortalRequest, protocolHeaders } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
+import { isTaskMethod, mayNameTask } from "./tasks.ts";
 
 /** A client's request to a portal, on its way to a server. */
 export type Call = {
-  parts: { routes: RouteTable; memberSessions: MemberSessions; handleKnown: HandleKnown; recorder: Recorder };
+  parts: {
+    routes: RouteTable;
+    memberSessions: MemberSessions;
+    memberIds: MemberIds;
+    handleKnown: HandleKnown;
+    recorder: Recorder;
+  };
   admitted: AdmittedRequest;
   portal: Portal;
   /** Whether the client speaks 2026-07-28, and which servers do. */
@@ -26,7 +33,8 @@ type Asked = {
   /** What the server calls it. */
   name: string;
   params: Record<string, unknown>;
-  message: { id: string | number; method: string };
+  /** As the client sent it. */
+  message: PortalRequest;
 };
 
 /**
@@ -53,14 +61,15 @@ export async function callMember(call: Call, asked: Asked): Promise<void> {
   }
 }
 
-/** The client's answer to a request of a server, which its id names. */
-export async function passResponseOn(call: Call, { id, message }: { id: string; message: Message }): Promise<void> {
-  const named = id.startsWith(requestPrefix) ? decoded(id.slice(requestPrefix.length)) : null;
+/** The client's answer to a request of a server, which its id names. False: no server waits for it. */
+export async function passResponseOn(call: Call, { id, message }: { id: string; message: Message }): Promise<boolean> {
+  const named = call.parts.memberIds.openRequest(id, call.admitted);
   const known = named && knownFor(call, named.projectId);
-  if (!named || !known) throw sessionNotFound();
+  if (!named || !known) return false;
   const body = Buffer.from(JSON.stringify({ ...message, id: named.id }));
   const answer = await ask(call, known, { headers: sessionHeaders(call.admitted, named.session), body });
   answer.body.resume();
+  return true;
 }
 
 function knownFor({ parts, admitted, portal }: Call, projectId: string): Known | null {
@@ -77,11 +86,22 @@ function ask({ parts, admitted }: Call, known: Known, sent: { headers: string[];
 }
 
 /** In the client's own revision, 2026-07-28. */
-async function directly(call: Call, known: Known, { name, params, message }: Asked): Promise<Reached> {
+async function directly(call: Call, known: Known, asked: Asked): Promise<Reached> {
+  const { name, params, message } = asked;
   const { id, method } = message;
   const headers = [...protocolHeaders(call.admitted.request, name), ...traceHeader(call.admitted)];
   const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-  return { known, id, session: null, answer: await ask(call, known, { headers, body }) };
+  const idOfTask = mayNameTask(message) ? (taskId: string) => taskIdForClient(call, asked, taskId) : null;
+  return { known, id, session: null, idOfTask, answer: await ask(call, known, { headers, body }) };
+}
+
+/** @throws MemberRefused for an id of the server's that is too long */
+function taskIdForClient({ parts, admitted }: Call, { projectId, name, message }: Asked, taskId: string): string {
+  const { taskId: asked } = message.params;
+  if (isTaskMethod(message.method) && typeof asked === "string") return asked;
+  const id = parts.memberIds.sealTask({ projectId, tool: name, taskId }, admitted);
+  if (id === null) throw new MemberRefused("the id of its task is too long.");
+  return id;
 }
 
 /**
@@ -95,7 +115,9 @@ async function inSession(call: Call, known: Known, { params, message }: Asked): 
   const key = admitted.session?.key ?? null;
   const { projectId } = known.route;
   const open = () => openSession(parts.handleKnown, admitted, known);
-  const own = call.isModern ? withoutMeta(params) : params;
+  const own = call.isModern ? withoutMeta(params) : { ...params };
+  // The tasks of 2025-11-25, which a portal doesn't offer: nobody could ask for the result.
+  delete own.task;
   const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params: own }));
   for (let attempt = 0; ; attempt++) {
     const { session, tell } = key === null ? await open() : await parts.memberSessions.find(key, projectId, open);
@@ -109,7 +131,7 @@ async function inSession(call: Call, known: Known, { params, message }: Asked): 
     }
     const answer = await ask(call, known, { headers: sessionHeaders(admitted, session), body });
     // The session's process is gone. Nothing was carried out, so once more in a new one.
-    if (answer.status !== 404 || attempt > 0) return { known, id, session, answer };
+    if (answer.status !== 404 || attempt > 0) return { known, id, session, idOfTask: null, answer };
     answer.body.resume();
     if (key !== null) parts.memberSessions.forget(key, projectId);
   }
@@ -126,12 +148,4 @@ function withoutMeta(params: Record<string, unknown>): Record<string, unknown> {
     ([name]) => !name.startsWith("io.modelcontextprotocol/"),
   );
   return { ...params, _meta: Object.fromEntries(meta) };
-}
-
-function decoded(text: string): { projectId: string; session: MemberSession; id: string | number } | null {
-  try {
-    return JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { parseExactly } from "@towpath/mcp/peek";
 
 /** A JSON-RPC message. */
 export type Message = Record<string, unknown>;
@@ -26,18 +27,24 @@ export async function* eventsIn(body: Readable): AsyncGenerator<string> {
 export function messagesIn(text: string): Message[] {
   const isStream = /^(?:event|data|id|retry|:)/.test(text.trimStart());
   const pieces = isStream ? text.split(/\r?\n\r?\n/).map(dataOf) : [text];
-  return pieces.flatMap((piece) => {
-    try {
-      const value: unknown = JSON.parse(piece);
-      return typeof value === "object" && value !== null && !Array.isArray(value) ? [value as Message] : [];
-    } catch {
-      return [];
-    }
-  });
+  return pieces.map(parsedMessage).filter((message) => message !== null);
+}
+
+/** Numbers that JavaScript would round. */
+const inexact = /\d{16}|\d[eE]/;
+
+/** Null: the text is no JSON-RPC message. `JSON.stringify` writes its numbers as they were. */
+export function parsedMessage(text: string): Message | null {
+  try {
+    const value: unknown = inexact.test(text) ? parseExactly(text) : JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Message) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The data lines of one event. */
-function dataOf(event: string): string {
+export function dataOf(event: string): string {
   const lines = event.split(/\r?\n/).filter((line) => line.startsWith("data:"));
   return lines.map((line) => line.slice("data:".length).replace(/^ /, "")).join("\n");
 }

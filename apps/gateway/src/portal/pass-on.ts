@@ -2,28 +2,31 @@ import { text as readText } from "node:stream/consumers";
 import type { Call } from "./call-member.ts";
 import type { Known, MemberAnswer } from "./member-exchange.ts";
 import type { MemberSession } from "./member-sessions.ts";
-import { eventsIn, type Message, messagesIn } from "./messages-in.ts";
-import { eventStream, type OpenAnswer, openAnswer, reply } from "./reply.ts";
+import { dataOf, eventsIn, type Message, messagesIn, parsedMessage } from "./messages-in.ts";
+import { eventStream, openAnswer, reply } from "./reply.ts";
+import { withTaskId } from "./tasks.ts";
 
 /** An answer of a server that has begun. `session`: in which it was asked; null: in 2026-07-28. */
 export type Reached = {
   readonly known: Known;
   readonly id: string | number;
   readonly session: MemberSession | null;
+  /** The client's id for a task of the server; null: the answer names no task. */
+  readonly idOfTask: ((taskId: string) => string) | null;
   readonly answer: MemberAnswer;
 };
 
-/** Marks ids of requests that servers make of a client, which answers them to the portal. */
-export const requestPrefix = "towpath:";
-
-/** Passes a server's answer to the client as it comes: unread where client and server speak the same era. */
+/** Passes a server's answer to the client as it comes: unread where both would say the same. */
 export async function passOn(call: Call, reached: Reached): Promise<void> {
-  const { answer, session } = reached;
+  const { answer, session, idOfTask } = reached;
   const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") ?? false;
   if (answer.status >= 400) return passRefusal(call, reached);
-  if (isStream) return session === null ? passUnread(call, answer, eventStream) : passEvents(call, reached);
-  if ((session === null) === call.isModern) return passUnread(call, answer, json);
-  const message = messagesIn(await readText(answer.body)).find(({ id }) => id === reached.id);
+  if (session === null && idOfTask === null) return passUnread(call, answer, isStream ? eventStream : json);
+  if (isStream) return passEvents(call, reached);
+  if (!call.isModern) return passUnread(call, answer, json);
+  const text = await readText(answer.body);
+  if (idOfTask !== null) return reply(call.admitted, { status: 200 }, withTaskId(text, idOfTask) ?? text);
+  const message = messagesIn(text).find(({ id }) => id === reached.id);
   answerWith(call, message ? asModern(message) : failed(reached.known, reached.id, "it gave no answer."));
 }
 
@@ -41,26 +44,43 @@ async function passUnread(call: Call, { body }: MemberAnswer, head: typeof json 
   open.end(last);
 }
 
-async function passEvents(call: Call, { answer, session, known }: Reached): Promise<void> {
+async function passEvents(call: Call, reached: Reached): Promise<void> {
+  const { answer, session, idOfTask, known } = reached;
   const open = openAnswer(call.admitted, call.parts.recorder, eventStream);
   for await (const event of eventsIn(answer.body)) {
+    const text = dataOf(event);
+    if (session === null) {
+      const message = idOfTask && withTaskId(text, idOfTask);
+      await (message ? open.send(message) : open.write(`${event}\n\n`));
+      continue;
+    }
     // Comments keep the connection open.
-    if (event.startsWith(":")) await open.write(`${event}\n\n`);
-    for (const message of messagesIn(event)) await passMessage(call, open, { message, session, known });
+    if (text === "" && event.startsWith(":")) await open.write(`${event}\n\n`);
+    const message = parsedMessage(text);
+    const passed = message && ofSession(call, message, { session, known });
+    if (passed) await open.send(passed);
   }
   open.end();
 }
 
-type OnStream = { message: Message; session: MemberSession | null; known: Known };
+type Asking = { readonly session: MemberSession; readonly known: Known };
 
-async function passMessage(call: Call, open: OpenAnswer, { message, session, known }: OnStream): Promise<void> {
-  if (message.method === undefined) return open.send(call.isModern ? asModern(message) : message);
-  if (message.id === undefined) return open.send(message);
+/** A message from a session at a server as the client gets it; null: the client can't be asked. */
+function ofSession(call: Call, message: Message, { session, known }: Asking): Message | null {
+  const idOf = (id: unknown) => {
+    if (typeof id !== "string" && typeof id !== "number") return null;
+    const { projectId } = known.route;
+    return call.parts.memberIds.sealRequest({ projectId, session, id }, call.admitted);
+  };
+  if (message.method === undefined) return call.isModern ? asModern(message) : message;
+  if (message.method === "notifications/cancelled") {
+    const params = message.params as Message | undefined;
+    return { ...message, params: { ...params, requestId: idOf(params?.requestId) } };
+  }
+  if (message.id === undefined) return message;
   // Only a client of a session can be asked: in 2026-07-28, servers ask by their results.
-  if (call.isModern) return;
-  const token = { projectId: known.route.projectId, session, id: message.id };
-  const id = `${requestPrefix}${Buffer.from(JSON.stringify(token)).toString("base64url")}`;
-  return open.send({ ...message, id });
+  const id = call.isModern ? null : idOf(message.id);
+  return id === null ? null : { ...message, id };
 }
 
 /** An HTTP error: a refusal of the gateway's own names the server. A server's own passes as it is in 2026-07-28. */

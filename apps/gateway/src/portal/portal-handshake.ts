@@ -4,6 +4,7 @@ import { type SessionIds, sessionKeyOf, sessionNotFound } from "../policy/sessio
 import type { PortalRequest } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
 import { reply } from "./reply.ts";
+import { tasksExtension } from "./tasks.ts";
 
 const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
 /** Larger parameters of `initialize` would not fit into a session id. */
@@ -14,7 +15,8 @@ const offered = {
   completions: {},
 };
 /** What a portal can do, whatever its servers can: one without prompts has an empty list of them. */
-export const capabilitiesOf = (era: "legacy" | "modern") => (era === "legacy" ? { ...offered, logging: {} } : offered);
+export const capabilitiesOf = (era: "legacy" | "modern") =>
+  era === "legacy" ? { ...offered, logging: {} } : { ...offered, extensions: { [tasksExtension]: {} } };
 
 export const shortVersion = ({ revision }: Portal): string => String(revision);
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { decodeHeaderValue } from "@towpath/mcp/peek";
 import { z } from "zod";
 import { headerOf } from "../forward/headers.ts";
+import { asksOfTasks, declaresTasks, tasksExtension } from "./tasks.ts";
 
 /** A JSON-RPC message of a client to a portal. */
 export type PortalMessage =
@@ -47,11 +48,14 @@ export function parsePortalMessage(body: Buffer): PortalMessage {
 export const modernVersion = "2026-07-28";
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const requiredMeta = [versionKey, "io.modelcontextprotocol/clientCapabilities"] as const;
-/** What Mcp-Name repeats, by method. */
-const namedBy: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
+/** What Mcp-Name repeats, by method. Servers read tasks without it too. */
+const namedBy: Readonly<Record<string, { readonly key: string; readonly isRequired: boolean }>> = {
+  "tools/call": { key: "name", isRequired: true },
+  "prompts/get": { key: "name", isRequired: true },
+  "resources/read": { key: "uri", isRequired: true },
+  "tasks/get": { key: "taskId", isRequired: false },
+  "tasks/update": { key: "taskId", isRequired: false },
+  "tasks/cancel": { key: "taskId", isRequired: false },
 };
 
 /** Why a request of 2026-07-28 is refused with HTTP 400: what its headers and its body don't agree on. */
@@ -73,12 +77,20 @@ export function checkModern(request: IncomingMessage, message: PortalRequest): R
     return { code: -32022, message: `Unsupported protocol version: ${header.slice(0, 50)}`, data };
   }
   if (headerOf(request, "mcp-method") !== message.method) return mismatch("Mcp-Method differs from the body's method.");
-  const key = namedBy[message.method];
-  if (key === undefined) return null;
+  const named = namedBy[message.method];
   const name = headerOf(request, "mcp-name");
-  const isSame = name !== undefined && decodeHeaderValue(name) === message.params[key];
-  return isSame ? null : mismatch(`Mcp-Name differs from the body's params.${key}.`);
+  if (named && (name !== undefined || named.isRequired)) {
+    const isSame = name !== undefined && decodeHeaderValue(name) === message.params[named.key];
+    if (!isSame) return mismatch(`Mcp-Name differs from the body's params.${named.key}.`);
+  }
+  return asksOfTasks(message) && !declaresTasks(message.params) ? lacksTasks : null;
 }
+
+const lacksTasks: Refused = {
+  code: -32021,
+  message: `The client did not declare the extension ${tasksExtension} for this request.`,
+  data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
+};
 
 const mismatch = (message: string): Refused => ({ code: -32020, message: `Header mismatch: ${message}` });
 

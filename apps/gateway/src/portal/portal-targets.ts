@@ -2,8 +2,10 @@ import { type CatalogItem, resolveResource } from "@towpath/mcp/portal";
 import type { AdmittedRequest } from "../forward/admitted-request.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { memberRoute } from "./member-access.ts";
+import type { MemberTask } from "./member-ids.ts";
 import type { PortalRequest } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
+import { isTaskMethod } from "./tasks.ts";
 
 type Kind = "tools" | "resources" | "templates" | "prompts";
 /** Whether the caller may use an item of the portal. */
@@ -26,14 +28,22 @@ export function shownTo({ routes, admitted, portal }: Viewed): IsShown {
 
 /** Which server a request is for, and what it asks there. */
 type Target = { readonly projectId: string; readonly params: Record<string, unknown>; readonly name: string };
-type Offered = { readonly portal: Portal; readonly isShown: IsShown };
+type Offered = {
+  readonly portal: Portal;
+  readonly isShown: IsShown;
+  /** The task of an id; null where the client's revision has none. */
+  readonly openTask: ((id: string) => MemberTask | null) | null;
+};
 
 /** Null: there is nothing of that name; undefined: no server is asked by this method. */
-export function targetOf({ portal, isShown }: Offered, { method, params }: PortalRequest): Target | null | undefined {
+export function targetOf(
+  { portal, isShown, openTask }: Offered,
+  { method, params }: PortalRequest,
+): Target | null | undefined {
   const { catalog } = portal;
   const named = (kind: Kind, name: unknown) => {
     const items: readonly CatalogItem<unknown>[] = catalog[kind];
-    const found = items.find(({ exposed }) => exposed === name);
+    const found = items.find(({ exposed }) => exposed === name) ?? unlisted(portal, kind, name);
     return found && isShown(kind, found) ? found : null;
   };
   switch (method) {
@@ -43,7 +53,9 @@ export function targetOf({ portal, isShown }: Offered, { method, params }: Porta
       return found && { projectId: found.projectId, name: found.own, params: { ...params, name: found.own } };
     }
     case "resources/read": {
-      const found = typeof params.uri === "string" ? resolveResource(catalog, portal.members, params.uri) : null;
+      if (typeof params.uri !== "string") return null;
+      const listed = resolveResource(catalog, portal.members, params.uri);
+      const found = listed ?? unlisted(portal, "resources", params.uri);
       if (!found || !isShown("resources", { ...found, exposed: "" })) return null;
       return { projectId: found.projectId, name: found.own, params: { ...params, uri: found.own } };
     }
@@ -53,13 +65,42 @@ export function targetOf({ portal, isShown }: Offered, { method, params }: Porta
       const own = ref.name === undefined ? { uri: found?.own } : { name: found?.own };
       return found && { projectId: found.projectId, name: found.own, params: { ...params, ref: { ...ref, ...own } } };
     }
+    case "tasks/get":
+    case "tasks/update":
+    case "tasks/cancel": {
+      if (!openTask) return undefined;
+      const task = typeof params.taskId === "string" ? openTask(params.taskId) : null;
+      if (!task) return null;
+      const { projectId, tool, taskId } = task;
+      const listed = catalog.tools.find((item) => item.projectId === projectId && item.own === tool);
+      const found = listed ?? unlisted(portal, "tools", tool);
+      // A right to the tool that has ended is one to its tasks, too.
+      if (found?.projectId !== projectId || !isShown("tools", found)) return null;
+      return { projectId, name: taskId, params: { ...params, taskId } };
+    }
     default:
       return undefined;
   }
 }
 
+/**
+ * A name that isn't listed. Where a portal offers everything of one server, that server knows what it has: its tools can
+ * change while it runs, and it answers for names that it doesn't have as it would without the portal.
+ */
+function unlisted(
+  { members }: Portal,
+  kind: Kind,
+  name: unknown,
+): { projectId: string; own: string; exposed: string } | undefined {
+  const [only, ...more] = members;
+  const chosen = only?.[kind === "templates" ? "resources" : kind];
+  if (!only || more.length > 0 || chosen !== null || typeof name !== "string") return undefined;
+  return { projectId: only.projectId, own: name, exposed: name };
+}
+
 /** What a client is told of a name that it got nowhere, or may not use: the same for both. */
 export function unknownText({ method, params }: PortalRequest): string {
+  if (isTaskMethod(method)) return "Task not found in this portal.";
   const name = JSON.stringify(String(params.name ?? params.uri ?? "").slice(0, 100));
   const what = { "tools/call": "Tool", "resources/read": "Resource" }[method] ?? "Prompt";
   return `${what} ${name} not found in this portal.`;

@@ -68,8 +68,9 @@ async function post(serving: Serving, message: PortalMessage): Promise<void> {
     return reply(admitted, { status: 400 }, failure(null, -32600, text));
   }
   if (message.kind === "response") {
-    await passResponseOn(callOf(serving), message);
-    return reply(admitted, { status: 202 });
+    if (!isModernCall && (await passResponseOn(callOf(serving), message))) return reply(admitted, { status: 202 });
+    const text = "This id is not of a request that the portal made of this client.";
+    return reply(admitted, { status: 400 }, failure(null, -32600, text));
   }
   if (message.kind === "notification") {
     // `initialized` was said by the portal, and `cancelled` reaches the call that it is about (Exchange.onCanceled).
@@ -101,7 +102,8 @@ async function answer(serving: Serving, message: PortalRequest, isModernCall: bo
     const more = isModernCall ? { resultType: "complete", ...fresh, _meta: metaOf(portal) } : {};
     return reply(admitted, { status: 200 }, { jsonrpc: "2.0", id: message.id, result: { ...result, ...more } });
   }
-  const target = targetOf({ portal, isShown }, message);
+  const openTask = isModernCall ? (id: string) => parts.memberIds.openTask(id, admitted) : null;
+  const target = targetOf({ portal, isShown, openTask }, message);
   if (target === undefined) {
     const text = `Method not found: ${message.method.slice(0, 100)}`;
     return reply(admitted, { status: isModernCall ? 404 : 200 }, failure(message.id, -32601, text));

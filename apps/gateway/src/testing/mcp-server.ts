@@ -18,6 +18,8 @@ export type McpListenerOptions = {
   onWait?: () => void;
   /** Adds the tool `resume` to the legacy era, which ends its stream early and fails when the client is back. */
   resumable?: boolean;
+  /** Adds the tool `roots` to the legacy era, which asks the client for its roots and counts them. */
+  asksRoots?: boolean;
   /** Called with the id of each legacy session that begins. */
   onSession?: (id: string) => void;
   /** Legacy answers are JSON instead of event streams, which begin before the tool runs. */
@@ -94,7 +96,7 @@ function createModernServer({ onWait }: McpListenerOptions): ModernServer {
   return server;
 }
 
-function createLegacyServer({ onDie, onWait, resumable }: McpListenerOptions): LegacyServer {
+function createLegacyServer({ onDie, onWait, resumable, asksRoots }: McpListenerOptions): LegacyServer {
   const server = new LegacyServer({ name: "both-eras", version: "1.0.0" });
   server.registerTool("echo", { inputSchema: input }, async ({ text }) => reply(text));
   server.registerTool("fail", { inputSchema: input }, async () => failure);
@@ -110,6 +112,12 @@ function createLegacyServer({ onDie, onWait, resumable }: McpListenerOptions): L
     server.registerTool("wait", { inputSchema: input }, async () => {
       onWait();
       return new Promise<never>(() => {});
+    });
+  }
+  if (asksRoots) {
+    server.registerTool("roots", { inputSchema: input }, async (_arguments, { requestId }) => {
+      const { roots } = await server.server.listRoots(undefined, { relatedRequestId: requestId });
+      return reply(String(roots.length));
     });
   }
   if (resumable) {
