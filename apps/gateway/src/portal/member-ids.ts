@@ -8,7 +8,7 @@ import type { MemberSession } from "./member-sessions.ts";
 export type MemberTask = { readonly projectId: string; readonly tool: string; readonly taskId: string };
 
 /** A request that one of a portal's servers made of the client, in a session there. */
-export type MemberRequestId = {
+type MemberRequestId = {
   readonly projectId: string;
   readonly session: MemberSession;
   readonly id: string | number;
