@@ -1,4 +1,7 @@
+import { verifyApiKey } from "@towpath/auth/credentials";
+import { createApiKey } from "@towpath/core/api-key";
 import { newId } from "@towpath/core/ids";
+import { testContext } from "@towpath/core/testing";
 import { invitation, member, user } from "@towpath/db/schema";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { type MailServer, startMailServer } from "@towpath/mail/testing";
@@ -251,11 +254,44 @@ test("ORG-6 roles are changed and members removed after a question; the last own
     .getByRole("button", { name: /^Actions for/ })
     .press("Enter");
   await page.getByRole("menuitem", { name: "Remove from team" }).press("Enter");
-  await page.getByRole("button", { name: "Remove member" }).press("Enter");
+  const remove = page.getByRole("button", { name: "Remove member" });
+  // It waits for the keys that they created.
+  await expect.poll(() => remove.isEnabled()).toBe(true);
+  await remove.press("Enter");
   // While it is open, the page behind it has no roles.
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   await row("Members", person.email).waitFor({ state: "detached" });
   await expect.poll(() => rolesIn(person.userId)).toEqual([]);
+});
+
+test("ORG-6 KEY-3 who removes a member sees the organization's keys that the member created, and revokes all but those kept", async () => {
+  const [person, other] = [await join("admin"), await join("admin")];
+  const make = async (userId: string, name: string) => {
+    const ctx = testContext(site.db, { kind: "user", userId, ipAddress: null });
+    return createApiKey({ ctx, input: { orgSlug: owner.organization.slug, kind: "organization", name } });
+  };
+  const keys = [
+    await make(person.userId, "Old CI"),
+    await make(person.userId, "New CI"),
+    await make(other.userId, "Bot"),
+  ];
+  await page.goto(screen());
+  await row("Members", person.email)
+    .getByRole("button", { name: /^Actions for/ })
+    .press("Enter");
+  await page.getByRole("menuitem", { name: "Remove from team" }).press("Enter");
+  const dialog = page.getByRole("dialog");
+  const offered = dialog.getByRole("group", { name: "Revoke organization keys" });
+  await offered.getByText("New CI").waitFor();
+  expect(await offered.getByRole("checkbox", { checked: true }).count()).toBe(2);
+  expect(await offered.textContent()).not.toContain("Bot");
+  await expectAccessible(page);
+  await offered.getByRole("checkbox", { name: /New CI/ }).click();
+  await dialog.getByRole("button", { name: "Remove member" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await row("Members", person.email).waitFor({ state: "detached" });
+  const works = await Promise.all(keys.map(async ({ key }) => (await verifyApiKey(site.pool, key)) !== null));
+  expect(works).toEqual([false, true, true]);
 });
 
 test("ORG-6 an admin can't touch owners, and leaves by themselves", async () => {

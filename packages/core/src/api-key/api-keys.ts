@@ -1,6 +1,7 @@
 import { newApiKey } from "@towpath/auth/credentials";
+import type { Transaction } from "@towpath/db";
 import { apikey } from "@towpath/db/schema";
-import { and, eq } from "drizzle-orm";
+import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorize, type OrganizationAccess, requireUser, roleMay } from "../authorize/index.ts";
@@ -106,20 +107,46 @@ export async function revokeApiKey(call: { ctx: Context; input: KeyInput }): Pro
   const { ctx, input } = call;
   const { organization, key } = await authorizeApiKey(ctx, input);
   return ctx.db.transaction(async (tx) => {
-    const [revoked] = await tx
-      .update(apikey)
-      .set({ enabled: false, updatedAt: ctx.clock.now() })
-      .where(and(eq(apikey.organizationId, organization.id), eq(apikey.id, key.id)))
-      .returning({ id: apikey.id });
-    if (!revoked) throw notFound("API key");
-    await audit(tx, ctx, {
-      organizationId: organization.id,
-      action: "apiKey.revoke",
-      subject: key.id,
-      detail: { name: key.name },
-    });
+    const revoked = await revokeKeys(tx, ctx, organization.id, eq(apikey.id, key.id));
+    if (revoked.length === 0) throw notFound("API key");
     return requireApiKeyView(ctx, tx, { organizationId: organization.id, id: key.id });
   });
+}
+
+/**
+ * Revokes keys of the organization that somebody created, who may have kept them (KEY-3, ORG-6).
+ *
+ * @throws TowpathError `invalid_input` for a key that isn't one of these
+ */
+export async function revokeKeysOfCreator(
+  tx: Transaction,
+  ctx: Context,
+  input: { readonly organizationId: string; readonly userId: string; readonly keys: "all" | readonly string[] },
+): Promise<void> {
+  const { organizationId, userId, keys } = input;
+  const created = and(eq(apikey.createdByUserId, userId), isNull(apikey.userId));
+  if (keys === "all") {
+    await revokeKeys(tx, ctx, organizationId, and(created, sql`${apikey.enabled} IS NOT FALSE`));
+    return;
+  }
+  const ids = [...new Set(keys)];
+  if (ids.length === 0) return;
+  const revoked = await revokeKeys(tx, ctx, organizationId, and(created, inArray(apikey.id, ids)));
+  if (revoked.length !== ids.length)
+    throw new TowpathError("invalid_input", "One of the keys was not created by this member. Reload the page.", {
+      fields: { revokeKeys: "One of these keys was not created by this member" },
+    });
+}
+
+async function revokeKeys(tx: Transaction, ctx: Context, organizationId: string, condition: SQL | undefined) {
+  const revoked = await tx
+    .update(apikey)
+    .set({ enabled: false, updatedAt: ctx.clock.now() })
+    .where(and(eq(apikey.organizationId, organizationId), condition))
+    .returning({ id: apikey.id, name: apikey.name });
+  for (const { id: subject, name } of revoked)
+    await audit(tx, ctx, { organizationId, action: "apiKey.revoke", subject, detail: { name } });
+  return revoked;
 }
 
 /** Deletes a key; it stops working immediately (KEY-3). */

@@ -9,7 +9,7 @@ import { newId } from "../ids/index.ts";
 import { isId } from "../input/index.ts";
 import { displayNameOf } from "../organization/index.ts";
 import type { InvitableRole, InvitationOfferView } from "./invitation.schema.ts";
-import { type InvitationRow, opensInvitation, roleOf } from "./invitation.store.ts";
+import { areMakersEntitled, type InvitationRow, opensInvitation, roleOf } from "./invitation.store.ts";
 
 type LinkInput = { readonly invitationId: string; readonly token: string };
 
@@ -22,12 +22,13 @@ type LinkInput = { readonly invitationId: string; readonly token: string };
 export async function getInvitationOffer(call: { ctx: Context; input: LinkInput }): Promise<InvitationOfferView> {
   const { ctx, input } = call;
   const row = await requireOpenedBy(ctx.db, input);
+  const state = await stateOf(ctx, ctx.db, row, input.token);
   const [found] = await ctx.db.select().from(organization).where(eq(organization.id, row.organizationId));
   if (!found) throw notFound("invitation");
   const [inviter] = row.inviterId ? await ctx.db.select().from(user).where(eq(user.id, row.inviterId)) : [];
   const { viewer, isInvited } = await viewerOf(ctx, row);
   return {
-    state: stateOf(ctx, row),
+    state,
     organizationName: found.name,
     role: roleOf(row),
     invitedBy: inviter ? displayNameOf(inviter) : null,
@@ -40,7 +41,7 @@ export async function getInvitationOffer(call: { ctx: Context; input: LinkInput 
 
 /**
  * Makes the signed-in user a member (ORG-6). A link works once, and for an account with the invited address only
- * (decision 034). Somebody who is already a member keeps their role.
+ * (decision 034), while those who made it may still invite. Somebody who is already a member keeps their role.
  *
  * @throws TowpathError `not_found` as `getInvitationOffer`; `forbidden` for another account; `conflict` when it has
  * expired, was revoked or used
@@ -52,15 +53,17 @@ export async function acceptInvitation(call: {
   const { ctx, input } = call;
   const userId = requireUser(ctx);
   return ctx.db.transaction(async (tx) => {
+    const { organizationId } = await requireOpenedBy(tx, input);
+    // Whoever changes members has this row locked first: nobody who made the link is removed meanwhile, or both would wait.
+    const [found] = await tx.select().from(organization).where(eq(organization.id, organizationId)).for("share");
+    if (!found) throw notFound("invitation");
     const row = await requireOpenedBy(tx, input, "lock");
-    const state = stateOf(ctx, row);
+    const state = await stateOf(ctx, tx, row, input.token);
     if (state !== "open") throw new TowpathError("conflict", refusals[state]);
     const [person] = await tx.select().from(user).where(eq(user.id, userId));
     if (person?.email.toLowerCase() !== row.email)
       throw new TowpathError("forbidden", "Forbidden: this invitation is for a different email address.");
-    const [found] = await tx.select().from(organization).where(eq(organization.id, row.organizationId));
-    if (!found) throw notFound("invitation");
-    const [organizationId, role] = [found.id, roleOf(row)];
+    const role = roleOf(row);
     await tx
       .update(invitation)
       .set({ status: "accepted" })
@@ -85,9 +88,14 @@ const refusals = {
   used: "This invitation was already used.",
 } as const;
 
-function stateOf(ctx: Context, row: InvitationRow): InvitationOfferView["state"] {
+async function stateOf(
+  ctx: Context,
+  db: Database | Transaction,
+  row: InvitationRow,
+  token: string,
+): Promise<InvitationOfferView["state"]> {
   if (row.status === "accepted") return "used";
-  if (row.status !== "pending") return "revoked";
+  if (row.status !== "pending" || !(await areMakersEntitled(db, row, token))) return "revoked";
   return row.expiresAt > ctx.clock.now() ? "open" : "expired";
 }
 

@@ -6,6 +6,7 @@ import type { Context } from "../context/index.ts";
 import {
   type InvitationRow,
   type InvitationView,
+  inviterOf,
   listInvitationViews,
   lockPending,
   newLink,
@@ -27,17 +28,24 @@ export async function listInvitations(call: {
   return listInvitationViews(ctx, organization.id);
 }
 
-/** Sends it again, for another seven days. Earlier links end, so that only the latest message works. */
+/**
+ * Sends it again, for another seven days. Earlier links end, so that only the latest message works, and who sends it
+ * is from now on who invites.
+ */
 export async function resendInvitation(call: { ctx: Context; input: InvitationInput }): Promise<NewInvitationView> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   return ctx.db.transaction(async (tx) => {
     const row = await lockPending(tx, organization.id, input.invitationId);
-    const { link, tokenHashes } = newLink(ctx, { ...row, tokenHashes: [] });
+    const inviterId = inviterOf(ctx);
+    const { link, links } = newLink(ctx, { id: row.id, inviterId, tokenHashes: [], linkMakers: {} });
     const expiresAt = new Date(ctx.clock.now().getTime() + validForMs);
     const offer = { email: row.email, role: roleOf(row), expiresAt, link };
     const { mailId, notSent } = await sendInvitation(tx, ctx, organization, offer);
-    await tx.update(invitation).set({ tokenHashes, mailId, expiresAt }).where(sameAs(row));
+    await tx
+      .update(invitation)
+      .set({ ...links, inviterId, mailId, expiresAt })
+      .where(sameAs(row));
     await audit(tx, ctx, {
       organizationId: organization.id,
       action: "invitation.resend",
@@ -49,7 +57,10 @@ export async function resendInvitation(call: { ctx: Context; input: InvitationIn
   });
 }
 
-/** A further link, to hand over by other means. Those that were sent go on working, and it expires with them. */
+/**
+ * A further link, to hand over by other means. Those that were sent go on working, and it expires with them; it ends
+ * also when who made it may no longer invite.
+ */
 export async function createInvitationLink(call: {
   ctx: Context;
   input: InvitationInput;
@@ -58,8 +69,8 @@ export async function createInvitationLink(call: {
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   return ctx.db.transaction(async (tx) => {
     const row = await lockPending(tx, organization.id, input.invitationId);
-    const { link, tokenHashes } = newLink(ctx, row);
-    await tx.update(invitation).set({ tokenHashes }).where(sameAs(row));
+    const { link, links } = newLink(ctx, row);
+    await tx.update(invitation).set(links).where(sameAs(row));
     await audit(tx, ctx, {
       organizationId: organization.id,
       action: "invitation.createLink",

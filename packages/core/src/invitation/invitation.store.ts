@@ -1,8 +1,9 @@
 import { randomToken, sha256 } from "@towpath/crypto";
 import type { Database, Transaction } from "@towpath/db";
-import { invitation, mailMessage, user } from "@towpath/db/schema";
-import { and, desc, eq, type SQL } from "drizzle-orm";
-import type { Context } from "../context/index.ts";
+import { invitation, mailMessage, member, user } from "@towpath/db/schema";
+import { and, desc, eq, inArray, type SQL } from "drizzle-orm";
+import { roleMay } from "../authorize/index.ts";
+import { type Context, roles } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { displayNameOf } from "../organization/index.ts";
@@ -95,15 +96,44 @@ export async function lockPending(
   return row;
 }
 
-/** A link with a token of its own. Only the token's hash is stored, so no earlier link can be shown again. */
-export function newLink(ctx: Context, row: Pick<InvitationRow, "id" | "tokenHashes">) {
+type Links = Pick<InvitationRow, "inviterId" | "tokenHashes" | "linkMakers">;
+
+/**
+ * A link with a token of its own, of who acts. Only the token's hash is stored, so no earlier link can be shown again.
+ * `links`: what to store.
+ */
+export function newLink(ctx: Context, row: Pick<InvitationRow, "id"> & Links) {
   if (!ctx.dashboardUrl) throw new TowpathError("not_configured", "This process knows no address for links.");
   const token = randomToken();
-  return {
-    link: `${ctx.dashboardUrl}/invitations/${row.id}?token=${token}`,
-    tokenHashes: [...row.tokenHashes, sha256(token)].slice(-maxLinks),
-  };
+  const [hash, maker] = [sha256(token), inviterOf(ctx)];
+  const tokenHashes = [...row.tokenHashes, hash].slice(-maxLinks);
+  const makers = maker === row.inviterId ? row.linkMakers : { ...row.linkMakers, [hash]: maker };
+  const linkMakers = Object.fromEntries(Object.entries(makers).filter(([each]) => tokenHashes.includes(each)));
+  return { link: `${ctx.dashboardUrl}/invitations/${row.id}?token=${token}`, links: { tokenHashes, linkMakers } };
 }
+
+/** Who invites, or vouches for a further link; null: the operator. */
+export const inviterOf = ({ actor }: Context): string | null => (actor.kind === "user" ? actor.userId : null);
 
 export const opensInvitation = (row: Pick<InvitationRow, "tokenHashes">, token: string): boolean =>
   row.tokenHashes.includes(sha256(token));
+
+/**
+ * Whether those who made an invitation and this link of it may invite now: a link is worth no more than its makers' word.
+ * Those who can't any more lose their invitations when that changes; this holds whatever changed it, and when they were
+ * inviting at that moment.
+ */
+export async function areMakersEntitled(db: Queryable, row: InvitationRow, token: string): Promise<boolean> {
+  const makers = [...new Set([row.inviterId, row.linkMakers[sha256(token)] ?? null])].filter((id) => id !== null);
+  if (makers.length === 0) return true;
+  const rows = await db
+    .select({ role: member.role })
+    .from(member)
+    .where(and(eq(member.organizationId, row.organizationId), inArray(member.userId, makers)));
+  return rows.filter(({ role }) => mayInvite(role)).length === makers.length;
+}
+
+const mayInvite = (name: string): boolean => {
+  const role = roles.find((each) => each === name);
+  return role !== undefined && roleMay(role, "member.manage");
+};

@@ -9,7 +9,7 @@ import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
 import { displayNameOf } from "../organization/index.ts";
 import { type InvitableRole, inviteSchema } from "./invitation.schema.ts";
-import { type InvitationView, newLink, requireInvitationView, validForMs } from "./invitation.store.ts";
+import { type InvitationView, inviterOf, newLink, requireInvitationView, validForMs } from "./invitation.store.ts";
 import { invitationMail } from "./invitation-mail.ts";
 
 /** Invitations of one organization that may be open at a time. */
@@ -60,14 +60,14 @@ async function inviteOne(
   { email, role }: { readonly email: string; readonly role: InvitableRole },
 ): Promise<NewInvitationView> {
   const [id, now] = [newId(), ctx.clock.now()];
-  const { link, tokenHashes } = newLink(ctx, { id, tokenHashes: [] });
+  const inviterId = inviterOf(ctx);
+  const { link, links } = newLink(ctx, { id, inviterId, tokenHashes: [], linkMakers: {} });
   const expiresAt = new Date(now.getTime() + validForMs);
   const offer = { email, role, expiresAt, link };
   const { mailId, notSent } = await sendInvitation(tx, ctx, organization, offer);
-  const inviterId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
   await tx.insert(invitation).values({
     ...{ id, organizationId: organization.id, email, role, status: "pending" },
-    ...{ inviterId, tokenHashes, mailId, expiresAt, createdAt: now },
+    ...{ inviterId, ...links, mailId, expiresAt, createdAt: now },
   });
   await audit(tx, ctx, {
     organizationId: organization.id,

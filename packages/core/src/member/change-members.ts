@@ -1,13 +1,15 @@
 import type { Transaction } from "@towpath/db";
 import { member } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
+import type { z } from "zod";
+import { revokeKeysOfCreator } from "../api-key/internal.ts";
 import { audit } from "../audit/index.ts";
 import { authorize, requireUser, roleMay } from "../authorize/index.ts";
 import type { Context, Role } from "../context/index.ts";
 import { roles } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId, parseInput } from "../input/index.ts";
-import { changeRoleSchema } from "./member.schema.ts";
+import { changeRoleSchema, type RevokedKeys, removeMemberSchema } from "./member.schema.ts";
 import { listMemberViews, lockMembers, type MemberRow, type MemberView, revokeInvitationsOf } from "./member.store.ts";
 
 type MemberInput = { readonly orgSlug: string; readonly userId: string };
@@ -56,14 +58,19 @@ export async function changeMemberRole(call: {
 
 /**
  * Ends a membership with the person's keys for the organization and the invitations that they have sent (ORG-6). Calls
- * and open streams of theirs end within seconds.
+ * and open streams of theirs end within seconds. `revokeKeys`: which of the organization's keys that they created, and
+ * may have kept, end with it; by default none, since others may use them.
  *
- * @throws TowpathError as `changeMemberRole`
+ * @throws TowpathError as `changeMemberRole`; `invalid_input` for a key that they didn't create
  */
-export async function removeMember(call: { ctx: Context; input: MemberInput }): Promise<{ readonly userId: string }> {
+export async function removeMember(call: {
+  ctx: Context;
+  input: MemberInput & z.input<typeof removeMemberSchema>;
+}): Promise<{ readonly userId: string }> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
-  await endMembership(ctx, organization, { userId: input.userId, action: "member.remove" });
+  const { revokeKeys } = parseInput(removeMemberSchema, { revokeKeys: input.revokeKeys });
+  await endMembership(ctx, organization, { userId: input.userId, action: "member.remove", revokeKeys });
   return { userId: input.userId };
 }
 
@@ -82,8 +89,13 @@ export async function leaveOrganization(call: {
 async function endMembership(
   ctx: Context,
   organization: Organization,
-  { userId, action }: { readonly userId: string; readonly action: "member.remove" | "member.leave" },
+  end: {
+    readonly userId: string;
+    readonly action: "member.remove" | "member.leave";
+    readonly revokeKeys?: RevokedKeys;
+  },
 ): Promise<void> {
+  const { userId, action, revokeKeys = [] } = end;
   await ctx.db.transaction(async (tx) => {
     const { target } = await requireChangeable(tx, ctx, organization, { userId, to: null });
     await tx.delete(member).where(and(eq(member.organizationId, organization.id), eq(member.userId, userId)));
@@ -94,6 +106,7 @@ async function endMembership(
       subject: userId,
       detail: { name: target.name, email: target.email, role: target.role },
     });
+    await revokeKeysOfCreator(tx, ctx, { organizationId: organization.id, userId, keys: revokeKeys });
   });
 }
 

@@ -15,3 +15,9 @@ export const roleSummaries = {
 const roleSchema = z.enum(roles, { error: "Choose a role" });
 
 export const changeRoleSchema = z.object({ role: roleSchema });
+
+export const removeMemberSchema = z.object({
+  /** Of the organization's keys that the member created: their ids, or all. */
+  revokeKeys: z.union([z.literal("all"), z.array(z.uuid()).max(1000)]).default([]),
+});
+export type RevokedKeys = z.output<typeof removeMemberSchema>["revokeKeys"];

@@ -48,14 +48,19 @@ export type MemberRow = {
 
 /**
  * The owners and these members, as they are until the transaction ends: whoever changes members waits for this lock, so
- * two owners can't leave at the same time.
+ * two owners can't leave at the same time. Rows that refer to the organization can be added meanwhile, such as entries of
+ * the audit log by whoever holds a row that the transaction is to change.
  */
 export async function lockMembers(
   tx: Transaction,
   organizationId: string,
   userIds: readonly string[],
 ): Promise<readonly MemberRow[]> {
-  await tx.select({ id: organization.id }).from(organization).where(eq(organization.id, organizationId)).for("update");
+  await tx
+    .select({ id: organization.id })
+    .from(organization)
+    .where(eq(organization.id, organizationId))
+    .for("no key update");
   const rows = await tx
     .select({ role: member.role, person: user })
     .from(member)
@@ -74,17 +79,21 @@ export async function lockMembers(
   }));
 }
 
-/** Ends what somebody has offered to others: who may no longer invite must not have left a door open. */
-export async function revokeInvitationsOf(tx: Transaction, organizationId: string, userId: string): Promise<number> {
-  const { rowCount } = await tx
+/**
+ * Ends what somebody has offered to others, also by copied links of others' invitations: who may no longer invite must
+ * not have left a door open.
+ */
+export async function revokeInvitationsOf(tx: Transaction, organizationId: string, userId: string): Promise<void> {
+  const pending = and(eq(invitation.organizationId, organizationId), eq(invitation.status, "pending"));
+  await tx
     .update(invitation)
     .set({ status: "revoked" })
-    .where(
-      and(
-        eq(invitation.organizationId, organizationId),
-        eq(invitation.inviterId, userId),
-        eq(invitation.status, "pending"),
-      ),
-    );
-  return rowCount ?? 0;
+    .where(and(pending, eq(invitation.inviterId, userId)));
+  const { tokenHashes, linkMakers } = invitation;
+  const others = sql`SELECT hash FROM unnest(${tokenHashes}) WITH ORDINALITY AS link (hash, position)
+    WHERE ${linkMakers} ->> hash IS DISTINCT FROM ${userId} ORDER BY position`;
+  await tx
+    .update(invitation)
+    .set({ tokenHashes: sql`ARRAY(${others})` })
+    .where(and(pending, sql`EXISTS (SELECT FROM jsonb_each_text(${linkMakers}) WHERE value = ${userId})`));
 }

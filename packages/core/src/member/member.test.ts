@@ -139,6 +139,39 @@ test("ORG-6 whoever leaves or is removed loses membership, personal keys and the
   }
 });
 
+test("ORG-6 KEY-3 whoever removes a member may revoke the organization's keys that the member created, and no others", async () => {
+  const [admin, colleague] = [await team.join("admin"), await team.join("admin")];
+  const make = async (actor: Actor, orgSlug = team.slug) =>
+    createApiKey({ ctx: as(actor), input: { orgSlug, kind: "organization", name: "CI" } });
+  const [first, second, others] = [await make(admin), await make(admin), await make(colleague)];
+  const elsewhere = await seedOrganization(database.db);
+  const foreign = await make(elsewhere.owner, elsewhere.slug);
+  const end = (revokeKeys?: "all" | readonly string[]) =>
+    removeMember({
+      ctx: as(team.owner),
+      input: { orgSlug: team.slug, userId: idOf(admin), ...(revokeKeys && { revokeKeys: revokeKeys as string[] }) },
+    });
+  const works = async (...keys: { key: string }[]) =>
+    Promise.all(keys.map(async ({ key }) => (await verifyApiKey(database.pool, key)) !== null));
+  for (const wrong of [others.id, foreign.id, newId()])
+    expect(await refusalCode(end([first.id, wrong]))).toBe("invalid_input");
+  expect(await roleOf(admin)).toBe("admin");
+  expect(await works(first, second, others, foreign)).toEqual([true, true, true, true]);
+  await end([first.id]);
+  expect(await works(first, second, others, foreign)).toEqual([false, true, true, true]);
+  await removeMember({
+    ctx: as(team.owner),
+    input: { orgSlug: team.slug, userId: idOf(colleague), revokeKeys: "all" },
+  });
+  expect(await works(second, others, foreign)).toEqual([true, false, true]);
+  const rows = await database.db.select().from(auditLog).where(eq(auditLog.action, "apiKey.revoke"));
+  const ofTeam = rows.filter(({ organizationId }) => organizationId === team.id);
+  expect(ofTeam.map(({ subject, actor }) => [subject, actor])).toEqual([
+    [first.id, `user:${idOf(team.owner)}`],
+    [others.id, `user:${idOf(team.owner)}`],
+  ]);
+});
+
 test("ORG-6 ORG-10 each change of a member is in the audit log once, with who did it and from where", async () => {
   const [person, leaver] = [await team.join("viewer"), await team.join("member")];
   await change(team.owner, person, "member");

@@ -8,7 +8,8 @@ import { user } from "./user.ts";
 
 /**
  * What a person allowed a client: to call one server in their name (GW-5). Access tokens name their grant
- * (`towpath_grant`), and end with it. A trigger notifies `towpath_oauth_grant` when one is revoked or deleted.
+ * (`towpath_grant`) and their sign-in (`towpath_family`), and end with either. A trigger notifies `towpath_oauth_grant`
+ * when a grant is revoked or deleted, or a sign-in ended.
  */
 export const oauthGrant = pgTable(
   "oauth_grant",
@@ -28,6 +29,8 @@ export const oauthGrant = pgTable(
     /** When tokens were last issued under it. */
     lastUsedAt: instant(),
     revokedAt: instant(),
+    /** Sign-ins under it (`oauth_refresh_token.family_id`) whose tokens were revoked or replayed, the latest last. */
+    endedFamilies: uuid().array().notNull().default(sql`'{}'`),
   },
   (table) => [
     uniqueIndex("oauth_grant_current").on(table.userId, table.clientId, table.projectId).where(sql`revoked_at IS NULL`),

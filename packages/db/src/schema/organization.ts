@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
@@ -44,10 +44,12 @@ export const invitation = pgTable(
     role: text(),
     /** pending | accepted | revoked. One that is pending counts until it expires. */
     status: text().notNull(),
-    /** Null: the operator invited them. */
+    /** Who invited them, or sent the invitation again since. Null: the operator. */
     inviterId: uuid().references(() => user.id, { onDelete: "cascade" }),
     /** SHA-256 of the tokens of its links, oldest first: each link that was sent or copied has one of its own. */
     tokenHashes: text().array().notNull().default(sql`'{}'`),
+    /** Who copied a link, by the hash of its token; null: the operator. All other links are the inviter's. */
+    linkMakers: jsonb().$type<Readonly<Record<string, string | null>>>().notNull().default({}),
     /** The latest message about it in `mail_message`; null without a mail server. */
     mailId: uuid(),
     expiresAt: instant().notNull(),

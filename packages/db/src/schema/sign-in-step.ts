@@ -38,6 +38,8 @@ export const signInStep = pgTable(
     keyId: uuid(),
     /** `oauth_authorization.id`, which is also the family of the refresh tokens. */
     authorizationId: uuid(),
+    /** What the client made up for one sign-in and sends with each of its steps: a hash of the PKCE challenge or `state`. */
+    flow: text(),
     /** What the problem is about, such as the host of a redirect URI. */
     detail: text(),
     /** How many steps of the project were left out before this one, because there were too many. */

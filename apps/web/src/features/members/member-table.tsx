@@ -13,8 +13,8 @@ import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { useMay } from "../session/guards.ts";
-import { profileQuery } from "../session/session.functions.ts";
-import { changeRole, leaveOrganization, membersQuery, removeMember } from "./members.functions.ts";
+import { changeRole, leaveOrganization, membersQuery } from "./members.functions.ts";
+import { RemoveMemberDialog, whatEnds } from "./remove-member-dialog.tsx";
 
 type Role = MemberView["role"];
 type Organization = { readonly slug: string; readonly name: string; readonly role: string };
@@ -27,6 +27,7 @@ export function MemberTable(props: {
 }) {
   const { members, organization, userId } = props;
   const [question, setQuestion] = useState<Question | null>(null);
+  const [removed, setRemoved] = useState<MemberView | null>(null);
   const mayManage = useMay("member.manage");
   const isOwner = organization.role === "owner";
   const owners = members.filter(({ role }) => role === "owner").length;
@@ -62,7 +63,11 @@ export function MemberTable(props: {
                 </Td>
                 <Td className="text-right max-sm:justify-self-end">
                   {isSelf || mayChange ? (
-                    <MemberActions {...{ member, organization, isSelf, isLastOwner }} ask={setQuestion} />
+                    <MemberActions
+                      {...{ member, organization, isSelf, isLastOwner }}
+                      ask={setQuestion}
+                      remove={() => setRemoved(member)}
+                    />
                   ) : null}
                 </Td>
               </Tr>
@@ -71,6 +76,9 @@ export function MemberTable(props: {
         </TableBody>
       </Table>
       <Ask question={question} onClose={() => setQuestion(null)} />
+      {removed ? (
+        <RemoveMemberDialog member={removed} organization={organization} onClose={() => setRemoved(null)} />
+      ) : null}
     </>
   );
 }
@@ -140,22 +148,15 @@ function MemberActions(props: {
   readonly isSelf: boolean;
   readonly isLastOwner: boolean;
   readonly ask: (question: Question) => void;
+  readonly remove: () => void;
 }) {
-  const { member, organization, isSelf, isLastOwner, ask } = props;
-  const queryClient = useQueryClient();
+  const { member, organization, isSelf, isLastOwner, ask, remove } = props;
   const { slug: orgSlug, name } = organization;
   const leave = async () => {
     await leaveOrganization({ data: { orgSlug } });
     // Load a new document, so that nothing of this organization stays in memory.
     window.location.replace("/");
   };
-  const remove = async () => {
-    await removeMember({ data: { orgSlug, userId: member.userId } });
-    await queryClient.invalidateQueries({ queryKey: membersQuery(orgSlug).queryKey });
-    await queryClient.invalidateQueries({ queryKey: profileQuery.queryKey });
-    toast.success(`${member.name} was removed`);
-  };
-  const ends = "Personal API keys and connected clients stop working, and open connections end, within seconds.";
   return (
     <Menu
       trigger={
@@ -172,23 +173,14 @@ function MemberActions(props: {
           onClick={() =>
             ask({
               ...{ title: `Leave ${name}?`, action: "Leave team", danger: true, run: leave },
-              description: `Your access ends now. ${ends} To come back, you need a new invitation.`,
+              description: `Your access ends now. ${whatEnds} To come back, you need a new invitation.`,
             })
           }
         >
           {isLastOwner ? "Leave (a team needs an owner)" : "Leave team"}
         </MenuItem>
       ) : (
-        <MenuItem
-          danger
-          icon={<UserMinus aria-hidden />}
-          onClick={() =>
-            ask({
-              ...{ title: `Remove ${member.name}?`, action: "Remove member", danger: true, run: remove },
-              description: `Their access to ${name} ends now. ${ends} What they deployed stays.`,
-            })
-          }
-        >
+        <MenuItem danger icon={<UserMinus aria-hidden />} onClick={remove}>
           Remove from team
         </MenuItem>
       )}

@@ -14,7 +14,7 @@ import {
   listMembers,
   removeMember as removeMemberVerb,
 } from "@towpath/core/member";
-import { changeRoleSchema } from "@towpath/core/member/schema";
+import { changeRoleSchema, removeMemberSchema } from "@towpath/core/member/schema";
 import { getUserProfiles, listUserProfiles } from "@towpath/core/organization";
 import { userIdsSchema } from "@towpath/core/organization/schema";
 import { z } from "zod";
@@ -70,7 +70,7 @@ export const changeRole = createServerFn({ method: "POST" })
 /** Ends a membership. */
 export const removeMember = createServerFn({ method: "POST" })
   .middleware([organizationAccess("member.manage")])
-  .validator(input(memberInput))
+  .validator(input(memberInput.extend(removeMemberSchema.shape)))
   .handler(({ context, data }) => removeMemberVerb({ ctx: context.ctx, input: data }));
 
 /** Ends one's own membership, whatever one's role. */

@@ -177,9 +177,18 @@ export const peopleOperations: readonly Operation[] = [
     path: "/organizations/{slug}/members/{userId}",
     id: "removeMember",
     permission: "member.manage",
-    summary: "removes a member",
+    summary:
+      "removes a member; `?revokeKeys=all`, or ids separated by commas, also revokes keys of the organization that they created",
+    query: z.object({ revokeKeys: z.string().max(40_000).optional() }),
     answer: peopleAnswers.removedMember,
-    handle: ({ ctx, orgSlug, params }) => removeMember({ ctx, input: { orgSlug, userId: params.userId } }),
+    handle: ({ ctx, orgSlug, params, query: { revokeKeys } }) =>
+      removeMember({
+        ctx,
+        input: {
+          ...{ orgSlug, userId: params.userId },
+          revokeKeys: revokeKeys === "all" ? revokeKeys : (revokeKeys?.split(",") ?? []),
+        },
+      }),
   }),
   ...invitationOperations,
   ...keyOperations,

@@ -1,0 +1,1 @@
+export { revokeKeysOfCreator } from "./api-keys.ts";
