@@ -106,6 +106,34 @@ test("KEY-4 messages of errors and addresses of resources are redacted without c
   expectNoForm(await stored(server, 1));
 });
 
+test("KEY-4 a value in the name of a tool or prompt is kept neither in its row nor in a refusal that quotes it, in any case", async () => {
+  const secret = `${token}-Name`;
+  const server = await rig.deploy(inPieces({ jsonrpc: "2.0", id: 1, result: { content: [] } }, 64));
+  const limited = await rig.deploy(inPieces(result("x"), 64), { access: { tools: [] } });
+  const open = [
+    { method: "tools/call", params: { name: `use_${secret}` } },
+    { method: "tools/call", params: { name: secret.toUpperCase() } },
+    { method: "prompts/get", params: { name: secret.toLowerCase() } },
+    { method: "resources/read", params: { uri: `x://${secret.toUpperCase()}` } },
+  ];
+  for (const at of [server, limited]) await setVariables(rig.database, at, { TOKEN: secret });
+  const post = async (at: typeof server, call: object) =>
+    (await postTo(at.url, JSON.stringify({ jsonrpc: "2.0", id: 1, ...call }))).text();
+  for (const call of open) await post(server, call);
+  const rows = await rig.rows(server.projectId, open.length);
+  expect(rows.map(({ target }) => target).sort()).toEqual(["[TOKEN]", "[TOKEN]", "use_[TOKEN]", "x://[TOKEN]"]);
+  await post(limited, { method: "tools/call", params: { name: secret } });
+  const [refused] = await rig.rows(limited.projectId, 1);
+  expect(refused).toMatchObject({ target: "[TOKEN]", isRefused: true });
+  expect(refused?.errorMessage).toContain('The tool "[TOKEN]" is not allowed');
+  for (const at of [server, limited]) {
+    const { rows: all } = await rig.database.pool.query("SELECT * FROM request_log WHERE project_id = $1", [
+      at.projectId,
+    ]);
+    expect(JSON.stringify(all).toLowerCase()).not.toContain(secret.toLowerCase());
+  }
+});
+
 test("KEY-4 of a large answer that is cut within a value, at most 15 of its characters are kept", async () => {
   // So that what is kept of the first 64 KiB ends within the value, which is longer than what is left out at the end.
   const value = Array.from({ length: 200 }, (_, at) => `part${at}`).join("-");

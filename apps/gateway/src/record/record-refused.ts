@@ -4,6 +4,7 @@ import type { Metrics } from "../platform/metrics.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Recorder } from "./recorder.ts";
+import type { Redactors } from "./redactors.ts";
 import type { RefusalLimit } from "./refusal-limit.ts";
 import { rowsOf } from "./rows.ts";
 import type { SignIns } from "./sign-ins.ts";
@@ -14,6 +15,7 @@ type Parts = {
   signIns: SignIns;
   metrics: Metrics;
   tracer: Tracer | null;
+  redactors: Redactors;
 };
 
 /**
@@ -21,11 +23,12 @@ type Parts = {
  * rate-limited. Call it once the answer was sent: it must not take longer for a server that exists than for a name
  * that nobody has (GW-4).
  */
-export function recordRefused(parts: Parts, exchange: Exchange, request: IncomingMessage): void {
+export async function recordRefused(parts: Parts, exchange: Exchange, request: IncomingMessage): Promise<void> {
   const { refusal, route } = exchange;
   if (refusal?.signIn) parts.signIns.refused(route, refusal.signIn, request);
   countEnded(parts.metrics, exchange);
   if (!isLogged(exchange, refusal)) return;
+  exchange.redactor ??= await parts.redactors.waitIfAsked(exchange.deploymentId);
   for (const row of rowsOf(exchange)) {
     const kept = parts.refusalLimit.admit(row);
     if (!kept) continue;

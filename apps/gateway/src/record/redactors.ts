@@ -81,6 +81,15 @@ export class Redactors {
     return entry.redactor;
   }
 
+  /** The same for a request that was refused: what others have asked for, without asking for anything. */
+  async waitIfAsked(deploymentId: string | null): Promise<Redactor | null> {
+    if (deploymentId === null) return unchanged;
+    const entry = this.#entries.get(deploymentId);
+    if (!entry) return null;
+    if (entry.loading) await Promise.race([entry.loading, sleep(patienceMs, undefined, { ref: false })]);
+    return entry.redactor;
+  }
+
   /** Forgets what is not needed any more. */
   sweep(): void {
     const now = this.#now();

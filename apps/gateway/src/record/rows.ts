@@ -1,7 +1,8 @@
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
+import type { Redactor } from "@towpath/secrets/redaction";
 import type { Exchange } from "./exchange.ts";
-import { captureOf, redactedText } from "./redact.ts";
+import { captureOf, redactedText, withheld } from "./redact.ts";
 import { newRequestId } from "./request-id.ts";
 
 /** The rows of an exchange that has ended: one per JSON-RPC message of the client, one when there was none. */
@@ -18,7 +19,7 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
   const client = clientOf(exchange);
   const answer = message.kind === "request" ? answerTo(exchange, message.id) : unclaimedAnswer(exchange);
   const outcome = outcomeOf(exchange, message, answer);
-  const error = errorOf(exchange, outcome, answer);
+  const error = errorOf(exchange, { message, outcome, answer });
   const payloads = payloadsOf(exchange, message, answer);
   return {
     // Further messages of a batch name the request that brought them.
@@ -32,7 +33,7 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
     kind: message.kind,
     httpMethod: exchange.httpMethod,
     method: message.method,
-    target: targetOf(exchange, message),
+    target: targetOf(exchange, message, outcome),
     // 499: nginx's status for a client that disconnected before the answer.
     httpStatus: exchange.status === 0 ? 499 : exchange.status,
     isError: isErrorOutcome(exchange, outcome),
@@ -75,9 +76,17 @@ function payloadsOf(exchange: Exchange, message: MessagePeek | RequestPeek, answ
   };
 }
 
-/** Servers make up the URIs of resources, from their variables too; the names of tools and prompts are in their code. */
-function targetOf({ redactor }: Exchange, { method, target }: MessagePeek | RequestPeek): string | null {
-  return method?.startsWith("resources/") ? redactedText(target, redactor) : target;
+/**
+ * Servers make up the URIs of resources, from their variables too, and clients make up any name. While the variables are
+ * not known, the name of a tool or prompt is kept only if the server has it: then it is in its code.
+ */
+function targetOf(
+  { redactor }: Exchange,
+  { method, target }: MessagePeek | RequestPeek,
+  outcome: Outcome,
+): string | null {
+  const isOfServer = !method?.startsWith("resources/") && (outcome === "ok" || outcome === "input_required");
+  return redactor === null && isOfServer ? target : redactedText(target, redactor);
 }
 
 /** Milliseconds from sending the request until the end of its answer; null when it was not sent. */
@@ -123,11 +132,23 @@ function clientOf({ peek, client, userAgent }: Exchange): Client {
   return { name, version };
 }
 
-function errorOf({ refusal, redactor }: Exchange, outcome: Outcome, answer: AnswerPeek | undefined) {
-  if (refusal) return { code: refusal.rpcCode, message: refusal.message };
+type Answered = {
+  readonly message: MessagePeek | RequestPeek;
+  readonly outcome: Outcome;
+  readonly answer: AnswerPeek | undefined;
+};
+
+function errorOf({ refusal, redactor }: Exchange, { message, outcome, answer }: Answered) {
+  if (refusal) return { code: refusal.rpcCode, message: refusalText(refusal.message, message.target, redactor) };
   // Some servers answer a canceled request with an error; the call ended as its client wanted.
   if (outcome === "canceled") return { code: null, message: null };
   return { code: answer?.errorCode ?? null, message: redactedText(answer?.errorMessage ?? null, redactor) };
+}
+
+/** Refusals are our own words, but may quote what the client named. */
+function refusalText(text: string, target: string | null, redactor: Redactor | null): string {
+  if (redactor !== null) return redactor.text(text);
+  return target === null || target === "" ? text : text.replaceAll(target, withheld);
 }
 
 function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {

@@ -13,10 +13,26 @@ export type Automaton = {
   nameOf(state: number): string;
 };
 
-/** The alphabet of base64url counts as that of base64, so that one needle finds both. */
-function folded(code: number): number {
-  if (code === 0x2d) return 0x2b;
-  return code === 0x5f ? 0x2f : code;
+/**
+ * What each code unit counts as, so that one needle finds all: lower case for upper case, which logs and names of tools
+ * change, and the alphabet of base64 for that of base64url.
+ */
+const folds = Uint16Array.from({ length: 0x1_0000 }, (_, code) => {
+  const upper = String.fromCharCode(code).toUpperCase();
+  const lower = (upper.length === 1 ? upper : String.fromCharCode(code)).toLowerCase();
+  return lower.length === 1 ? lower.charCodeAt(0) : code;
+});
+folds["-".charCodeAt(0)] = "+".charCodeAt(0);
+folds["_".charCodeAt(0)] = "/".charCodeAt(0);
+
+const folded = (code: number): number => folds[code] ?? code;
+
+/** Whether two texts count as the same. */
+export function countAsSame(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at += 1)
+    if (folded(one.charCodeAt(at)) !== folded(other.charCodeAt(at))) return false;
+  return true;
 }
 
 /** Codes below this find their child of the root, where most characters of a text end, by index. */

@@ -1,3 +1,5 @@
+import { countAsSame } from "./automaton.ts";
+
 /** Shorter values ("1", "true", "eu") occur everywhere: without them, logs would be unreadable. Characters. */
 const minRedactedLength = 6;
 
@@ -9,17 +11,24 @@ const base64Lines = /.{1,76}/g;
 
 /**
  * The texts in which a value is recognized: as it is, its lines, in JSON strings, in base64 at each of its three
- * alignments, in hex and percent-encoded. `-` and `_` of base64url count as `+` and `/` (see `automaton.ts`).
+ * alignments, in hex and percent-encoded. Case doesn't count, and `-` and `_` of base64url count as `+` and `/` (see
+ * `automaton.ts`).
  */
 export function formsOf(value: string): ReadonlySet<string> {
   const text = value.trim().toWellFormed();
   if (text.length < minRedactedLength) return new Set();
-  const forms = [text, ...text.split("\n").map((line) => line.trim()), ...jsonForms(text), ...base64Forms(text)];
+  const forms = [text, ...casesOf(text)].flatMap((each) => [each, ...linesOf(each), ...jsonForms(each)]);
+  forms.push(...base64Forms(text));
   // What the value's ends are made of matters to encodings.
   if (text !== value) forms.push(...base64Forms(value));
-  if (text.length <= maxFullyEncodedLength) forms.push(...hexForms(text), ...percentForms(text));
+  if (text.length <= maxFullyEncodedLength) forms.push(Buffer.from(text).toString("hex"), ...percentForms(text));
   return new Set(forms.filter((form) => form.length >= minRedactedLength));
 }
+
+const linesOf = (text: string) => text.split("\n").map((line) => line.trim());
+
+/** Upper and lower case where they count as something else: of ß, which becomes two letters, and of rare alphabets. */
+const casesOf = (text: string) => [text.toUpperCase(), text.toLowerCase()].filter((each) => !countAsSame(each, text));
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const onlyAscii = (text: string) =>
@@ -45,17 +54,11 @@ function base64Forms(text: string): readonly string[] {
   return [...aligned, ...(first.match(base64Lines) ?? [])];
 }
 
-function hexForms(text: string): readonly string[] {
-  const hex = Buffer.from(text).toString("hex");
-  return [hex, hex.toUpperCase()];
-}
-
-/** RFC 3986 §2.1. Encoders disagree on which characters they leave, and on upper or lower case. */
+/** RFC 3986 §2.1. Encoders disagree on which characters they leave. */
 function percentForms(text: string): readonly string[] {
   const component = encodeURIComponent(text);
   const strict = component.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   const inForm = new URLSearchParams({ "": text }).toString().slice(1);
   const inQuery = strict.replaceAll("%20", "+");
-  const forms = [component, strict, strict.replaceAll("%2F", "/"), inQuery, inForm, encodeURI(text)];
-  return forms.flatMap((form) => [form, form.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase())]);
+  return [component, strict, strict.replaceAll("%2F", "/"), inQuery, inForm, encodeURI(text)];
 }

@@ -43,6 +43,9 @@ const encodings: [string, (text: string) => string][] = [
   ["upper-case hex", (text) => Buffer.from(text).toString("hex").toUpperCase()],
   ["encodeURIComponent", encodeURIComponent],
   ["a form", (text) => new URLSearchParams({ text }).toString()],
+  ["upper case", (text) => text.toUpperCase()],
+  ["lower case", (text) => text.toLowerCase()],
+  ["a name of an environment in upper case", (text) => `KEY_${JSON.stringify(text).toUpperCase()}`],
   ["lower-case percent-encoding", (text) => encodeURIComponent(text).replace(/%../g, (octet) => octet.toLowerCase())],
 ];
 
@@ -97,6 +100,12 @@ test("KEY-4 what is redacted does not depend on how the text is cut into chunks"
     },
   );
   fc.assert(property, { numRuns: 500 });
+});
+
+test("KEY-4 a value is found in any mixture of cases, also where upper case is longer, and the rest of the text keeps its case", () => {
+  const { text } = createRedactor({ TOKEN: "sk-Live-aB3xY9", STREET: "großer weg", CITY: "Kraków ΟΔΟΣ" });
+  expect(text("A SK-LIVE-AB3XY9 b sk-live-ab3xy9 C Sk-lIvE-Ab3Xy9")).toBe("A [TOKEN] b [TOKEN] C [TOKEN]");
+  expect(text("GROSSER WEG, Großer Weg, KRAKÓW οδος")).toBe("[STREET], [STREET], [CITY]");
 });
 
 test("KEY-4 a stream keeps back only what may become a value", () => {
