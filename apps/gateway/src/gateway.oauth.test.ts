@@ -9,7 +9,13 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import pino from "pino";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startGateway } from "./compose.ts";
-import { accessTokenFor, type Granted, resourceOf, storeGrant as storeGrantIn } from "./testing/access-tokens.ts";
+import {
+  accessTokenFor,
+  endSignIn,
+  type Granted,
+  resourceOf,
+  storeGrant as storeGrantIn,
+} from "./testing/access-tokens.ts";
 import { answerEmpty, postTo, rpc } from "./testing/clients.ts";
 import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
 
@@ -203,6 +209,43 @@ test("GW-4 a revoked grant, a removed member and a lowered role are out on every
   for (const stream of streams) await stream.cancel();
 });
 
+test("GW-4 GW-5 a sign-in that ended is out within a second, also in the middle of a stream and of a call; others of the grant and older tokens go on", async () => {
+  const server = await deployPrivate((request: IncomingMessage, response: ServerResponse) => {
+    request.resume();
+    if (request.headers["x-answers"]) return answerEmpty(request, response);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(": open\n\n");
+  });
+  const granted = await storeGrant(server);
+  const [ended, other, older] = [
+    await tokenFor(server, granted),
+    await tokenFor(server, { ...granted, familyId: randomUUID() }),
+    await tokenFor(server, granted, { claims: { towpath_family: undefined } }),
+  ];
+  const statusOf = async (token: string) => {
+    const answer = await postTo(server.url, rpc(), { ...bearer(token), "x-answers": "yes" });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  for (const token of [ended, other, older]) expect(await statusOf(token)).toBe(200);
+  const stream = await postTo(server.url, rpc(), bearer(ended));
+  const reader = stream.body?.getReader();
+  await reader?.read();
+  const cut = reader?.read().then(
+    () => "ended",
+    () => "cut",
+  );
+  const begun = performance.now();
+  await endSignIn(rig, granted);
+  await expect.poll(() => statusOf(ended), { timeout: 10_000, interval: 20 }).toBe(401);
+  const took = performance.now() - begun;
+  expect(await cut).toBe("cut");
+  expect([await statusOf(other), await statusOf(older)]).toEqual([200, 200]);
+  expect(await refusalOf(server, bearer(ended))).toMatchObject({ challenge: expect.stringMatching(/was revoked/) });
+  // Far from the caches' five seconds, with room for a busy machine.
+  expect(took).toBeLessThan(4000);
+});
+
 test("GW-10 while the database is away, tokens that were seen before are accepted and new ones are not", async () => {
   const server = await deployPrivate();
   const [seen, unseen] = [await storeGrant(server), await storeGrant(server)];
@@ -234,12 +277,12 @@ test("GW-5 it is stored when a grant was last used, off the path of the call", a
     ]);
     return rows[0].last_used_at as Date | null;
   };
-  expect(await grants.find(granted.grantId)).toMatchObject({ projectId: server.projectId, member: { role: "member" } });
+  expect(await grants.find(granted)).toMatchObject({ projectId: server.projectId, member: { role: "member" } });
   expect(await usedAt()).toBeNull();
   await grants.storeUses();
   const first = await usedAt();
   expect(first).not.toBeNull();
-  await grants.find(granted.grantId);
+  await grants.find(granted);
   await grants.storeUses();
   expect(await usedAt()).toEqual(first);
 });

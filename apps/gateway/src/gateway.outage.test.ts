@@ -6,7 +6,7 @@ import pino from "pino";
 import { Agent, fetch as undiciFetch } from "undici";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { startGateway } from "./compose.ts";
-import { accessTokenFor, storeGrant } from "./testing/access-tokens.ts";
+import { accessTokenFor, endSignIn, storeGrant } from "./testing/access-tokens.ts";
 import { addMember, answerEmpty, rpc, storeApiKey } from "./testing/clients.ts";
 import { type DatabaseLink, openDatabaseLink } from "./testing/database-link.ts";
 import { type GatewayProcess, isAlive, startGatewayProcess } from "./testing/gateway-process.ts";
@@ -91,7 +91,7 @@ async function setUp() {
   ];
   const { organizationId, projectId } = server;
   const userId = await addMember(rig, organizationId);
-  const granted = await storeGrant(rig, server);
+  const [granted, endedLater] = [await storeGrant(rig, server), await storeGrant(rig, server)];
   const [key, personal] = [
     await storeApiKey(rig, organizationId),
     await storeApiKey(rig, organizationId, { userId: await addMember(rig, organizationId) }),
@@ -101,10 +101,11 @@ async function setUp() {
     key: key.bearer,
     personal: personal.bearer,
     oauth: bearer(await accessTokenFor(rig, server, granted)),
+    signIn: bearer(await accessTokenFor(rig, server, endedLater)),
     token: bearer((await signUserJwt(rig.signingKeys, { projectId, userId })).token),
   };
   await until(async () => (await statusOf(open)) === 200);
-  return { server, open, cold, callers, keyId: key.id, grantId: granted.grantId, userId };
+  return { server, open, cold, callers, keyId: key.id, grantId: granted.grantId, endedLater, userId };
 }
 
 const knownDirectory = () => join(rig.config.stateDirectory, "known");
@@ -115,7 +116,7 @@ test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers see
   timeout: 120_000,
 }, async () => {
   const gateway = await startProcesses();
-  const { server, open, cold, callers, keyId, grantId, userId } = await setUp();
+  const { server, open, cold, callers, keyId, grantId, endedLater, userId } = await setUp();
   // Each caller once, at one of the workers.
   for (const headers of Object.values(callers)) expect(await statusOf(server, headers)).toBe(200);
   await newSaves();
@@ -140,13 +141,15 @@ test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers see
   const { pool } = rig.database;
   await pool.query("UPDATE apikey SET enabled = false WHERE id = $1", [keyId]);
   await pool.query("UPDATE oauth_grant SET revoked_at = now() WHERE id = $1", [grantId]);
+  await endSignIn(rig, endedLater);
   await pool.query("DELETE FROM member WHERE user_id = $1", [userId]);
-  expect(await statusesOf(server, callers.key)).toEqual([200]);
+  for (const each of [callers.key, callers.signIn]) expect(await statusesOf(server, each)).toEqual([200]);
   await link.restore();
   await rig.runner.start();
   const now = async (headers: Bearer) => (await statusesOf(server, headers)).join();
   await expect.poll(() => now(callers.key), { timeout: 20_000 }).toBe("401");
   await expect.poll(() => now(callers.oauth), { timeout: 20_000 }).toBe("401");
+  await expect.poll(() => now(callers.signIn), { timeout: 20_000 }).toBe("401");
   await expect.poll(() => now(callers.token), { timeout: 20_000 }).toBe("404");
   await expect.poll(() => now(callers.personal), { timeout: 20_000 }).toBe("200");
   // What was called meanwhile is in the log, once: the call of the set-up and three rounds.
@@ -161,7 +164,7 @@ test("GW-4 GW-10 with PostgreSQL and the runner stopped, callers and servers see
   await newSaves();
   await link.cut();
   await gateway.killAndStart();
-  expect(await statusesOf(server, callers.key)).toEqual([503]);
+  for (const each of [callers.key, callers.signIn]) expect(await statusesOf(server, each)).toEqual([503]);
   expect(await statusesOf(server, callers.personal)).toEqual([200]);
   expect(await logged()).toBe(1 + 3 * callsAtOnce);
 });

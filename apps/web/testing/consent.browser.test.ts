@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { seedExternalRoute, seedProject } from "@towpath/core/testing";
+import { sampleManifest, seedExternalRoute, seedProject } from "@towpath/core/testing";
 import { member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { decodeJwt } from "jose";
@@ -79,6 +79,34 @@ test("GW-5 AUTH-1 from a client's link through sign-in to consent and back, by k
   const answer = new URL(page.url()).searchParams;
   expect([answer.get("state"), answer.get("iss")]).toEqual(["s1", site.url]);
   expect((await exchange(clientId, answer.get("code") ?? "")).status).toBe(200);
+});
+
+test("GW-5 the consent lists the tools, destructive ones marked and never folded behind others", async () => {
+  await signIn(context, site.url, owner);
+  const tools = Array.from({ length: 14 }, (_, at) => ({
+    ...{ tool_name: `tool_${at}`, title: null, description: null, inputSchema: {}, outputSchema: null },
+    annotations: at > 11 ? { destructiveHint: true } : null,
+  }));
+  await site.pool.query(
+    "UPDATE external_server SET manifest = $1 FROM project WHERE project.id = project_id AND name = $2",
+    [JSON.stringify(sampleManifest({ tools })), server.name],
+  );
+  const { url } = await connectingClient("Listing app");
+  await page.goto(url);
+  const list = page.getByRole("region", { name: "Tools" });
+  await list.getByRole("heading", { name: "14 tools, 2 destructive" }).waitFor();
+  expect(
+    (await list.getByRole("listitem").filter({ visible: true }).allInnerTexts()).map((text) => text.split("\n")),
+  ).toEqual([
+    ...[
+      ["tool_12", "Destructive"],
+      ["tool_13", "Destructive"],
+    ],
+    ...Array.from({ length: 6 }, (_, at) => [`tool_${at}`]),
+  ]);
+  await list.getByText("6 more").click();
+  await expect.poll(() => list.getByRole("listitem").filter({ visible: true }).count()).toBe(14);
+  await expectAccessibleInBothThemes(page);
 });
 
 test("GW-5 a client that opened a window of its own still knows it when it comes back", async () => {

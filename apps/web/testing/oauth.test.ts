@@ -111,6 +111,35 @@ test("GW-5 a client that registers itself gets a token for this server, refreshe
   expect(after).toMatchObject([400, { error: "invalid_grant", error_description: expect.stringContaining("again") }]);
 });
 
+test("GW-5 GW-4 a revoked access token ends its sign-in, for its own client only", async () => {
+  const clientId = String((await register())[1].client_id);
+  const other = String((await register())[1].client_id);
+  const [, issued] = await json(await token(exchangeFields(clientId, await approve(clientId))));
+  const accessToken = String(issued.access_token);
+  const { payload } = await jwtVerify(accessToken, createRemoteJWKSet(new URL(`${site.url}/.well-known/jwks.json`)));
+  const ended = async () => {
+    const { rows } = await site.pool.query("SELECT ended_families FROM oauth_grant WHERE id = $1", [
+      payload.towpath_grant,
+    ]);
+    return rows[0].ended_families;
+  };
+  const revoke = async (by: string, given: string) => {
+    const body = new URLSearchParams({ client_id: by, token: given, token_type_hint: "access_token" });
+    return (await fetch(`${site.url}/oauth/revoke`, { method: "POST", body })).status;
+  };
+  const forged = `${accessToken.split(".").slice(0, 2).join(".")}.${"A".repeat(86)}`;
+  for (const [by, given] of [
+    ...[[other, accessToken] as const, [clientId, forged] as const],
+    ...[[clientId, "a.b.c"] as const, [clientId, "x"] as const],
+  ])
+    expect([given, await revoke(by, given)]).toEqual([given, 200]);
+  expect(await ended()).toEqual([]);
+  expect(await revoke(clientId, accessToken)).toBe(200);
+  expect(await ended()).toEqual([payload.towpath_family]);
+  const refresh = { grant_type: "refresh_token", client_id: clientId, refresh_token: String(issued.refresh_token) };
+  expect(await json(await token(refresh))).toMatchObject([400, { error: "invalid_grant" }]);
+});
+
 test("GW-5 the consent page leads through sign-in and back, and can neither be framed nor answered by another site", async () => {
   const clientId = String((await register())[1].client_id);
   const path = await consentPath(newVisitor(site.url), clientId);

@@ -33,10 +33,12 @@ export type Credential =
   | { kind: "api-key"; key: ApiKeyGrant; membership: Membership | null }
   /** `generation`: of an admin JWT, which ends with its generation; null for a person's own. */
   | { kind: "token"; expiresAt: number; generation: number | null; membership: Membership | null }
-  /** An OAuth access token. An answer may outlast it, as clients renew tokens; not the grant. */
+  /** An OAuth access token. An answer may outlast it, as clients renew tokens; not the grant nor the sign-in. */
   | {
       kind: "grant";
       grantId: string;
+      /** The sign-in with which it ends; null for tokens of earlier versions. */
+      familyId: string | null;
       clientId: string;
       membership: Membership;
       /** Of the sign-in that this call completes; null for all further calls. */
@@ -177,7 +179,7 @@ export function createAuthenticate(parts: {
     if (!verified.scopes.includes(callScope)) {
       throw aboutSignIn(insufficientScope(resource), { ...known, problem: "scope_missing" });
     }
-    const grant = await checked(parts.grants.find(verified.grantId));
+    const grant = await checked(parts.grants.find(verified));
     // A server that is gone has no grants either.
     if (!route || grant?.projectId !== route.projectId) {
       throw aboutSignIn(refusedToken(resource, "ended"), { ...known, problem: "access_ended" });
@@ -190,7 +192,7 @@ export function createAuthenticate(parts: {
       id: `user:${member.userId}`,
       actor: { type: "user", organizationId: member.organizationId, member },
       credential: {
-        ...{ kind: "grant", grantId: grant.grantId, clientId, membership: member },
+        ...{ kind: "grant", grantId: grant.grantId, familyId: verified.familyId, clientId, membership: member },
         authorizationId: verified.authorizationId,
       },
     };

@@ -5,6 +5,7 @@ import {
   currentGrants,
   currentMemberships,
   type Membership,
+  nameOfSignIn,
 } from "@towpath/auth/credentials";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
@@ -130,22 +131,22 @@ export class OpenResponses {
     if (asked.length === 0) return;
     const keys = new Map<string, ApiKeyIdentity>();
     const memberships = new Map<string, Membership>();
-    const grantIds = new Set<string>();
+    const signIns = new Set<string>();
     for (const { credential } of asked) {
       const { membership } = credential;
       if (credential.kind === "api-key") keys.set(nameOfKey(credential.key), credential.key);
-      if (credential.kind === "grant") grantIds.add(credential.grantId);
+      if (credential.kind === "grant") signIns.add(nameOfSignIn(credential));
       if (membership) memberships.set(nameOfMembership(membership), membership);
     }
     const [currentKeys, currentMembers, grants] = await Promise.all([
       currentApiKeys(this.#pool, [...keys.values()]),
       currentMemberships(this.#pool, [...memberships.values()]),
-      currentGrants(this.#pool, [...grantIds]),
+      currentGrants(this.#pool, [...signIns]),
     ]);
     const current: Current = {
       keys: new Set(currentKeys.map(nameOfKey)),
       roles: new Map(currentMembers.map((member) => [nameOfMembership(member), member.role])),
-      grants: new Set(grants.map(({ grantId }) => grantId)),
+      signIns: new Set(grants.keys()),
       now: Date.now(),
     };
     for (const { response, credential, route } of asked) {
@@ -170,14 +171,14 @@ function isOpenStream(open: OpenResponse): boolean {
 type Current = {
   keys: ReadonlySet<string>;
   roles: ReadonlyMap<string, string>;
-  grants: ReadonlySet<string>;
+  signIns: ReadonlySet<string>;
   now: number;
 };
 
 /** `route`: as it is now; undefined while it has none. */
 function isCurrent(
   credential: Credential,
-  { keys, roles, grants, now }: Current,
+  { keys, roles, signIns, now }: Current,
   route: Pick<Route, "access" | "adminJwtGeneration"> | undefined,
 ): boolean {
   const { membership } = credential;
@@ -186,7 +187,7 @@ function isCurrent(
     if (credential.generation !== null && credential.generation < (route?.adminJwtGeneration ?? 0)) return false;
   }
   if (credential.kind === "api-key" && !keys.has(nameOfKey(credential.key))) return false;
-  if (credential.kind === "grant" && !grants.has(credential.grantId)) return false;
+  if (credential.kind === "grant" && !signIns.has(nameOfSignIn(credential))) return false;
   const role = membership && roles.get(nameOfMembership(membership));
   if (role === undefined) return false;
   const keyId = role === null && credential.kind === "api-key" ? credential.key.keyId : null;

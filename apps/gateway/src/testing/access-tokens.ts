@@ -7,7 +7,7 @@ export const resourceOf = (server: { label: string }) => `http://localhost:8080/
 
 /** A member who has allowed a client to call a server. */
 export async function storeGrant(rig: Rig, server: DeployedServer, role = "member") {
-  const [userId, grantId, clientId] = [randomUUID(), randomUUID(), randomUUID()];
+  const [userId, grantId, clientId, familyId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   const { pool } = rig.database;
   await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
   await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
@@ -22,8 +22,16 @@ export async function storeGrant(rig: Rig, server: DeployedServer, role = "membe
     "INSERT INTO oauth_grant (id, user_id, client_id, project_id, scopes) VALUES ($1, $2, $3, $4, '{mcp}')",
     [grantId, userId, clientId, server.projectId],
   );
-  return { userId, grantId, clientId };
+  return { userId, grantId, clientId, familyId };
 }
+
+/** Ends a sign-in as a revoked or replayed token of it does. */
+export const endSignIn = (rig: Rig, { grantId, familyId }: Granted) =>
+  rig.database.pool.query("UPDATE oauth_grant SET ended_families = array_append(ended_families, $2) WHERE id = $1", [
+    grantId,
+    familyId,
+  ]);
+
 export type Granted = Awaited<ReturnType<typeof storeGrant>>;
 
 type Change = {
@@ -50,7 +58,7 @@ export async function accessTokenFor(rig: Rig, server: { label: string }, grante
       scope: "mcp",
       jti: randomUUID(),
     },
-    ...{ towpath_grant: granted.grantId, ...change.claims },
+    ...{ towpath_grant: granted.grantId, towpath_family: granted.familyId, ...change.claims },
   };
   const { token } = await keys.sign({ typ: change.typ ?? "at+jwt", claims, ttlSeconds: change.ttlSeconds ?? 600 });
   return token;

@@ -9,6 +9,8 @@ export type AccessToken = {
   userId: string;
   clientId: string;
   grantId: string;
+  /** The sign-in with which it ends; null for tokens of earlier versions. */
+  familyId: string | null;
   scopes: readonly string[];
   /** The authorization whose code gave it; null for a renewed one. */
   authorizationId: string | null;
@@ -29,25 +31,37 @@ export function isAccessToken(token: string): boolean {
 }
 
 /**
- * Verifies an OAuth access token of this instance for one server (RFC 9068 §4). `resource`: the server's URL.
+ * Verifies an OAuth access token of this instance for one server (RFC 9068 §4). `resource`: the server's URL; null to
+ * revoke it, whatever server it is for.
  *
  * @throws when its key is not known yet and the database is unavailable
  */
 export async function verifyAccessToken(input: {
   token: string;
-  resource: string;
+  resource: string | null;
   keys: Pick<SigningKeys, "verify">;
 }): Promise<AccessToken | null> {
-  const { token, resource, keys } = input;
+  const { token, keys } = input;
+  const resource = input.resource ?? audienceOf(token);
+  if (resource === null) return null;
   const claims = await keys.verify(token, { typ: accessTokenType, audience: resource });
   if (!claims) return null;
   const { sub, exp, client_id: clientId, towpath_grant: grantId, scope } = claims;
   if (sub === undefined || exp === undefined || typeof clientId !== "string") return null;
   if (typeof grantId !== "string" || !uuid.test(grantId)) return null;
   const scopes = typeof scope === "string" ? scope.split(" ").filter(Boolean) : [];
-  const { towpath_authorization: authorization } = claims;
-  const authorizationId = typeof authorization === "string" && uuid.test(authorization) ? authorization : null;
-  return { userId: sub, clientId, grantId, scopes, authorizationId, expiresAt: exp * 1000 };
+  const { towpath_authorization: authorization, towpath_family: family } = claims;
+  const [authorizationId, familyId] = [uuidOrNull(authorization), uuidOrNull(family)];
+  return { userId: sub, clientId, grantId, familyId, scopes, authorizationId, expiresAt: exp * 1000 };
+}
+
+function audienceOf(token: string): string | null {
+  try {
+    const { aud } = decodeJwt(token);
+    return typeof aud === "string" ? aud : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Says why `verifyAccessToken` found nothing, to help whoever sent the token. Never a reason to accept it. */
@@ -63,5 +77,7 @@ export function whyRefused({ token, resource }: { token: string; resource: strin
   if (aud !== undefined && aud !== resource && !(Array.isArray(aud) && aud.includes(resource))) return "other-audience";
   return "foreign";
 }
+
+const uuidOrNull = (claim: unknown) => (typeof claim === "string" && uuid.test(claim) ? claim : null);
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -16,6 +16,7 @@ export {
   createGrantChecker,
   currentGrants,
   type GrantChecker,
+  nameOfSignIn,
   type OAuthGrant,
   oauthGrantChannel,
 } from "./oauth-grant.ts";

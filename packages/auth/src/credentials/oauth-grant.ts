@@ -14,31 +14,53 @@ export type OAuthGrant = {
   readonly member: Member;
 };
 
-/** Returns those grants that are not revoked, of people who are still members of the server's organization. */
-export async function currentGrants(pool: Pool, grantIds: readonly string[]): Promise<OAuthGrant[]> {
-  if (grantIds.length === 0) return [];
-  const { rows } = await pool.query<Omit<OAuthGrant, "member"> & Member>(
-    `SELECT oauth_grant.id AS "grantId", oauth_grant.client_id AS "clientId", project.id AS "projectId",
-       member.user_id AS "userId", member.organization_id AS "organizationId", member.role,
+/** What an access token ends with. `familyId`: its sign-in; null for tokens of earlier versions. */
+export type GrantedSignIn = { readonly grantId: string; readonly familyId: string | null };
+
+export const nameOfSignIn = ({ grantId, familyId }: GrantedSignIn) =>
+  familyId === null ? grantId : `${grantId} ${familyId}`;
+
+function signInOf(name: string): GrantedSignIn {
+  const [grantId = "", familyId = null] = name.split(" ");
+  return { grantId, familyId };
+}
+
+/**
+ * The grants of those sign-ins (by `nameOfSignIn`) that have not ended, under grants that are not revoked, of people who
+ * are still members of the server's organization.
+ */
+export async function currentGrants(pool: Pool, names: readonly string[]): Promise<Map<string, OAuthGrant>> {
+  if (names.length === 0) return new Map();
+  const signIns = names.map(signInOf);
+  const { rows } = await pool.query<Omit<OAuthGrant, "member"> & Member & { familyId: string | null }>(
+    `SELECT oauth_grant.id AS "grantId", asked.family_id AS "familyId", oauth_grant.client_id AS "clientId",
+       project.id AS "projectId", member.user_id AS "userId", member.organization_id AS "organizationId", member.role,
        "user".email, "user".email_verified AS "emailVerified"
-     FROM oauth_grant
+     FROM unnest($1::uuid[], $2::uuid[]) AS asked (grant_id, family_id)
+       JOIN oauth_grant ON oauth_grant.id = asked.grant_id
        JOIN project ON project.id = oauth_grant.project_id
        JOIN member ON member.organization_id = project.organization_id AND member.user_id = oauth_grant.user_id
        JOIN "user" ON "user".id = oauth_grant.user_id
-     WHERE oauth_grant.id = ANY ($1::uuid[]) AND oauth_grant.revoked_at IS NULL`,
-    [grantIds],
+     WHERE oauth_grant.revoked_at IS NULL
+       AND (asked.family_id IS NULL OR asked.family_id <> ALL (oauth_grant.ended_families))`,
+    [signIns.map(({ grantId }) => grantId), signIns.map(({ familyId }) => familyId)],
   );
-  return rows.map(({ grantId, clientId, projectId, ...member }) => ({ grantId, clientId, projectId, member }));
+  return new Map(
+    rows.map(({ grantId, familyId, clientId, projectId, ...member }) => [
+      nameOfSignIn({ grantId, familyId }),
+      { grantId, clientId, projectId, member },
+    ]),
+  );
 }
 
 /** `currentGrants` with a cache, for the hot path. */
 export type GrantChecker = {
   /**
-   * The grant, if it holds now.
+   * The grant, if it and the sign-in hold now.
    *
-   * @throws when the database is unavailable and the grant was not seen lately
+   * @throws when the database is unavailable and the sign-in was not seen lately
    */
-  find: (grantId: string) => Promise<OAuthGrant | null> | OAuthGrant | null;
+  find: (signIn: GrantedSignIn) => Promise<OAuthGrant | null> | OAuthGrant | null;
   /** Call `changed` for each notification on `towpath_oauth_grant` and `towpath_member`. */
   cache: ConfirmedCache<OAuthGrant>;
   /** Stores when grants were last used, to the minute (`last_used_at`). Call it every half minute. Never rejects. */
@@ -55,16 +77,16 @@ export function createGrantChecker(pool: Pool, options: { cacheMs?: number; outa
   const cache = new ConfirmedCache<OAuthGrant>({
     cacheMs: options.cacheMs ?? 5000,
     outageMs: options.outageMs ?? 0,
-    async read(grantIds) {
-      const grants = await currentGrants(pool, grantIds);
-      return new Map(grants.map((grant) => [grant.grantId, { value: grant }]));
+    async read(names) {
+      const grants = await currentGrants(pool, names);
+      return new Map([...grants].map(([name, grant]) => [name, { value: grant }]));
     },
   });
   return {
     cache,
-    find(grantId) {
-      used.add(grantId);
-      return cache.find(grantId);
+    find(signIn) {
+      used.add(signIn.grantId);
+      return cache.find(nameOfSignIn(signIn));
     },
     async storeUses() {
       const grantIds = [...used];

@@ -97,6 +97,12 @@ export async function liveTools(db: Queryable, found: Named): Promise<Manifest["
   return manifestSchema.safeParse(row.manifest).data?.tools ?? [];
 }
 
+/** Of `liveTools`, those that the policy lets anybody call. */
+export async function callableTools(db: Queryable, found: Named): Promise<Manifest["tools"] | null> {
+  const [tools, policy] = await Promise.all([liveTools(db, found), readPolicy(db, found.id)]);
+  return tools?.filter(({ tool_name }) => policy.tools?.includes(tool_name) ?? true) ?? null;
+}
+
 /**
  * The organization's own keys that can reach the project, newest first. Personal keys aren't listed: they act as their
  * person, by role.

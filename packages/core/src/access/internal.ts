@@ -1,2 +1,2 @@
-export { callableServers, restrictsCallers } from "./access.store.ts";
+export { callableServers, callableTools, restrictsCallers } from "./access.store.ts";
 export { authorizeCaller, mayCallServer } from "./authorize-caller.ts";

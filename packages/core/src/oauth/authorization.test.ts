@@ -6,12 +6,13 @@ import {
   oauthRefreshToken,
   portal,
   portalServer,
+  project,
 } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../ids/index.ts";
 import { createPortal } from "../portal/index.ts";
-import { refusalCode, seedOrganization } from "../testing/index.ts";
+import { refusalCode, sampleManifest, seedLiveProject, seedOrganization } from "../testing/index.ts";
 import { approveAuthorization, denyAuthorization, getConsent, getServerChoice, requestAuthorization } from "./index.ts";
 import { codeChallenge, codeOf, issuer, openOAuthSuite, redirectUri } from "./testing/oauth-suite.ts";
 
@@ -61,6 +62,43 @@ test("GW-5 ORG-3 the consent for a portal names the servers that are reached thr
   const added = { portalId: row?.id ?? "", projectId: own.id, position: 1, prefix: "own" };
   await database.db.insert(portalServer).values(added);
   expect(await consent(url)).toMatchObject({ portalServers: [suite.server.name] });
+});
+
+test("GW-5 GW-15 the consent lists the tools that the policy allows, destructive ones marked and first", async () => {
+  const { database, team } = suite;
+  const tool = (tool_name: string, annotations: Record<string, boolean> | null = null) => ({
+    ...{ tool_name, title: null, description: null, inputSchema: {}, outputSchema: null, annotations },
+  });
+  const seen = [
+    ...[
+      tool("echo"),
+      tool("read", { readOnlyHint: true, destructiveHint: true }),
+      tool("drop", { destructiveHint: true }),
+    ],
+    ...[tool("wipe", { destructiveHint: true }), tool("hidden", { destructiveHint: true })],
+  ];
+  const manifest = sampleManifest({ tools: seen });
+  const { name } = await seedLiveProject(database.db, team, { authMode: "towpath-cloud" }, { manifest });
+  const consent = async (label: string) => {
+    const result = await suite.request({ resource: `http://localhost:8080/${label}/mcp` });
+    if (result.kind !== "consent") throw new Error(result.location);
+    return (await getConsent({ ctx: suite.as(team.owner), input: { request: result.request } })).server?.tools;
+  };
+  const [found] = await database.db.select().from(project).where(eq(project.name, name));
+  await database.db
+    .insert(accessPolicy)
+    .values({ projectId: found?.id ?? "", tools: ["echo", "read", "drop", "wipe"] });
+  expect(await consent(suite.server.name)).toBeNull();
+  expect(await consent(name)).toEqual([
+    ...[
+      { name: "drop", isDestructive: true },
+      { name: "wipe", isDestructive: true },
+    ],
+    ...[
+      { name: "echo", isDestructive: false },
+      { name: "read", isDestructive: false },
+    ],
+  ]);
 });
 
 test("GW-5 a request can be answered once, for a quarter of an hour, by whoever may call the server", async () => {

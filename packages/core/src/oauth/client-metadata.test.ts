@@ -169,6 +169,27 @@ test("GW-5 no redirect URI runs a script, opens a file or goes to another machin
   }
 });
 
+test("GW-5 no redirect URI starts a part of an operating system, and those that clients really send are accepted", () => {
+  const schemes =
+    "ms-msdt ms-settings ms-officecmd ms-word ms-appinstaller ms-excel search search-ms windowsdefender microsoft-edge " +
+    "hcp mk res shell its mhtml jar smb cifs nfs ssh sftp telnet ldap rdp vnc dav x-man-page x-apple.systempreferences " +
+    "x-help-action help applescript itms-services itms-apps facetime com.apple.tv shortcuts apt appstream snap flatpak " +
+    "admin trash intent android-app market content geo sms tel callto magnet web+x file javascript data vbscript blob";
+  for (const scheme of schemes.split(" "))
+    for (const uri of [`${scheme}://callback`, `${scheme}:/callback`, `${scheme.toUpperCase()}://x/callback`])
+      expect([uri, isAllowedRedirectUri(uri)]).toEqual([uri, false]);
+  for (const uri of [
+    ...["https://claude.ai/api/mcp/auth_callback", "https://claude.com/api/mcp/auth_callback"],
+    ...["http://localhost:54545/callback", "http://127.0.0.1:33418", "https://vscode.dev/redirect"],
+    ...["vscode://vscode.github-authentication/did-authenticate", "vscode-insiders://x/y", "vscodium://x/y"],
+    ...["cursor://anysphere.cursor-mcp/oauth/callback", "https://www.cursor.com/agents/mcp/oauth/callback"],
+    ...["windsurf://callback", "zed://oauth/callback", "goose://oauth", "raycast://oauth?package_name=mcp"],
+    ...["com.example.app:/callback", "ms-appx-web://microsoft.aad.brokerplugin/1", "warp://mcp/oauth2callback"],
+    ...["chatwise://oauth", "lmstudio://oauth", "obsidian://mcp", "claude://oauth", "jetbrains://idea/oauth"],
+  ])
+    expect([uri, isAllowedRedirectUri(uri)]).toEqual([uri, true]);
+});
+
 test("GW-5 a redirect URI is compared exactly, but for the port on this machine", () => {
   const registered = ["http://localhost:1/callback", "http://[::1]/callback", "https://app.example/callback"];
   for (const uri of [

@@ -1,14 +1,14 @@
 import { randomToken, sha256 } from "@towpath/crypto";
 import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
-import { authorizeCaller } from "../access/internal.ts";
+import { authorizeCaller, callableTools } from "../access/internal.ts";
 import { audit } from "../audit/index.ts";
 import { type ProjectAccess, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { findPortalServerNames } from "../portal/internal.ts";
-import type { ConsentView } from "./oauth.schema.ts";
+import type { ConsentTool, ConsentView } from "./oauth.schema.ts";
 import { clientView, findRequest } from "./oauth.store.ts";
 import { isLoopbackRedirect, redirectHost, redirectLocation } from "./redirect-uri.ts";
 import type { SignInStep } from "./sign-in-step.schema.ts";
@@ -61,8 +61,16 @@ export async function getConsent(call: { ctx: Context; input: Request }): Promis
   const server = {
     ...{ name: project.name, url: authorization.resource, organizationName: organization.name },
     portalServers: await findPortalServerNames(ctx.db, project),
+    tools: await consentTools(ctx, project),
   };
   return { ...view, server, refusal: null };
+}
+
+async function consentTools(ctx: Context, project: ProjectAccess["project"]): Promise<readonly ConsentTool[] | null> {
+  const tools = (await callableTools(ctx.db, project))?.map(({ tool_name: name, annotations }) => ({
+    ...{ name, isDestructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true },
+  }));
+  return tools?.toSorted((one, other) => Number(other.isDestructive) - Number(one.isDestructive)) ?? null;
 }
 
 /** The access of somebody who may call the server, or why they may not. */

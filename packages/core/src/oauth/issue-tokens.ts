@@ -1,14 +1,14 @@
 import { deriveKey, equalInConstantTime, open, randomToken, seal, sha256 } from "@towpath/crypto";
 import type { Transaction } from "@towpath/db";
 import { oauthAuthorization, oauthClient, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
-import { and, eq, gt, isNull, ne } from "drizzle-orm";
+import { and, eq, gt, isNull, ne, sql } from "drizzle-orm";
 import { authorizeCaller } from "../access/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { authenticateClient, type ClientCredentials } from "./authenticate-client.ts";
 import type { ClientRow } from "./clients.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { type KnownOfStep, recordedStep } from "./record-step.ts";
+import { flowOf, type KnownOfStep, recordedStep } from "./record-step.ts";
 import type { SignInProblem } from "./sign-in-step.schema.ts";
 
 const refreshMs = 30 * 86_400_000;
@@ -23,6 +23,8 @@ export type IssuedTokens = {
   /** The audience. */
   readonly resource: string;
   readonly scopes: readonly string[];
+  /** The sign-in with which these tokens end. */
+  readonly familyId: string;
   readonly refreshToken: string | null;
   /** The authorization whose code was exchanged; null for renewed tokens. */
   readonly authorizationId: string | null;
@@ -45,8 +47,8 @@ const unusableToken = (problem: SignInProblem) =>
   invalidGrant(problem, "The refresh token is unknown, expired, revoked or already used. Start the sign-in again.");
 
 /**
- * Exchanges a code for tokens, once (RFC 6749, section 4.1.3; RFC 7636). A code that is sent again ends the refresh
- * tokens that it gave (section 4.1.2).
+ * Exchanges a code for tokens, once (RFC 6749, section 4.1.3; RFC 7636). A code that is sent again ends the tokens that
+ * it gave (section 4.1.2).
  *
  * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
  */
@@ -55,6 +57,7 @@ export function exchangeCode(call: { ctx: Context; input: CodeInput }): Promise<
 }
 
 async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, known: KnownOfStep): Promise<IssuedTokens> {
+  if (input.codeVerifier) known.flow = flowOf({ challenge: sha256(input.codeVerifier) });
   const client = await authenticate(ctx, input, known);
   if (!input.code) throw new OAuthError("invalid_request", "code is missing.");
   const [found] = await ctx.db
@@ -83,7 +86,7 @@ async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, know
       );
     if (exchanged.rowCount !== 1) {
       // Somebody has used it before, maybe whoever stole it.
-      await endFamily(tx, authorization.id);
+      await endFamily(tx, { grantId: grant.id, familyId: authorization.id });
       return null;
     }
     const { resource, scopes } = authorization;
@@ -92,7 +95,7 @@ async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, know
       : null;
     await markUsed(tx, now, grant.id, client.id);
     const of = { userId: grant.userId, clientId: client.id, grantId: grant.id, authorizationId: authorization.id };
-    return { ...of, resource, scopes, refreshToken };
+    return { ...of, familyId: authorization.id, resource, scopes, refreshToken };
   });
   if (!issued) {
     const isLate = authorization.status === "approved" && authorization.expiresAt <= now;
@@ -145,14 +148,14 @@ async function refresh({ ctx, input }: { ctx: Context; input: RefreshInput }, kn
   const now = ctx.clock.now();
   const refreshToken = await ctx.db.transaction(async (tx) => {
     const next = await successorOf(tx, now, given);
-    if (next === null) await endFamily(tx, found.token.familyId);
+    if (next === null) await endFamily(tx, found.token);
     else await markUsed(tx, now, found.grant.id, client.id);
     return next;
   });
   if (refreshToken === null) throw unusableToken("refresh_reused");
   const { userId, id: grantId } = found.grant;
-  const { resource, scopes } = found.token;
-  return { userId, clientId: client.id, grantId, resource, scopes, refreshToken, authorizationId: null };
+  const { resource, scopes, familyId } = found.token;
+  return { userId, clientId: client.id, grantId, familyId, resource, scopes, refreshToken, authorizationId: null };
 }
 
 /** `authenticateClient`, which adds to what is known of the step. */
@@ -163,7 +166,7 @@ async function authenticate(ctx: Context, input: CodeInput | RefreshInput, known
   return client;
 }
 
-/** A refresh token of this client, with its grant that is not revoked. */
+/** A refresh token of this client whose sign-in has not ended, with its grant that is not revoked. */
 export async function findRefreshToken(ctx: Context, token: string, client: ClientRow) {
   const [found] = await ctx.db
     .select({ token: oauthRefreshToken, grant: oauthGrant })
@@ -174,6 +177,8 @@ export async function findRefreshToken(ctx: Context, token: string, client: Clie
         eq(oauthRefreshToken.hash, sha256(token)),
         eq(oauthGrant.clientId, client.id),
         isNull(oauthGrant.revokedAt),
+        // One that was issued while its sign-in ended is still there.
+        sql`${oauthRefreshToken.familyId} <> ALL (${oauthGrant.endedFamilies})`,
         gt(oauthRefreshToken.expiresAt, ctx.clock.now()),
       ),
     );
@@ -217,8 +222,24 @@ async function addRefreshToken(
   return token;
 }
 
-export const endFamily = (tx: Transaction, familyId: string) =>
-  tx.delete(oauthRefreshToken).where(eq(oauthRefreshToken.familyId, familyId));
+/** Sign-ins of a grant that are known to have ended. Their access tokens live ten minutes: nobody ends so many in that. */
+const maxEnded = 200;
+
+/**
+ * Ends a sign-in: its refresh tokens, and its access tokens, by a trigger that notifies gateways. Refresh tokens first, as
+ * a refresh takes these locks in the same order.
+ */
+export async function endFamily(tx: Transaction, family: { grantId: string; familyId: string }): Promise<void> {
+  const { grantId, familyId } = family;
+  await tx.delete(oauthRefreshToken).where(eq(oauthRefreshToken.familyId, familyId));
+  const { endedFamilies } = oauthGrant;
+  await tx
+    .update(oauthGrant)
+    .set({
+      endedFamilies: sql`(array_append(${endedFamilies}, ${familyId}::uuid))[greatest(1, cardinality(${endedFamilies}) + 2 - ${maxEnded}):]`,
+    })
+    .where(and(eq(oauthGrant.id, grantId), sql`${familyId}::uuid <> ALL (${endedFamilies})`));
+}
 
 async function markUsed(tx: Transaction, now: Date, grantId: string, clientId: string): Promise<void> {
   await tx.update(oauthGrant).set({ lastUsedAt: now }).where(eq(oauthGrant.id, grantId));

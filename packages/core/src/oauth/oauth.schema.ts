@@ -20,6 +20,8 @@ export type ConsentView = {
     readonly organizationName: string;
     /** Of a portal, the names of the servers that are called through it; null for a server. */
     readonly portalServers: readonly string[] | null;
+    /** What the app could call, destructive ones first; null when nothing is live. */
+    readonly tools: readonly ConsentTool[] | null;
   } | null;
   /** The server's URL, shown also to people who may not know more of it. */
   readonly resource: string;
@@ -32,6 +34,9 @@ export type ConsentView = {
   readonly refusal: "not_a_member" | "role" | null;
   readonly userEmail: string;
 };
+
+/** `isDestructive`: by what the server says of it. */
+export type ConsentTool = { readonly name: string; readonly isDestructive: boolean };
 
 /** A client that somebody connected to a server. */
 export type GrantView = {

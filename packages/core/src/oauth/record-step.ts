@@ -1,3 +1,4 @@
+import { sha256 } from "@towpath/crypto";
 import type { Context } from "../context/index.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { projectOfResource } from "./server-resource.ts";
@@ -5,6 +6,12 @@ import type { SignInProblem, SignInStep, SignInStepKind } from "./sign-in-step.s
 
 /** What is known of a step so far; a verb adds to it as it goes. */
 export type KnownOfStep = { -readonly [Name in keyof Omit<SignInStep, "kind" | "problem">]: SignInStep[Name] };
+
+/** Tells one sign-in of a client from others at the same time; null for a request that has neither. */
+export function flowOf(given: { readonly challenge?: string | null; readonly state?: string | null }): string | null {
+  if (given.challenge) return sha256(`challenge ${given.challenge}`);
+  return given.state ? sha256(`state ${given.state}`) : null;
+}
 
 /**
  * Does a step of a client's sign-in, and records how it ended, for the page that explains it. `resource`: the server that

@@ -3,10 +3,45 @@ const loopbackHosts: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Schemes that browsers and systems handle themselves, so that no client receives the response. */
 const systemSchemes: ReadonlySet<string> = new Set(
-  "about: blob: chrome: data: file: filesystem: ftp: ftps: intent: javascript: mailto: ms-its: resource: sms: tel: vbscript: view-source: ws: wss:".split(
-    " ",
-  ),
+  [
+    // Browsers: documents, scripts, what they show of themselves.
+    ...["about", "blob", "brave", "cid", "chrome", "chrome-untrusted", "content", "data", "devtools", "edge", "file"],
+    ...["filesystem", "ftp", "ftps", "jar", "javascript", "livescript", "mocha", "moz-icon", "opera", "resource"],
+    ...["vbscript", "view-source", "vivaldi", "wss", "ws", "wyciwyg"],
+    // Other machines, without TLS or with the credentials of the user.
+    ...["afp", "cifs", "dav", "davs", "dict", "git", "gopher", "gophers", "imap", "imaps", "irc", "ircs", "ldap"],
+    ...["ldapi", "ldaps", "nfs", "news", "nntp", "pop", "rdp", "rlogin", "rsync", "rtsp", "scp", "sftp", "smb", "ssh"],
+    ...["svn", "telnet", "tftp", "tn3270", "vnc", "webdav", "webdavs"],
+    // Windows: help, search, the shell and its parts, installers.
+    ...["hcp", "its", "mhtml", "mk", "mmst", "read", "res", "shell", "search", "windowsdefender"],
+    ...["microsoft-edge", "msteams-link", "onenote-cmd", "outlookfeed", "wmplayer"],
+    // macOS and iOS: the Terminal's manual pages, scripts, settings, installation of apps and calendars.
+    ...["app-prefs", "app-settings", "applefeedback", "applescript", "facetime", "facetime-audio", "help", "iapps"],
+    ...[
+      "icloud-sharing",
+      "itms",
+      "itms-apps",
+      "itms-appss",
+      "itms-beta",
+      "itms-services",
+      "macappstore",
+      "macappstores",
+    ],
+    ...["message", "prefs", "shortcuts", "webcal", "webcals", "x-apple", "x-help-action", "x-help-script"],
+    ...["x-man-page", "x-radar"],
+    // Android.
+    ...["android-app", "intent", "market", "package"],
+    // Linux desktops: packages, settings, virtual file systems.
+    ...["admin", "appstream", "apt", "burn", "computer", "flatpak", "flatpak+https", "ghelp", "gnome-extensions"],
+    ...["info", "man", "mtp", "network", "recent", "snap", "starred", "trash"],
+    // Calls, messages and places.
+    ...["bitcoin", "callto", "geo", "im", "imessage", "magnet", "mailto", "maps", "mms", "sip", "sips", "sms", "smsto"],
+    ...["tel", "xmpp"],
+  ].map((name) => `${name}:`),
 );
+/** Parts of Windows, such as its troubleshooter `ms-msdt:`, but for apps (`ms-appx-web:`); of Apple's systems. */
+const systemFamilies =
+  /^(ms-(?!appx)|microsoft\.|search-|windows\.|windows-|x-apple[.-]|com\.apple\.|chrome-search|afp\+|web\+)/;
 
 /**
  * Whether a client may have this redirect URI: https; http on this machine only (RFC 8252, section 7.3); or a scheme of
@@ -18,9 +53,8 @@ export function isAllowedRedirectUri(uri: string): boolean {
   if (!url || /[^!-~]/.test(uri) || uri.includes("#") || url.username || url.password) return false;
   if (url.protocol === "https:") return true;
   if (url.protocol === "http:") return loopbackHosts.includes(url.hostname);
-  // Windows starts parts of itself by schemes of these names, such as its troubleshooter with `ms-msdt:`.
-  if (/^(ms-(?!appx)|search-)/.test(url.protocol)) return false;
-  return !systemSchemes.has(url.protocol) && uri.toLowerCase().startsWith(`${url.protocol}/`);
+  if (systemFamilies.test(url.protocol) || systemSchemes.has(url.protocol)) return false;
+  return uri.toLowerCase().startsWith(`${url.protocol}/`);
 }
 
 /** Whether the response goes to a program on the user's own machine. */

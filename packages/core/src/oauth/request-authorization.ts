@@ -7,7 +7,7 @@ import { type ClientRow, requireClient } from "./clients.ts";
 import { serverScope } from "./oauth.schema.ts";
 import { isConnected } from "./oauth.store.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { type KnownOfStep, recordedStep } from "./record-step.ts";
+import { flowOf, type KnownOfStep, recordedStep } from "./record-step.ts";
 import { isRegisteredRedirectUri, redirectHost, redirectLocation } from "./redirect-uri.ts";
 import { requireResource } from "./server-resource.ts";
 
@@ -44,6 +44,7 @@ export async function requestAuthorization(call: {
   const checked: { redirectUri: string | null; clientId: string } = { redirectUri: null, clientId: "" };
   try {
     return await recordedStep(ctx, step, async (known) => {
+      known.flow = flowOf({ challenge: parameters.code_challenge, state });
       const client = await clientOf(ctx, parameters, known);
       const redirectUri = redirectUriOf(client, parameters, known);
       Object.assign(checked, { redirectUri, clientId: client.id });

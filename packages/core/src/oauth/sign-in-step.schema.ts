@@ -53,6 +53,8 @@ export type SignInStep = {
   readonly keyId?: string | null;
   /** The authorization request that it belongs to, which is also the family of its refresh tokens. */
   readonly authorizationId?: string | null;
+  /** What the client made up for one sign-in, hashed: the PKCE challenge, else `state`. */
+  readonly flow?: string | null;
   /** What the problem is about, such as the host of a redirect URI. */
   readonly detail?: string | null;
 };

@@ -1,3 +1,4 @@
+import { currentGrants, nameOfSignIn } from "@towpath/auth/credentials";
 import { accessPolicy, member, oauthRefreshToken, project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
@@ -102,11 +103,71 @@ test("GW-5 a client revokes its own refresh token, and nobody else's", async () 
   const next = (await suite.refresh(token)).refreshToken ?? "";
   const other = await suite.register();
   const revoke = (id: string, given: string) =>
-    revokeToken({ ctx: suite.platform(), input: { clientId: id, clientSecret: null, token: given } });
+    revokeToken({
+      ctx: suite.platform(),
+      input: { clientId: id, clientSecret: null, token: given, accessToken: null },
+    });
   await revoke(other, next);
   await revoke(suite.clientId, "unknown");
   expect(await codeOf(revoke(newId(), next))).toBe("invalid_client");
   const third = (await suite.refresh(next)).refreshToken ?? "";
   await revoke(suite.clientId, third);
   expect(await codeOf(suite.refresh(third))).toBe("invalid_grant");
+});
+
+test("GW-5 GW-4 access tokens end with their sign-in when a token is revoked or a code or refresh token replayed, others under the same grant go on", async () => {
+  const { clientId } = suite;
+  const holds = async ({ grantId, familyId }: { grantId: string; familyId: string }) =>
+    (await currentGrants(suite.database.pool, [nameOfSignIn({ grantId, familyId })])).size === 1;
+  const signIn = async () => {
+    const code = await suite.code();
+    return { code, ...(await suite.exchange(code)) };
+  };
+  const other = await signIn();
+  const revoke = (token: string, accessToken: { grantId: string; familyId: string } | null, by = clientId) =>
+    revokeToken({
+      ctx: suite.platform(),
+      input: { clientId: by, clientSecret: null, token, accessToken: accessToken && { clientId, ...accessToken } },
+    });
+  type SignedIn = Awaited<ReturnType<typeof signIn>>;
+  const endings: ((given: SignedIn) => Promise<unknown>)[] = [
+    ({ refreshToken }) => revoke(refreshToken ?? "", null),
+    ({ grantId, familyId }) => revoke("", { grantId, familyId }),
+    ({ code }) => codeOf(suite.exchange(code)),
+    async ({ refreshToken }) => {
+      await suite.refresh((await suite.refresh(refreshToken)).refreshToken);
+      await codeOf(suite.refresh(refreshToken));
+    },
+    // Two tabs: a refresh that is under way must not outlive the revocation.
+    async ({ refreshToken, grantId, familyId }) => {
+      const [refreshed] = await Promise.allSettled([suite.refresh(refreshToken), revoke("", { grantId, familyId })]);
+      if (refreshed.status === "fulfilled")
+        expect(await codeOf(suite.refresh(refreshed.value.refreshToken))).toBe("invalid_grant");
+    },
+  ];
+  const foreign = await suite.register();
+  for (const end of endings) {
+    const given = await signIn();
+    expect(given.grantId).toBe(other.grantId);
+    await revoke(given.refreshToken ?? "", given, foreign);
+    expect([await holds(given), await holds(other)]).toEqual([true, true]);
+    await end(given);
+    expect([await holds(given), await holds(other)]).toEqual([false, true]);
+    expect(await codeOf(suite.refresh(given.refreshToken))).toBe("invalid_grant");
+  }
+  expect(await codeOf(suite.refresh(other.refreshToken))).toBe("ok");
+});
+
+test("GW-4 a code that is replayed again and again is notified once", async () => {
+  const code = await suite.code();
+  await suite.exchange(code);
+  const client = await suite.database.pool.connect();
+  let notified = 0;
+  client.on("notification", () => notified++);
+  await client.query("LISTEN towpath_oauth_grant");
+  for (let time = 0; time < 5; time++) expect(await codeOf(suite.exchange(code))).toBe("invalid_grant");
+  await client.query("SELECT 1");
+  await client.query("UNLISTEN towpath_oauth_grant");
+  client.release();
+  expect(notified).toBe(1);
 });

@@ -18,14 +18,18 @@ const programOf = ({ agent, network }: SignInStepEntry) => (agent === null ? nul
 const isOver = ({ last }: Draft) => last.problem !== null || last.kind === "call" || last.kind === "refresh";
 
 /**
- * Puts the steps of a server's clients (oldest first) together to attempts. Steps of one authorization request belong
- * together for certain. The others are joined by `client_id`, by program and network, and by time, which can be
- * wrong where several people use the same client in the same network at the same time.
+ * Puts the steps of a server's clients (oldest first) together to attempts, by the first rule that fits: steps of one
+ * authorization request, of one PKCE challenge or `state`, of one `client_id`, and those of one program before it names a
+ * client. A network alone joins nothing: many people share one.
  */
 export function attemptsOf(steps: readonly SignInStepEntry[], now: number): SignInAttempts {
   const drafts: Draft[] = [];
+  const rules = [isSameAuthorization, isSameFlow, isSameClient, isSameProgram, isOfItsProgram(steps)];
   for (const step of steps) {
-    const draft = drafts.findLast((each) => belongsTo(each, step));
+    const draft = rules.reduce<Draft | undefined>(
+      (found, rule) => found ?? drafts.findLast((each) => rule(each, step)),
+      undefined,
+    );
     if (draft) {
       draft.steps.push(step);
       draft.last = step;
@@ -57,31 +61,70 @@ function isRenewed({ last }: Draft, renewals: readonly SignInStepEntry[]): boole
   });
 }
 
-function belongsTo(draft: Draft, step: SignInStepEntry): boolean {
-  const authorization = draft.steps.find(({ authorizationId }) => authorizationId !== null)?.authorizationId;
-  if (step.authorizationId !== null && authorization !== undefined) return step.authorizationId === authorization;
-  if (isOver(draft)) return false;
-  const isLater = orderOf(step.kind) >= orderOf(draft.last.kind);
-  if (step.time.getTime() - draft.last.time.getTime() > (isLater ? patienceMs : restartMs)) return false;
-  const clientId = draft.steps.find((each) => each.clientId !== null)?.clientId;
-  if (step.clientId !== null && clientId !== undefined) return step.clientId === clientId;
-  const programs = draft.steps.flatMap((each) => programOf(each) ?? []);
+type Rule = (draft: Draft, step: SignInStepEntry) => boolean;
+
+/** What a draft says of itself in one of its steps. */
+const knownOf = <Name extends "clientId" | "authorizationId" | "flow">(draft: Draft, name: Name) =>
+  draft.steps.find((each) => each[name] !== null)?.[name] ?? null;
+
+const differ = (one: string | null, other: string | null) => one !== null && other !== null && one !== other;
+
+const isSameAuthorization: Rule = (draft, { authorizationId }) =>
+  authorizationId !== null && draft.steps.some((each) => each.authorizationId === authorizationId);
+
+/** Also of a request that was sent again, such as by a reloaded page. */
+const isSameFlow: Rule = (draft, { flow, clientId }) =>
+  flow !== null && !differ(knownOf(draft, "clientId"), clientId) && draft.steps.some((each) => each.flow === flow);
+
+const isSameClient: Rule = (draft, step) =>
+  step.clientId !== null && knownOf(draft, "clientId") === step.clientId && mayGoOn(draft, step);
+
+/** One that has named another client is another attempt, however alike their programs are. */
+const isSameProgram: Rule = (draft, step) => {
   const program = programOf(step);
-  if (program !== null && programs.length > 0) return programs.includes(program);
-  // A person's browser, whose network is the client's when it runs on their machine.
-  return draft.steps.some(({ network }) => network !== null && network === step.network);
+  if (program === null || differ(knownOf(draft, "clientId"), step.clientId) || !mayGoOn(draft, step)) return false;
+  // A call that names no client may be anybody's, but for the first one of who has just got a token.
+  const isCallOfAnother = step.kind === "call" && step.clientId === null && draft.last.kind !== "token";
+  if (isCallOfAnother && knownOf(draft, "clientId") !== null) return false;
+  return draft.steps.some((each) => programOf(each) === program);
+};
+
+/** The person's browser, sent by the program that exchanged the code of the same request later. */
+function isOfItsProgram(steps: readonly SignInStepEntry[]): Rule {
+  const programs = Map.groupBy(
+    steps.filter(({ agent, authorizationId }) => agent !== null && authorizationId !== null),
+    ({ authorizationId }) => authorizationId,
+  );
+  return (draft, step) => {
+    if (step.authorizationId === null || knownOf(draft, "clientId") !== null || !mayGoOn(draft, step)) return false;
+    const own = programs.get(step.authorizationId)?.map(programOf) ?? [];
+    return draft.steps.some((each) => own.includes(programOf(each)));
+  };
+}
+
+/** Whether a step of no other request can be the next one, or begins again what has only begun. */
+function mayGoOn(draft: Draft, step: SignInStepEntry): boolean {
+  if (isOver(draft)) return false;
+  if (differ(knownOf(draft, "authorizationId"), step.authorizationId)) return false;
+  if (differ(knownOf(draft, "flow"), step.flow)) return false;
+  const isLater = orderOf(step.kind) >= orderOf(draft.last.kind);
+  return step.time.getTime() - draft.last.time.getTime() <= (isLater ? patienceMs : restartMs);
 }
 
 type Client = { readonly clientId: string | null; readonly clientName: string | null };
 
-/** Which client a program is, as far as it has said so in another attempt. */
+/** Which client a program is, as far as it has said so in another attempt, and has been no other. */
 function clientsOfPrograms(steps: readonly SignInStepEntry[]): ReadonlyMap<string, Client> {
-  return new Map(
-    steps.flatMap((step) => {
-      const program = programOf(step);
-      return program !== null && step.clientId !== null && step.clientName !== null ? [[program, step]] : [];
-    }),
-  );
+  const clients = new Map<string, Client>();
+  const ambiguous = new Set<string>();
+  for (const step of steps) {
+    const program = programOf(step);
+    if (program === null || step.clientId === null || step.clientName === null) continue;
+    if (differ(clients.get(program)?.clientId ?? null, step.clientId)) ambiguous.add(program);
+    clients.set(program, step);
+  }
+  for (const program of ambiguous) clients.delete(program);
+  return clients;
 }
 
 function attemptOf({ steps, last }: Draft, clients: ReadonlyMap<string, Client>, now: number): SignInAttempt {

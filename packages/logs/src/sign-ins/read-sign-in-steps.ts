@@ -10,13 +10,13 @@ const maxUnplaced = 200;
 const placedWithin = "2 minutes";
 
 const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS "clientId", client_name AS "clientName",
-  agent, network, user_id AS "userId", key_id AS "keyId", authorization_id AS "authorizationId", detail,
+  agent, network, user_id AS "userId", key_id AS "keyId", authorization_id AS "authorizationId", flow, detail,
   left_out AS "leftOut"`;
 
 /**
  * The latest steps of clients that wanted to sign in to a server, oldest first. Steps that name no server, such as a
- * registration, belong to it when the same program in the same network was at the server minutes before, or when the
- * client they name was.
+ * registration, belong to it when the same program in the same network was at the server minutes before, unless the client
+ * they name went to another server, or when that client was here.
  *
  * The caller has checked access to the project.
  */
@@ -28,14 +28,18 @@ export async function readSignInSteps(pool: Pool, projectId: string): Promise<Si
     );
   const [proven, unproven] = await Promise.all([newest(true, maxProven), newest(false, maxUnproven)]);
   const own = [...proven.rows, ...unproven.rows];
-  const byProgram = await unplacedByProgram(pool, own);
+  const byProgram = await unplacedByProgram(pool, projectId, own);
   const byClient = await unplacedByClient(pool, [...own, ...byProgram]);
   const all = new Map([...own, ...byProgram, ...byClient].map((step) => [step.id, step]));
   return [...all.values()].sort((a, b) => a.time.getTime() - b.time.getTime() || a.id - b.id);
 }
 
 /** What programs did elsewhere within minutes after they were at the server. */
-async function unplacedByProgram(pool: Pool, own: readonly SignInStepEntry[]): Promise<SignInStepEntry[]> {
+async function unplacedByProgram(
+  pool: Pool,
+  projectId: string,
+  own: readonly SignInStepEntry[],
+): Promise<SignInStepEntry[]> {
   const seen = own.filter(({ agent, network }) => agent !== null && network !== null);
   if (seen.length === 0) return [];
   const { rows } = await pool.query<SignInStepEntry>(
@@ -43,8 +47,14 @@ async function unplacedByProgram(pool: Pool, own: readonly SignInStepEntry[]): P
        AND EXISTS (SELECT FROM unnest($1::timestamptz[], $2::text[], $3::text[]) AS seen (time, agent, network)
          WHERE seen.agent = step.agent AND seen.network = step.network
            AND step.time BETWEEN seen.time - interval '5 seconds' AND seen.time + interval '${placedWithin}')
+       AND (step.client_id IS NULL OR step.client_id NOT IN (SELECT other.client_id FROM sign_in_step other
+         WHERE other.project_id <> $4 AND other.client_id IS NOT NULL AND other.time > now() - interval '2 days'
+           AND other.client_id <> ALL ($5::text[])))
      ORDER BY time DESC LIMIT ${maxUnplaced}`,
-    [seen.map(({ time }) => time), seen.map(({ agent }) => agent), seen.map(({ network }) => network)],
+    [
+      ...[seen.map(({ time }) => time), seen.map(({ agent }) => agent), seen.map(({ network }) => network)],
+      ...[projectId, own.flatMap(({ clientId }) => clientId ?? [])],
+    ],
   );
   return rows;
 }

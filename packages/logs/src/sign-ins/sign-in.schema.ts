@@ -18,6 +18,7 @@ export type SignInStepEntry = {
   userId: string | null;
   keyId: string | null;
   authorizationId: string | null;
+  flow: string | null;
   detail: string | null;
   leftOut: number;
 };

@@ -108,6 +108,95 @@ test("GW-5 an attempt that waits says for what, and one that was given up where 
   expect([later.state, later.endedAt, later.problem]).toEqual(["unfinished", "sign_in", null]);
 });
 
+type Person = Record<"clientId" | "clientName" | "authorizationId" | "flow" | "userId", string>;
+
+/** Two people behind one address, with the same program, each as a client of their own. */
+function twoClients({ shareClient = false } = {}) {
+  const person = (name: string): Person => ({
+    clientId: shareClient ? "https://app.example/client.json" : `${name}-${projectId}`,
+    ...{ clientName: `App of ${name}`, authorizationId: randomUUID(), flow: `flow-${name}`, userId: randomUUID() },
+  });
+  const sharedBrowser = { address: program.address, agent: null };
+  const steps: Record<string, (by: Person) => void> = {
+    challenge: () => record({ kind: "challenge" }),
+    metadata: () => record({ kind: "resource_metadata" }),
+    registration({ clientId, clientName }) {
+      if (!shareClient) record({ kind: "registration", projectId: null, clientId, clientName });
+    },
+    authorization: ({ userId: _, ...rest }) => record({ kind: "authorization", ...rest }, sharedBrowser),
+    sign_in: ({ flow: _, ...rest }) => record({ kind: "sign_in", isProven: true, ...rest }, sharedBrowser),
+    consent: ({ flow: _, ...rest }) => record({ kind: "consent", isProven: true, ...rest }, sharedBrowser),
+    token: (rest) => record({ kind: "token", isProven: true, ...rest }),
+    call: ({ flow: _, clientName: __, ...rest }) => record({ kind: "call", isProven: true, ...rest }),
+  };
+  return { ada: person("ada"), bob: person("bob"), do: (name: string, by: Person) => steps[name]?.(by) };
+}
+const kindsOfSignIn = "challenge metadata registration authorization sign_in consent token call".split(" ");
+
+test.each([
+  ["each with a registration of its own", {}],
+  ["with one metadata document", { shareClient: true }],
+])("GW-5 two clients behind one address, %s, are two attempts, and both end", async (_, options) => {
+  const both = twoClients(options);
+  for (const kind of kindsOfSignIn) for (const person of [both.ada, both.bob]) both.do(kind, person);
+  const found = (await attempts()).attempts.map(({ id, state, userId }) => ({ id, state, userId }));
+  expect(found).toHaveLength(2);
+  for (const { authorizationId: id, userId } of [both.ada, both.bob])
+    expect(found).toContainEqual({ id, state: "connected", userId });
+});
+
+test("GW-5 one client behind an address connects while another's person hesitates, fails or declines", async () => {
+  const both = twoClients();
+  for (const kind of kindsOfSignIn.slice(0, 5)) both.do(kind, both.bob);
+  for (const kind of kindsOfSignIn) both.do(kind, both.ada);
+  // With an old token of a third program's, which names nobody.
+  record({ kind: "call", problem: "token_expired" });
+  const byId = async () =>
+    new Map((await attempts()).attempts.map(({ id, state, problem }) => [id, [state, problem] as const]));
+  const first = await byId();
+  expect(first.get(both.ada.authorizationId)).toEqual(["connected", null]);
+  expect(first.get(both.bob.authorizationId)).toEqual(["waiting", null]);
+  // The client sends a code that isn't its own: only the verifier says whose attempt this was.
+  record({ kind: "token", problem: "code_unknown", clientId: both.bob.clientId, flow: both.bob.flow });
+  const then = await byId();
+  expect(then.get(both.bob.authorizationId)).toEqual(["failed", "code_unknown"]);
+  expect(then.get(both.ada.authorizationId)).toEqual(["connected", null]);
+});
+
+test("GW-5 a browser behind an address joins no attempt of another client there", async () => {
+  record({ kind: "challenge" });
+  const stranger = { clientId: "somebody-else", clientName: "Other app", authorizationId: randomUUID() };
+  record({ kind: "authorization", ...stranger }, { address: program.address, agent: null });
+  const found = (await attempts()).attempts;
+  expect(found.map(({ clientId, endedAt }) => `${endedAt} of ${clientId}`).sort()).toEqual([
+    ...["authorization of somebody-else", "challenge of null"],
+  ]);
+});
+
+test("GW-5 a page that is loaded again goes on with the same attempt", async () => {
+  const client = { clientId: `client-${projectId}`, clientName: "Friendly app", flow: "flow" };
+  const [first, second] = [randomUUID(), randomUUID()];
+  record({ kind: "authorization", authorizationId: first, ...client }, browser);
+  record({ kind: "authorization", authorizationId: second, ...client }, browser);
+  const { flow: _, ...rest } = client;
+  record({ kind: "token", authorizationId: second, ...rest, isProven: true });
+  record({ kind: "call", authorizationId: second, ...rest, isProven: true });
+  expect((await attempts()).attempts.map(({ state }) => state)).toEqual(["connected"]);
+});
+
+test("GW-5 a client that registers for another server at the same time is not taken for this one's", async () => {
+  const other = await newProject();
+  record({ kind: "challenge" });
+  record({ kind: "challenge", projectId: other });
+  const [mine, theirs] = [{ clientId: `mine-${projectId}` }, { clientId: `theirs-${projectId}` }];
+  record({ kind: "registration", projectId: null, ...mine });
+  record({ kind: "registration", projectId: null, ...theirs });
+  record({ kind: "authorization", authorizationId: randomUUID(), ...mine }, browser);
+  record({ kind: "authorization", projectId: other, authorizationId: randomUUID(), ...theirs }, browser);
+  for (const [id, { clientId }] of [[projectId, mine] as const, [other, theirs] as const])
+    expect((await attempts(id)).attempts.map((each) => each.clientId)).toEqual([clientId]);
+});
+
 test("GW-5 a failure ends an attempt, and the next try is another one of the same client", async () => {
   signIn("token");
   record({ kind: "token", problem: "code_unknown", clientId: `client-${projectId}`, clientName: "Friendly app" });

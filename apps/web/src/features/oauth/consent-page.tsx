@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { ConsentView } from "@towpath/core/oauth/schema";
+import type { ConsentTool, ConsentView } from "@towpath/core/oauth/schema";
 import { useState } from "react";
+import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { failureText } from "~/ui/toast.ts";
@@ -104,8 +105,46 @@ function Question({ consent }: { readonly consent: ConsentView }) {
           <li key={scope}>{texts[scope] ?? scope}</li>
         ))}
       </ul>
+      {server?.tools ? <Tools tools={server.tools} /> : null}
       <Warnings consent={consent} />
     </>
+  );
+}
+
+/** More are folded. */
+const maxTools = 8;
+
+/** What the app could call. Names are the server's, destructive ones come first, so that none is folded before others. */
+function Tools({ tools }: { readonly tools: readonly ConsentTool[] }) {
+  const [shown, folded] = [tools.slice(0, maxTools), tools.slice(maxTools)];
+  const destructive = tools.filter(({ isDestructive }) => isDestructive).length;
+  return (
+    <section aria-label="Tools" className="mt-5">
+      <h2 className="text-sm font-medium">
+        {tools.length === 0 ? "It has no tools now" : `${tools.length} ${tools.length === 1 ? "tool" : "tools"}`}
+        {destructive > 0 ? `, ${destructive} destructive` : null}
+      </h2>
+      <ToolNames tools={shown} />
+      {folded.length > 0 ? (
+        <details className="mt-1.5 text-sm">
+          <summary className="w-fit rounded-sm text-muted hover:text-ink">{`${folded.length} more`}</summary>
+          <ToolNames tools={folded} />
+        </details>
+      ) : null}
+    </section>
+  );
+}
+
+function ToolNames({ tools }: { readonly tools: readonly ConsentTool[] }) {
+  return (
+    <ul className="mt-1.5 flex flex-wrap gap-x-3 gap-y-1.5 text-sm">
+      {tools.map(({ name, isDestructive }) => (
+        <li key={name} className="flex min-w-0 items-center gap-1.5">
+          <code className="min-w-0 text-xs break-all">{name}</code>
+          {isDestructive ? <Badge tone="bad">Destructive</Badge> : null}
+        </li>
+      ))}
+    </ul>
   );
 }
 

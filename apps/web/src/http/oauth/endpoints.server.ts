@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { clientAddressHeader, limitRequests } from "@towpath/auth";
+import { verifyAccessToken } from "@towpath/auth/credentials";
 import type { Context } from "@towpath/core/context";
 import { asTowpathError, TowpathError } from "@towpath/core/errors";
 import {
@@ -125,7 +126,8 @@ export const revokeResponse = (request: Request): Promise<Response> =>
     const form = await readForm(request);
     const token = form.get("token");
     if (!token) throw new OAuthError("invalid_request", "token is missing.");
-    await revokeToken({ ctx: asProgram(request), input: { ...credentialsOf(request, form), token } });
+    const accessToken = await verifyAccessToken({ token, resource: null, keys: services().signingKeys });
+    await revokeToken({ ctx: asProgram(request), input: { ...credentialsOf(request, form), token, accessToken } });
     return json(200, {});
   });
 
@@ -137,7 +139,7 @@ async function tokens(issued: IssuedTokens): Promise<Readonly<Record<string, unk
     ttlSeconds: accessTokenSeconds,
     claims: {
       ...{ sub: issued.userId, aud: issued.resource, client_id: issued.clientId, scope },
-      ...{ jti: randomUUID(), towpath_grant: issued.grantId },
+      ...{ jti: randomUUID(), towpath_grant: issued.grantId, towpath_family: issued.familyId },
       // So that the first call can be shown as the end of this sign-in.
       ...(issued.authorizationId === null ? {} : { towpath_authorization: issued.authorizationId }),
     },
