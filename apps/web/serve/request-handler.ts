@@ -68,6 +68,8 @@ function refusalOf({ url = "/", headers }: IncomingMessage): { readonly status: 
   // Requires a content-length, so that a body that is too large is refused before it is read.
   if (headers["transfer-encoding"] !== undefined) return { status: 411, text: "Length Required" };
   const path = url.split("?", 1)[0] ?? "";
+  // A call of a function without a name, which the framework answers as a failure of the server.
+  if (/^\/_serverFn\/(\/|$)/.test(path)) return { status: 404, text: "Not Found" };
   const limit = path === webhookPath ? maxWebhookBytes : path.startsWith("/api/git/") ? maxPushBytes : maxBodyBytes;
   return Number(headers["content-length"] ?? 0) <= limit ? null : { status: 413, text: "Payload Too Large" };
 }
@@ -96,6 +98,9 @@ function staticFiles(directory: string) {
     extensions: [],
     setHeaders(response: ServerResponse, path: string) {
       response.setHeader("x-content-type-options", "nosniff");
+      // Opened by itself, a picture of this kind is a document that can run scripts.
+      if (path.endsWith(".svg"))
+        response.setHeader("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
       const isHashed = path.startsWith("/assets/");
       response.setHeader("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
     },

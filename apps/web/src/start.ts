@@ -1,12 +1,12 @@
 import { createCsrfMiddleware, createStart } from "@tanstack/react-start";
 import { errorAdapter } from "./http/errors.ts";
-import { documentHeaders, functionErrors, repeatedCookie } from "./http/global-middleware.ts";
+import { documentHeaders, functionErrors, repeatedCookie, unreadableCalls } from "./http/global-middleware.ts";
 
 // A start file disables the framework's built-in CSRF middleware, so it is added here.
 const csrf = createCsrfMiddleware({ filter: (ctx) => ctx.handlerType === "serverFn" });
 
 export const startInstance = createStart(() => ({
-  requestMiddleware: [documentHeaders, csrf, repeatedCookie],
+  requestMiddleware: [documentHeaders, csrf, repeatedCookie, unreadableCalls],
   functionMiddleware: [functionErrors],
   serializationAdapters: [errorAdapter],
 }));

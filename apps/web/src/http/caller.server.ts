@@ -6,6 +6,7 @@ import { apiKeyPrefix, verifyApiKey } from "@towpath/auth/credentials";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { equalInConstantTime } from "@towpath/crypto";
+import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
 
 type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
@@ -82,19 +83,37 @@ export async function gitContext({ headers }: Request): Promise<Context> {
 async function contextOfToken(token: string, headers: Headers): Promise<Context> {
   const { config, contextFor } = services();
   const ipAddress = headers.get(clientAddressHeader);
-  if (token.startsWith(apiKeyPrefix)) return contextFor({ ...(await managingKey(token)), ipAddress });
+  if (token.startsWith(apiKeyPrefix)) return contextFor({ ...(await managingKey(token, ipAddress)), ipAddress });
   if (await isOperatorToken(join(config.dataDirectory, "operator-token"), token)) {
     return contextFor({ kind: "operator", ipAddress });
   }
-  throw new TowpathError("unauthenticated", `This is neither an API key nor the operator token. ${howToAuthenticate}`);
+  const message = `This is neither an API key nor the operator token. ${howToAuthenticate}`;
+  throw await refusedCredential(message, ipAddress);
 }
 
-async function managingKey(key: string) {
+/** Wrong credentials that one network may send. */
+const maxRefusedPerMinute = 60;
+
+/**
+ * Why a credential is refused. Whoever guesses is told to wait. A right credential is let in meanwhile: none can be
+ * guessed at any pace, and programs on one machine could lock out the operator otherwise, with whom they share an address.
+ */
+async function refusedCredential(message: string, ipAddress: string | null): Promise<TowpathError> {
+  const seconds = await limitRequests(services().database.db, {
+    key: `refused ${networkOf(ipAddress ?? "")}`,
+    max: maxRefusedPerMinute,
+  });
+  if (seconds === 0) return new TowpathError("unauthenticated", message);
+  const wait = `Too many wrong credentials from this network. Try again in ${seconds} s.`;
+  return new TowpathError("limit_reached", wait, { retryAfterSeconds: seconds });
+}
+
+async function managingKey(key: string, ipAddress: string | null) {
   const { database } = services();
   const holder = await verifyApiKey(database.pool, key);
   if (!holder) {
     const message = "This API key doesn't exist, was revoked or has expired. Create another one: Settings → API keys.";
-    throw new TowpathError("unauthenticated", message);
+    throw await refusedCredential(message, ipAddress);
   }
   const { mayManage, ...grant } = holder;
   const seconds = await limitRequests(database.db, { key: `rest ${grant.keyId}`, max: maxRequestsPerMinute });

@@ -1,8 +1,8 @@
 import { isNotFound, isRedirect } from "@tanstack/react-router";
 import { createMiddleware, getGlobalStartContext } from "@tanstack/react-start";
-import { setResponseStatus } from "@tanstack/react-start/server";
+import { getRequest, setResponseStatus } from "@tanstack/react-start/server";
 import { signInProblemPath } from "@towpath/auth";
-import { asTowpathError } from "@towpath/core/errors";
+import { asTowpathError, type ErrorCode, notFound } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
 import type { WebConfig } from "~/config.server.ts";
 import { thirdPartyScript, thirdPartySources } from "./third-parties.ts";
@@ -18,9 +18,8 @@ export const documentHeaders = createMiddleware().server(async ({ next, handlerT
   for (const [name, value] of Object.entries(securityHeaders(config.baseUrl))) headers.set(name, value);
   if (shared) headers.set(sharingHeader, "cross-origin");
   if (signInPath.test(new URL(request.url).pathname)) headers.set("cross-origin-opener-policy", "unsafe-none");
-  if (headers.get("content-type")?.startsWith("text/html")) {
-    headers.set("content-security-policy", contentSecurityPolicy(nonce, config));
-  }
+  const isPage = headers.get("content-type")?.startsWith("text/html");
+  headers.set("content-security-policy", isPage ? contentSecurityPolicy(nonce, config) : filePolicy);
   // Responses depend on the session. A response that may be cached sets its own header.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store");
   return result;
@@ -82,6 +81,9 @@ function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
   };
 }
 
+/** Of all that is no page: an image or a feed that somebody opens by itself runs and loads nothing, in no frame. */
+const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
+
 /**
  * Scripts run only by nonce or from this origin. Inline styles are allowed: toasts and charts set them from script, and
  * a style can't run code. GitHub or the forge serves the account pictures.
@@ -106,11 +108,36 @@ function contentSecurityPolicy(nonce: string, { gitHub, thirdParties }: WebConfi
   ].join("; ");
 }
 
+/** Requests that have reached a server function. */
+const arrived = new WeakSet<Request>();
+
+/**
+ * A call that reaches no server function is its caller's mistake: there is none of that name (404), or it can't be read
+ * (400). The framework answers both as failures of the server.
+ */
+export const unreadableCalls = createMiddleware().server(async ({ next, handlerType, request }) => {
+  if (handlerType !== "serverFn") return next();
+  try {
+    const result = await next();
+    if (result.response.status < 500 || arrived.has(request)) return result;
+    result.response = callError(400, "invalid_input", "The call could not be read.");
+    return result;
+  } catch (thrown) {
+    if (arrived.has(request) || thrown instanceof Response || isRedirect(thrown)) throw thrown;
+    const { code, message, httpStatus } = notFound("server function");
+    return callError(httpStatus, code, message);
+  }
+});
+
+const callError = (status: number, code: ErrorCode, message: string) =>
+  Response.json({ error: { code, message, fields: {} } }, { status });
+
 /**
  * A server function throws a TowpathError, a redirect or a not-found. Anything else is a bug or an outage: it is logged
  * in full, and the browser gets a public message. Calls without permission are logged too.
  */
 export const functionErrors = createMiddleware({ type: "function" }).server(async ({ next, serverFnMeta }) => {
+  arrived.add(getRequest());
   try {
     return await next();
   } catch (thrown) {

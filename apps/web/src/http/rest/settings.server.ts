@@ -6,7 +6,7 @@ import { callLimitSchema } from "@towpath/core/call-limit/schema";
 import type { Context } from "@towpath/core/context";
 import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
 import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
-import { createSecret, deleteSecret, listSecrets, updateSecret } from "@towpath/core/secret";
+import { createSecret, deleteSecret, listSecrets, setSecrets, updateSecret } from "@towpath/core/secret";
 import { createSecretSchema, updateSecretSchema } from "@towpath/core/secret/schema";
 import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
@@ -15,18 +15,14 @@ import { settingAnswers } from "./setting-answers.schema.ts";
 /** Of a body with a value of 64 KiB, however it is escaped. */
 const maxSecretBodyBytes = 512 * 1024;
 
-/** Creates or changes variables for production and previews. Returns whether there was anything to change. */
+/** Creates or changes variables, all or none; a new one is for production and previews. Returns whether there are any. */
 export async function saveVariables(
   ctx: Context,
   projectId: string,
   variables: readonly { readonly keyName: string; readonly secretValue: string }[],
 ): Promise<boolean> {
   if (variables.length === 0) return false;
-  const existing = new Set((await listSecrets({ ctx, input: { projectId } })).map(({ keyName }) => keyName));
-  for (const variable of variables) {
-    const input = { ...variable, projectId };
-    await (existing.has(variable.keyName) ? updateSecret({ ctx, input }) : createSecret({ ctx, input }));
-  }
+  await setSecrets({ ctx, input: { projectId, secrets: [...variables] } });
   return true;
 }
 
