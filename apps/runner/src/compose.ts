@@ -104,7 +104,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       const redactor = createRedactor(values);
       const ids = { projectId: deployment.projectId, deploymentId };
       record.decrypted({ ...deployment, versions: versionsOf(deployment.stored) });
-      const memo = memoOf(deployment, server.limits.memoryBytes, values);
+      const memo = memoOf(deployment, server.limits, values);
       return { server, label: deployment.slug, log: serverLog(ids, lines.push, redactor), redact: redactor.text, memo };
     },
   });

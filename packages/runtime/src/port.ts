@@ -29,6 +29,8 @@ export type ExitReason =
   | "exited"
   | "signaled"
   | "out-of-memory"
+  /** A server that was stuck at its limit of processes and threads. */
+  | "process-limit"
   | "timed-out"
   | "stopped"
   | "output-limit"

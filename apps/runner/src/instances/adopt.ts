@@ -8,6 +8,7 @@ import type { InstanceStore } from "./instance.store.ts";
 import { Instance } from "./instance.ts";
 import type { Adoption, InstancePool } from "./instance-pool.ts";
 import type { InstanceRecord } from "./instance-record.ts";
+import type { ServerLimits } from "./launch.ts";
 
 /**
  * What the next runner needs to know about a server. Contains the secrets with which it was started: they may have
@@ -18,15 +19,17 @@ const memoSchema = z.object({
   projectId: z.uuid(),
   deploymentId: z.uuid(),
   memoryBytes: z.number(),
+  /** Earlier runners had only the default. */
+  processes: z.number().default(256),
   secrets: z.record(z.string(), z.string()),
 });
 
 export function memoOf(
   { organizationId, projectId, deploymentId }: StoredDeployment,
-  memoryBytes: number,
+  { memoryBytes, processes }: ServerLimits,
   secrets: Readonly<Record<string, string>>,
 ): string {
-  return JSON.stringify({ organizationId, projectId, deploymentId, memoryBytes, secrets });
+  return JSON.stringify({ organizationId, projectId, deploymentId, memoryBytes, processes, secrets });
 }
 
 export type AdoptionParts = {
@@ -68,11 +71,12 @@ type Claim = Adoption & { readonly readyAt: Date | null };
 async function claimOf({ instanceId, memo }: Survivor, parts: AdoptionParts): Promise<Claim | null> {
   const known = memoSchema.safeParse(JSON.parse(memo));
   if (!known.success) return null;
-  const { organizationId, projectId, deploymentId, memoryBytes, secrets } = known.data;
+  const { organizationId, projectId, deploymentId, memoryBytes, processes, secrets } = known.data;
   const row = await parts.store.claim(instanceId, deploymentId);
   if (row === null) return null;
   const redactor = createRedactor(secrets);
   const log = serverLog({ projectId, deploymentId }, parts.pushLine, redactor);
-  const instance = new Instance(instanceId, row.startedAt, { log, redact: redactor.text, memoryBytes }, parts.record);
+  const context = { log, redact: redactor.text, limits: { memoryBytes, processes } };
+  const instance = new Instance(instanceId, row.startedAt, context, parts.record);
   return { organizationId, deploymentId, instance, readyAt: row.readyAt, failures: row.restarts };
 }

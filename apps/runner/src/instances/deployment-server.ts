@@ -226,7 +226,7 @@ export class DeploymentServer {
     const opened = await this.#open();
     // Closed while it waited.
     if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
-    const context = { ...opened, memoryBytes: opened.server.limits.memoryBytes };
+    const context = { ...opened, limits: opened.server.limits };
     const instance = Instance.starting(context, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
     this.#memoryBytes = null;

@@ -295,6 +295,25 @@ test("RUN-1 a server that uses too much memory is ended with that reason, and th
   await expect.poll(async () => (await rows(deployed))[0]?.endReason).toMatch(/more than its 128 MiB/);
 });
 
+test.each(["/fork-bomb", "/threads-and-silence"])(
+  "RUN-1 RUN-6 a server that is stuck at its limit of processes is ended with that reason and starts again: %s",
+  async (path) => {
+    const deployed = await seedDeployment(database.db);
+    const { pool } = poolOf(serving, { freezeAfterMs: 60_000, stopAfterMs: 60_000, leaseMs: 60_000 });
+    const lease = await pool.lease(deployed.deploymentId);
+    expect(await tinyServer.get(lease.endpoint, path, 60_000)).toBeNull();
+    await expect
+      .poll(async () => (await rows(deployed))[0])
+      .toMatchObject({
+        state: "crashed",
+        endReason: expect.stringMatching(
+          /stuck at its limit of 32 processes and threads for 10 s.*raise TOWPATH_SERVER_PROCESSES/,
+        ),
+      });
+    expect(await answerOf(pool, deployed)).toMatch(/^hello/);
+  },
+);
+
 test("RUN-3 a full host makes room by stopping unleased instances, and a start waits for it", async () => {
   const deployments = await Promise.all([
     seedDeployment(database.db),

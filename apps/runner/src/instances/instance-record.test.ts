@@ -67,7 +67,7 @@ test("RUN-8 only the newest start of a runner changes its rows, and ended instan
 test("PRJ-19 the memory of a server is recorded, and again only after it changed by more than a tenth", async () => {
   const { deploymentId } = await seedDeployment(database.db);
   const record = createInstanceRecord(instanceStore(database.db, { id: newId(), generation: 1 }), () => {});
-  const context = { log: undefined as never, redact: String, memoryBytes: 0 };
+  const context = { log: undefined as never, redact: String, limits: { memoryBytes: 0, processes: 1 } };
   const server = Instance.starting(context, record, { deploymentId, restarts: 0 });
   const stored = async () => {
     await record.close(3000);

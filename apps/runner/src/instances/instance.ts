@@ -4,18 +4,18 @@ import type { Exit, InstanceHandle, OutputSink, ServerSpec, StartResult } from "
 import type { ServerLog } from "../logs/server-log.ts";
 import type { InstanceState } from "./instance.state.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import { describeExit } from "./launch.ts";
+import { describeExit, type ServerLimits } from "./launch.ts";
 
 /** What an instance needs to write to its log. */
 export type InstanceContext = {
   readonly log: ServerLog;
   /** Removes the secrets with which the server was started from a text. */
   readonly redact: (text: string) => string;
-  readonly memoryBytes: number;
+  readonly limits: ServerLimits;
 };
 
 /** What is needed to start a deployment's server; read again for each start. */
-export type OpenedDeployment = Omit<InstanceContext, "memoryBytes"> & {
+export type OpenedDeployment = Omit<InstanceContext, "limits"> & {
   readonly server: ServerSpec;
   /** Host label of its route. */
   readonly label: string;
@@ -82,8 +82,8 @@ export class Instance {
     return this.#readyAt === null ? 0 : performance.now() - this.#readySince;
   }
 
-  get memoryLimit(): number {
-    return this.#context.memoryBytes;
+  get limits(): ServerLimits {
+    return this.#context.limits;
   }
 
   /** Whether its process has begun to exit, even if that has not been reported yet. */
@@ -145,7 +145,7 @@ export class Instance {
 
   /** Returns why, in words. `restartMs`: when it may start again. */
   crashed(exit: Exit, restartMs: number): string {
-    const reason = describeExit(exit, this.memoryLimit);
+    const reason = describeExit(exit, this.limits);
     this.#end("crashed", reason, exit);
     this.#say("error", `The server crashed: ${reason}. It may start again in ${Math.ceil(restartMs / 1000)} s.`);
     return reason;

@@ -1,4 +1,11 @@
-import { type Exit, type InstanceSpec, type OutputSink, SandboxError, type StartResult } from "@towpath/runtime";
+import {
+  type Exit,
+  type InstanceSpec,
+  type Limits,
+  type OutputSink,
+  SandboxError,
+  type StartResult,
+} from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
 import type { ServerIdentity } from "../prewarm/demand.ts";
 import type { Instance, OpenedDeployment } from "./instance.ts";
@@ -19,6 +26,9 @@ export type LaunchFailure = {
   /** It was neither ready nor had it failed within the limit. */
   readonly timedOut: boolean;
 };
+
+/** Those of its limits by which a server may end. */
+export type ServerLimits = Pick<Limits, "memoryBytes" | "processes">;
 
 /** Errors whose messages may be shown to users, with the codes that lease callers get. */
 const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure["code"]>>> = {
@@ -52,7 +62,7 @@ export async function launch(
       instance.ready(result);
       return null;
     }
-    const reason = describeStartFailure(result, timing.startTimeoutMs, instance.memoryLimit);
+    const reason = describeStartFailure(result, timing.startTimeoutMs, instance.limits);
     return { code: "start_failed", reason, exit: result.exit, timedOut: result.cause === "timeout" };
   } catch (error) {
     onError(error);
@@ -64,11 +74,16 @@ export async function launch(
 }
 
 /** How a server ended, as shown to its owner. */
-export function describeExit(exit: Exit | null, memoryBytes: number): string {
+export function describeExit(exit: Exit | null, { memoryBytes, processes }: ServerLimits): string {
   if (exit === null) return "it ended";
   switch (exit.reason) {
     case "out-of-memory":
       return `it used more than its ${Math.round(memoryBytes / (1024 * 1024))} MiB of memory`;
+    case "process-limit":
+      return (
+        `it was stuck at its limit of ${processes} processes and threads for 10 s and was ended. Limit what it starts ` +
+        "(pools, threads, subprocesses), or ask the operator to raise TOWPATH_SERVER_PROCESSES"
+      );
     case "signaled":
       return `it was killed by ${exit.signal}`;
     case "exited":
@@ -82,9 +97,9 @@ export function describeExit(exit: Exit | null, memoryBytes: number): string {
 function describeStartFailure(
   result: Extract<StartResult, { ok: false }>,
   timeoutMs: number,
-  memoryBytes: number,
+  limits: ServerLimits,
 ): string {
   if (result.status !== null) return result.status.message;
   if (result.cause === "timeout") return `it did not answer within ${Math.round(timeoutMs / 1000)} s`;
-  return describeExit(result.exit, memoryBytes);
+  return describeExit(result.exit, limits);
 }

@@ -79,6 +79,19 @@ export function diagnoseServerExit({ exit, lastLines, file }: ServerExit, limits
       { file, excerpt },
     );
   }
+  if (exit?.reason === "process-limit") {
+    return diagnosis(
+      {
+        code: "exited_early",
+        phase: "inspect",
+        title: "The server was stuck at its limit of processes and threads",
+        detail: `It was stopped while it was starting. A server may have ${limits.server.processes} processes and threads.`,
+        remedy:
+          "Limit what it starts (pools, threads, subprocesses), or ask the operator to raise TOWPATH_SERVER_PROCESSES.",
+      },
+      { file, excerpt },
+    );
+  }
   if (exit?.reason === "output-limit") {
     return diagnosis(
       {

@@ -90,5 +90,6 @@ export function plainProcess(hosted: HostedProcess, group: string, reader: Outpu
     wake: () => signalAll("SIGCONT"),
     memoryBytes: () => treeMemoryBytes(pid),
     limitEvents: async () => ({ outOfMemory: null, refusedProcesses: null, throttledPeriods: null }),
+    processUse: async () => null,
   };
 }

@@ -12,6 +12,9 @@ export type LimitEvents = {
   readonly throttledPeriods: number | null;
 };
 
+/** Processes and threads of a command, how many it may have, and how often it was refused another one. */
+export type ProcessUse = { readonly used: number; readonly limit: number; readonly refused: number };
+
 /** What a later runner needs to take over a started command from the shim. */
 export const restorableSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("plain"), group: z.string(), pid: z.number().int() }),
@@ -50,6 +53,8 @@ export type RunningProcess = {
   wake(): Promise<void>;
   memoryBytes(): Promise<number | null>;
   limitEvents(): Promise<LimitEvents>;
+  /** Null if the host doesn't limit the number of processes. */
+  processUse(): Promise<ProcessUse | null>;
 };
 
 export type OutputReader = {

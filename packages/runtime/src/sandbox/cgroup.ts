@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { Limits } from "../port.ts";
-import type { LimitEvents } from "../process/running-process.ts";
+import type { LimitEvents, ProcessUse } from "../process/running-process.ts";
 import { exists, killDirectories, makeDirectory, read, removeDirectory, write } from "./cgroup-files.ts";
 import type { CgroupLayout } from "./cgroup-layout.ts";
 
@@ -26,6 +26,8 @@ export type Cgroup = {
   /** Kills all its processes, even if they are frozen. */
   kill(): Promise<void>;
   limitEvents(): Promise<LimitEvents>;
+  /** See `RunningProcess`. */
+  processUse(): Promise<ProcessUse | null>;
   memoryBytes(): Promise<number | null>;
   /** After the last process has ended. */
   remove(): Promise<void>;
@@ -126,6 +128,16 @@ function cgroupIn(directories: Directories, limits: Cgroup["limits"]): Cgroup {
         refusedProcesses: await countIn(limits.processes ? `${of("pids")}/pids.events` : null, "max"),
         throttledPeriods: await countIn(limits.cpu ? `${of("cpu")}/cpu.stat` : null, "nr_throttled"),
       };
+    },
+    async processUse() {
+      const directory = limits.processes ? of("pids") : null;
+      if (directory === null) return null;
+      const [used, limit, refused] = await Promise.all([
+        read(`${directory}/pids.current`),
+        read(`${directory}/pids.max`),
+        countIn(`${directory}/pids.events`, "max"),
+      ]);
+      return used === "" || refused === null ? null : { used: Number(used), limit: Number(limit), refused };
     },
     async memoryBytes() {
       const directory = of("memory");

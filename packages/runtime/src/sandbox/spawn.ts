@@ -186,6 +186,7 @@ function supervise(
     },
     memoryBytes: async () => (await cgroup.memoryBytes()) ?? (await treeMemoryBytes(firstPid)),
     limitEvents: () => cgroup.limitEvents(),
+    processUse: () => cgroup.processUse(),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Exit, HarnessStatus, InstanceHandle, OutputSink, StartResult } fro
 import { type FloodGate, type FloodLimits, floodGate } from "../process/flood.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { readHarnessStatus } from "./harness-status.ts";
+import { answersRequest, watchProcessLimit } from "./process-limit.ts";
 import { runtimeDirectory, socketName, statusName } from "./server-spec.ts";
 
 /** The directory for a server's socket and status. The driver limits what the server can write there. */
@@ -60,7 +61,8 @@ export async function awaitServer(
   const decided = outcomeOf(directory, running.ended, start.startTimeoutMs, () => finalStatus(directory));
   // A server that ends early has said why in its directory: read it before it is removed.
   const remove = () => decided.then(() => directory.remove());
-  const { handle, exited } = superviseServer(running, { ...directory, remove }, start.instanceId, gate);
+  const isReady = decided.then((outcome) => typeof outcome !== "string" && outcome.state === "ready");
+  const { handle, exited } = superviseServer(running, { ...directory, remove }, start.instanceId, gate, { isReady });
   const outcome = await decided;
   if (typeof outcome !== "string" && outcome.state === "ready") {
     const { prewarm, bridge, incomplete } = outcome;
@@ -74,25 +76,44 @@ export async function awaitServer(
   return { ok: false, cause: outcome, status: null, exit };
 }
 
-/** The handle of a running server. `isFrozen`: as an earlier process of the platform left it. */
+/**
+ * The handle of a server, which is ended if it gets stuck at its limit of processes. `isReady`: until then nobody
+ * expects an answer. `isFrozen`: as an earlier process of the platform left it.
+ */
 export function superviseServer(
   running: RunningProcess,
   directory: SocketDirectory,
   instanceId: string,
   gate: FloodGate,
-  isFrozen = false,
+  { isReady, isFrozen = false }: { readonly isReady: Promise<boolean>; readonly isFrozen?: boolean },
 ): { readonly handle: InstanceHandle; readonly exited: Promise<Exit> } {
   const flushing = setInterval(gate.flush, flushMs);
   flushing.unref();
-  const exited = running.ended.then(async (exit) => {
+  const socketPath = `${directory.own}/${socketName}`;
+  const frozen = { is: isFrozen };
+  let isStuck = false;
+  let mustAnswer = false;
+  void isReady.then((ready) => {
+    mustAnswer = ready;
+  });
+  const stopWatching = watchProcessLimit({
+    use: () => running.processUse(),
+    answers: async (signal) => !mustAnswer || (await answersRequest(socketPath, signal)),
+    isFrozen: () => frozen.is,
+    onStuck() {
+      isStuck = true;
+      void running.kill();
+    },
+  });
+  const exited = running.ended.then(async (exit): Promise<Exit> => {
+    stopWatching();
     clearInterval(flushing);
     gate.flush();
     // Report the exit even if this fails; the next runner removes the directory.
     await directory.remove().catch(() => {});
-    return exit;
+    return isStuck ? { reason: "process-limit", code: null, signal: null } : exit;
   });
-  const socketPath = `${directory.own}/${socketName}`;
-  return { handle: instanceHandle(instanceId, socketPath, running, exited, isFrozen), exited };
+  return { handle: instanceHandle(instanceId, socketPath, running, exited, frozen), exited };
 }
 
 /** What the harness says at the end of the start: `ready` counts once the socket answers. */
@@ -194,14 +215,13 @@ function instanceHandle(
   socketPath: string,
   running: RunningProcess,
   exited: Promise<Exit>,
-  isFrozen: boolean,
+  frozen: { is: boolean },
 ): InstanceHandle {
-  let frozen = isFrozen;
   let stopping: Promise<Exit> | null = null;
   const wake = async () => {
-    if (!frozen) return;
+    if (!frozen.is) return;
     await running.wake();
-    frozen = false;
+    frozen.is = false;
   };
   const stop = async (): Promise<Exit> => {
     let ended = false;
@@ -220,8 +240,8 @@ function instanceHandle(
     isAlive: () => running.isAlive(),
     exited: exited.then((exit) => (stopping === null ? exit : { ...exit, reason: "stopped" })),
     async freeze() {
-      if (!frozen) frozen = await running.freeze();
-      return frozen;
+      if (!frozen.is) frozen.is = await running.freeze();
+      return frozen.is;
     },
     wake,
     stop(graceMs) {

@@ -89,12 +89,9 @@ async function adoptServer(
       ? plainProcess(main, running.group, reader)
       : await restoreSandboxed(cgroups, running, main, others, reader);
   const isFrozen = await restored.isFrozen();
-  const { handle } = superviseServer(
-    restored,
-    existingSocketDirectory(socketDirectory, root),
-    instanceId,
-    gate,
+  const { handle } = superviseServer(restored, existingSocketDirectory(socketDirectory, root), instanceId, gate, {
+    isReady: Promise.resolve(true),
     isFrozen,
-  );
+  });
   return { handle, isFrozen };
 }

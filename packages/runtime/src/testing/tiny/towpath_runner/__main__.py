@@ -130,6 +130,20 @@ class Handler(BaseHTTPRequestHandler):
             body = fill("full")
         elif self.path == "/crash":
             os._exit(3)
+        elif self.path == "/fork-bomb":
+            while True:
+                try:
+                    os.fork()
+                except OSError:
+                    pass
+        elif self.path == "/threads-and-silence":
+            import threading
+
+            try:
+                while True:
+                    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+            except RuntimeError:
+                time.sleep(600)
         elif self.path.startswith("/allocate/"):
             kept.append(b"x" * (int(self.path.split("/")[2]) << 20))
             body = "allocated"
