@@ -10,6 +10,7 @@ async function main(): Promise<void> {
   const dist = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
   // All our code comes from the bundle. Loading the sources as well would double the startup time.
   const built = (await import(pathToFileURL(join(dist, "server/server.js")).href)) as typeof Built;
+  built.role.requireOpenFiles(built.role.neededOpenFiles.any);
   const { config, log, checkKeys } = servicesOrExit(built);
   const onWrongKey = (error: Error) => fail(log, error, config);
   await checkKeys(onWrongKey).catch(onWrongKey);

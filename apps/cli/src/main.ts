@@ -1,7 +1,7 @@
 import type { CommandName } from "./commands/table.ts";
 import { commands } from "./commands/table.ts";
 import { didYouMean } from "./terminal/did-you-mean.ts";
-import { asCommandError, output, print, printError, red, UsageError } from "./terminal/terminal.ts";
+import { asCommandError, output, print, printError, printVerbosely, red, UsageError } from "./terminal/terminal.ts";
 
 type Command = (args: string[]) => Promise<number>;
 
@@ -80,8 +80,16 @@ function endWithReader(name: string): void {
   }
 }
 
+/** `--verbose` goes with every command. */
+function withoutVerbose(words: readonly string[]): string[] {
+  const end = words.includes("--") ? words.indexOf("--") : words.length;
+  const rest = words.filter((word, at) => at >= end || word !== "--verbose");
+  printVerbosely(rest.length < words.length);
+  return rest;
+}
+
 async function main(): Promise<number> {
-  const [name = "help", ...args] = process.argv.slice(2);
+  const [name = "help", ...args] = withoutVerbose(process.argv.slice(2));
   endWithReader(name);
   try {
     if (name === "--version" || name === "-v") return await version([]);

@@ -1,8 +1,17 @@
-import { exitOnFailure, openLog, reportReady, settingsOrExit, stopOnSignal } from "@towpath/role";
+import {
+  exitOnFailure,
+  neededOpenFiles,
+  openLog,
+  reportReady,
+  requireOpenFiles,
+  settingsOrExit,
+  stopOnSignal,
+} from "@towpath/role";
 import { readConfig } from "./config.ts";
 import { startForge } from "./forge.ts";
 
 const config = settingsOrExit(readConfig);
+requireOpenFiles(neededOpenFiles.any);
 const log = openLog(config.logLevel, { role: "forge" });
 
 try {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseNetworks } from "@towpath/egress";
 import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
+import { openFilesLimit } from "@towpath/role";
 import type { RunnerAddress } from "@towpath/runner-api";
 // From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
 // workers, and the gateway is away meanwhile.
@@ -96,16 +96,6 @@ const maxDefaultWorkers = 4;
 /** Open files of a worker besides client and server connections: database, log, runner, Node itself. */
 const otherFiles = 128;
 const maxDefaultConnections = 10_000;
-
-/** Maximum number of open files of this process. Node raises the soft limit to the hard one at startup. */
-function openFilesLimit(): number {
-  try {
-    const limit = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
-    return limit === undefined ? 1024 : limit === "unlimited" ? Number.MAX_SAFE_INTEGER : Number(limit);
-  } catch {
-    return 1024;
-  }
-}
 
 function workersOf(values: Pick<Settings, "TOWPATH_GATEWAY_WORKERS" | "TOWPATH_GATEWAY_MAX_BODY_MIB">): number {
   const fitting = Math.max(1, Math.floor(values.TOWPATH_GATEWAY_MAX_BODY_MIB / minBodyMiB));

@@ -1,8 +1,10 @@
 import cluster from "node:cluster";
 import {
   exitOnFailure,
+  neededOpenFiles,
   openLog,
   reportReady,
+  requireOpenFiles,
   resolveDrizzleFaster,
   settingsOrExit,
   stopLimits,
@@ -48,6 +50,7 @@ async function serveAsWorker(settings: GatewayConfig, log: Logger): Promise<void
 }
 
 const settings = settingsOrExit(readConfig);
+requireOpenFiles(neededOpenFiles.any);
 const isWorker = cluster.isWorker;
 const log = openLog(settings.logLevel, { role: "gateway", ...(isWorker ? { worker: settings.workerIndex } : {}) });
 

@@ -1,4 +1,13 @@
-import { exitOnFailure, openLog, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
+import {
+  exitOnFailure,
+  neededOpenFiles,
+  openLog,
+  reportReady,
+  requireOpenFiles,
+  resolveDrizzleFaster,
+  settingsOrExit,
+  stopOnSignal,
+} from "@towpath/role";
 
 // Before the modules that use the database.
 resolveDrizzleFaster();
@@ -7,6 +16,7 @@ const { startRunner } = await import("./compose.ts");
 const { endpointKey } = await import("@towpath/runner-api");
 
 const config = settingsOrExit(readConfig);
+requireOpenFiles(neededOpenFiles.sandboxes);
 const log = openLog(config.logLevel, { role: "runner" });
 
 try {

@@ -1,6 +1,6 @@
 import { createStartHandler } from "@tanstack/react-start/server";
 import { createServerEntry } from "@tanstack/react-start/server-entry";
-import { reportReady, stopLimits, stopOnSignal } from "@towpath/role";
+import { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal } from "@towpath/role";
 import { closeServices, services } from "./compose.server.ts";
 import { renderDocument } from "./features/public-site/render-document.server.tsx";
 
@@ -12,4 +12,4 @@ export { endEventStreams as endStreams } from "./http/streams/event-stream.serve
 /** For `serve.ts`, which opens connections at start, so that the first request does not wait. */
 export { closeServices, services };
 /** How a process starts and stops, from the bundle like everything that `serve.ts` uses. */
-export const role = { reportReady, stopLimits, stopOnSignal };
+export const role = { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal };

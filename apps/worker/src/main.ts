@@ -1,4 +1,13 @@
-import { exitOnFailure, openLog, reportReady, resolveDrizzleFaster, settingsOrExit, stopOnSignal } from "@towpath/role";
+import {
+  exitOnFailure,
+  neededOpenFiles,
+  openLog,
+  reportReady,
+  requireOpenFiles,
+  resolveDrizzleFaster,
+  settingsOrExit,
+  stopOnSignal,
+} from "@towpath/role";
 
 // Before the modules that use the database.
 resolveDrizzleFaster();
@@ -6,6 +15,7 @@ const { readConfig } = await import("./config.ts");
 const { startWorker } = await import("./compose.ts");
 
 const config = settingsOrExit(readConfig);
+requireOpenFiles(neededOpenFiles.sandboxes);
 const log = openLog(config.logLevel, { role: "worker" });
 
 try {

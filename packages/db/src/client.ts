@@ -4,6 +4,8 @@ import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
 import * as schema from "./schema/index.ts";
 
+export { waitForDatabase } from "./wait-for-database.ts";
+
 /** Drizzle on a pool. */
 export type Database = ReturnType<typeof drizzle<typeof schema, pg.Pool>>;
 /** What `db.transaction` passes to its callback. */

@@ -1,9 +1,11 @@
 // How every process of an instance starts and stops. The supervisor (apps/cli) relies on it: one message says that the
 // process is ready, and after SIGTERM it exits on its own before the supervisor sends SIGKILL.
 import type { Logger } from "pino";
+import { openFilesProblem } from "./open-files.ts";
 
 export { resolveDrizzleFaster } from "./faster-imports.ts";
 export { openLog } from "./log.ts";
+export { neededOpenFiles, openFilesLimit, openFilesProblem } from "./open-files.ts";
 
 /**
  * Milliseconds from SIGTERM. Ctrl-C ends an instance within 10 s: its processes have 7 s and PostgreSQL, which they
@@ -20,6 +22,14 @@ export function settingsOrExit<Settings>(read: () => Settings): Settings {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   }
+}
+
+/** Exits with status 1, and says what to do, when this process may open fewer files than that. */
+export function requireOpenFiles(needed: number): void {
+  settingsOrExit(() => {
+    const problem = openFilesProblem(needed);
+    if (problem !== null) throw new Error(problem);
+  });
 }
 
 /** Reports that the process takes work. */

@@ -95,3 +95,37 @@ test("the modules of drizzle-orm that are found faster are those that Node finds
   expect(expected.found.length).toBeGreaterThan(200);
   expect(await modules("resolveDrizzleFaster(); resolveDrizzleFaster();")).toEqual(expected);
 });
+
+test("OPS-1 a process that may open too few files says how many it needs, and what raises the limit", async () => {
+  const script = `
+    const { neededOpenFiles, requireOpenFiles } = await import("${source}");
+    requireOpenFiles(neededOpenFiles.sandboxes);
+    process.stdout.write("enough");
+  `;
+  const start = (limit: number) =>
+    run("/bin/sh", [
+      "-c",
+      `ulimit -n ${limit}; exec "$@"`,
+      "sh",
+      process.execPath,
+      "--input-type=module",
+      "-e",
+      script,
+    ]);
+  await expect(start(256)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^A process may open only 256 files here.*needs 4096.*ulimit -n 4096.*LimitNOFILE/),
+  });
+  expect((await start(4096)).stdout).toBe("enough");
+  // Up to the hard limit a process raises it by itself.
+  const soft = run("/bin/sh", [
+    "-c",
+    'ulimit -Sn 256; exec "$@"',
+    "sh",
+    process.execPath,
+    "--input-type=module",
+    "-e",
+    script,
+  ]);
+  expect((await soft).stdout).toBe("enough");
+});

@@ -73,6 +73,15 @@ export async function step<Result>(what: string, work: () => Promise<Result>): P
   }
 }
 
+let verbose = false;
+
+/** With `--verbose`, errors are shown with their stacks and log lines as they are. */
+export function printVerbosely(on: boolean): void {
+  verbose = on;
+}
+
+export const isVerbose = (): boolean => verbose;
+
 /** What the person at the terminal can correct: shown without a stack. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
@@ -83,8 +92,10 @@ export class UsageError extends CommandError {
   override readonly name = "UsageError";
 }
 
-/** An error that no command expects keeps its stack. */
+/** An error that no command expects has its stack with `--verbose` only. */
 export function asCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
-  return new CommandError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  if (!(error instanceof Error)) return new CommandError(String(error));
+  const message = error.message || error.name;
+  return new CommandError(verbose ? (error.stack ?? message) : `${message}\n  (--verbose shows where it happened.)`);
 }

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
+import { neededOpenFiles, openFilesProblem } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
 import { CommandError } from "../terminal/terminal.ts";
 import type { UpOptions } from "./options.ts";
@@ -54,6 +55,12 @@ export async function requireUsablePorts(options: UpOptions, withForge: boolean)
     if (!(await isReachable(port)))
       throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);
   }
+}
+
+/** Processes of the instance inherit the limit. @throws CommandError with the number that is needed */
+export function requireOpenFiles(): void {
+  const problem = openFilesProblem(neededOpenFiles.sandboxes);
+  if (problem !== null) throw new CommandError(problem);
 }
 
 /** @throws CommandError with the command that installs what is missing. */

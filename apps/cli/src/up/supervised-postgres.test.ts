@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { openDatabase } from "@towpath/db";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -49,4 +49,25 @@ test("OPS-1 a PostgreSQL that was killed while the instance stops stays down", a
   process.kill(postgres.pid, "SIGKILL");
   await postgres.stop();
   await expect(query(postgres.url, "SELECT 1")).rejects.toThrow();
+});
+
+test("OPS-1 a PostgreSQL that can't start is tried again with growing pauses and one line, and goes on once it can", async () => {
+  const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: true };
+  const postgres = await SupervisedPostgres.start(options);
+  const control = `${options.dataDirectory}/global/pg_control`;
+  const printed = () => vi.mocked(process.stderr.write).mock.calls.map(([text]) => String(text));
+  await rename(control, `${directory}/pg_control`);
+  process.kill(postgres.pid, "SIGKILL");
+  await expect.poll(() => printed().length, { timeout: 20_000 }).toBe(2);
+  // Several tries, of which the terminal says nothing more.
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await rename(`${directory}/pg_control`, control);
+  await expect.poll(() => printed().length, { timeout: 30_000 }).toBe(3);
+  expect(await query(postgres.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  await postgres.stop();
+  expect(printed()).toEqual([
+    expect.stringContaining("PostgreSQL ended (SIGKILL); restarting now."),
+    expect.stringMatching(/PostgreSQL can't start: [^\n]*pg_control[^\n]*\. Trying again with growing pauses\.\n$/),
+    expect.stringContaining("PostgreSQL runs again."),
+  ]);
 });

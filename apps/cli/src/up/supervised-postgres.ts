@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
-import { printError, yellow } from "../terminal/terminal.ts";
+import { CommandError, printError, yellow } from "../terminal/terminal.ts";
 import { describePause, RestartPauses } from "./restart-pauses.ts";
+import { StateLines } from "./state-lines.ts";
 
 /**
  * Runs the embedded PostgreSQL and restarts it when it ends unexpectedly. Its address stays the same; clients
@@ -22,9 +23,14 @@ export class SupervisedPostgres {
     this.#watching = this.#watch();
   }
 
-  /** @throws Error when it cannot start for the first time, with PostgreSQL's own last lines. */
+  /** @throws Error when it cannot start for the first time, with what PostgreSQL printed last */
   static async start(options: EmbeddedOptions): Promise<SupervisedPostgres> {
-    return new SupervisedPostgres(options, await startEmbeddedPostgres(options));
+    const onRecovery = () => printError(`${yellow("!")} PostgreSQL recovers from a crash; waiting for it.`);
+    const reporting = { ...options, onRecovery };
+    const first = await startEmbeddedPostgres(reporting).catch((error: unknown) => {
+      throw new CommandError(`PostgreSQL can't start: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    return new SupervisedPostgres(reporting, first);
   }
 
   get pid(): number {
@@ -36,20 +42,22 @@ export class SupervisedPostgres {
       const readyAt = performance.now();
       const { signal, lastOutput } = await this.#current.exited;
       if (this.#stopping.signal.aborted) return;
-      let how = signal ?? lastOutput.split("\n").at(-1);
       let pauseMs = this.#pauses.after({ readyForMs: performance.now() - readyAt, signal });
+      const restarting = `restarting ${describePause(pauseMs)}`;
+      printError(`${yellow("!")} PostgreSQL ended (${signal ?? lastOutput}); ${restarting}.`);
+      const states = new StateLines("PostgreSQL");
       for (let isUp = false; !isUp; ) {
-        printError(`${yellow("!")} PostgreSQL ended (${how}); restarting ${describePause(pauseMs)}.`);
         if (!(await this.#pause(pauseMs))) return;
         try {
           this.#current = await startEmbeddedPostgres(this.#options);
           isUp = true;
         } catch (error) {
-          how = error instanceof Error ? error.message : String(error);
+          states.failed(error instanceof Error ? error.message : String(error));
           pauseMs = this.#pauses.after({ readyForMs: null, signal: null });
         }
       }
       if (this.#stopping.signal.aborted) return;
+      states.started();
     }
   }
 

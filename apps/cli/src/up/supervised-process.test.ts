@@ -83,6 +83,36 @@ test("OPS-1 a process that ends unexpectedly is restarted", async () => {
   await role.stop(1000);
 });
 
+test("OPS-1 a process that can't start is tried again with one line for each state, without stacks or doubled texts", async () => {
+  const role = await supervise(
+    `import { existsSync } from "node:fs";
+     const at = (name) => process.env.FOLDER + "/" + name;
+     if (existsSync(at("broken"))) {
+       console.log(JSON.stringify({ level: 60, err: { message: "no database", stack: "Error: no database\\n    at x" }, msg: "no database" }));
+       throw new Error("no database");
+     }
+     process.send("ready");
+     setInterval(() => {}, 100);
+     setInterval(() => existsSync(at("broken")) && process.exit(7), 20);`,
+    { settledAfterMs: 1 },
+  );
+  await role.start();
+  const printed = () => vi.mocked(process.stderr.write).mock.calls.map(([text]) => String(text));
+  const starts = async () => (await readFile(`${directory}/worker.log`, "utf8")).split('"no database"').length - 1;
+  await writeFile(`${directory}/broken`, "");
+  await expect.poll(starts, { timeout: 20_000 }).toBeGreaterThan(6);
+  await rm(`${directory}/broken`);
+  await expect.poll(() => printed().at(-1), { timeout: 20_000 }).toContain("worker runs again");
+  await role.stop(1000);
+  expect(printed()).toEqual([
+    expect.stringContaining("worker ended (status 7); restarting now."),
+    expect.stringContaining("worker can't start: ended while starting (status 1). Trying again with growing pauses."),
+    expect.stringContaining("worker runs again."),
+  ]);
+  expect(printed()[1]).not.toMatch(/^\s+at |no database: no database|Node\.js v/m);
+  expect(printed()[1]).toContain("\n  no database\n");
+});
+
 test("OPS-1 a process that logs nothing counts as ready when it says so", async () => {
   const role = await supervise(`process.send("ready"); setInterval(() => {}, 1000);`, { readyWithinMs: 5_000 });
   await role.start();

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { printError, yellow } from "../terminal/terminal.ts";
+import { CommandError, isVerbose, printError, yellow } from "../terminal/terminal.ts";
 import {
   defaultRestartLimits,
   describePause,
@@ -11,6 +11,7 @@ import {
   type UnexpectedExit,
 } from "./restart-pauses.ts";
 import type { Role } from "./roles.ts";
+import { StateLines } from "./state-lines.ts";
 
 export type SupervisionLimits = RestartLimits & {
   readonly readyWithinMs: number;
@@ -26,15 +27,24 @@ const defaultLimits: SupervisionLimits = {
 /** Sent by a role over its IPC channel once it serves. Its log can't tell: the operator may choose a level without it. */
 const readyMessage = "ready";
 
-class FailedStart extends Error {
+class FailedStart extends CommandError {
+  override readonly name = "FailedStart";
+  /** How it ended. */
+  readonly how: string;
+  /** Its last log lines, for people. */
+  readonly lines: readonly string[];
   /** The signal that ended it; null when it exited by itself or took too long. */
   readonly signal: NodeJS.Signals | null;
 
-  constructor(message: string, signal: NodeJS.Signals | null) {
-    super(message);
+  constructor(role: string, how: string, lines: readonly string[], signal: NodeJS.Signals | null) {
+    super(`${role} ${how}. Its last log lines:${indented(lines)}`);
+    this.how = how;
+    this.lines = lines;
     this.signal = signal;
   }
 }
+
+const indented = (lines: readonly string[]) => lines.map((line) => `\n  ${line}`).join("");
 
 /**
  * Runs one role, keeps its log in a file, and restarts it when it ends unexpectedly.
@@ -49,12 +59,14 @@ export class SupervisedProcess {
   #stopping = false;
   #pauses: RestartPauses;
   #tail: string[] = [];
+  #states: StateLines;
 
   constructor(role: Role, logDirectory: string, limits: SupervisionLimits = defaultLimits) {
     this.name = role.name;
     this.#role = role;
     this.#limits = limits;
     this.#pauses = new RestartPauses(limits);
+    this.#states = new StateLines(role.name);
     this.#log = new RoleLog(logDirectory, role.name, limits.maxLogBytes);
   }
 
@@ -93,29 +105,34 @@ export class SupervisedProcess {
       if (readyAt === null) {
         const late = `was not ready within ${this.#limits.readyWithinMs / 1000} s`;
         const how = isLate ? late : `ended while starting (${signal ?? `status ${code}`})`;
-        return ready.reject(new FailedStart(this.#report(how), isLate ? null : signal));
+        const lines = this.#tail.flatMap(readable);
+        return ready.reject(new FailedStart(this.name, how, lines, isLate ? null : signal));
       }
       this.#restart(signal ?? `status ${code}`, { readyForMs: performance.now() - readyAt, signal });
     });
     return ready.promise.finally(() => clearTimeout(timer));
   }
 
-  #report(what: string): string {
-    return `${this.name} ${what}. Its last log lines:\n${this.#tail.map((line) => `  ${readable(line)}`).join("\n")}`;
-  }
-
   #restart(how: string, end: UnexpectedExit): void {
     const pauseMs = this.#pauses.after(end);
-    printError(
-      `${yellow("!")} ${this.name} ended (${how}); restarting ${describePause(pauseMs)}. Log: ${this.#log.path}`,
-    );
+    const restarting = `restarting ${describePause(pauseMs)}`;
+    printError(`${yellow("!")} ${this.name} ended (${how}); ${restarting}. Log: ${this.#log.path}`);
+    this.#startAfter(pauseMs);
+  }
+
+  #startAfter(pauseMs: number): void {
     setTimeout(() => {
       if (this.#stopping) return;
-      this.start().catch((error: unknown) => {
-        printError(error instanceof Error ? error.message : String(error));
-        const signal = error instanceof FailedStart ? error.signal : null;
-        if (!this.#stopping) this.#restart("did not start", { readyForMs: null, signal });
-      });
+      this.start().then(
+        () => this.#stopping || this.#states.started(),
+        (error: unknown) => {
+          if (this.#stopping) return;
+          const failed = error instanceof FailedStart ? error : null;
+          const reason = failed?.how ?? (error instanceof Error ? error.message : String(error));
+          this.#states.failed(reason, ` Log: ${this.#log.path}${indented(failed?.lines ?? [])}`);
+          this.#startAfter(this.#pauses.after({ readyForMs: null, signal: failed?.signal ?? null }));
+        },
+      );
     }, pauseMs);
   }
 
@@ -133,16 +150,25 @@ export class SupervisedProcess {
   }
 }
 
-/** Structured log lines shortened to their message for people. */
-function readable(line: string): string {
+/** Lines that Node adds to an error that nobody caught. */
+const isOfStack = (line: string) => /^\s+at |^Node\.js v|^\s*$/.test(line);
+
+/** A log line for people: a structured one shortened to its message, none for those of a stack. */
+function readable(line: string): string[] {
+  if (isVerbose()) return [line];
+  return isOfStack(line) ? [] : [messageOf(line)];
+}
+
+function messageOf(line: string): string {
   try {
     const parsed: unknown = JSON.parse(line);
     if (parsed && typeof parsed === "object" && "msg" in parsed) {
-      const message =
+      const reason =
         "err" in parsed && parsed.err && typeof parsed.err === "object" && "message" in parsed.err
-          ? `: ${parsed.err.message}`
+          ? String(parsed.err.message)
           : "";
-      return `${parsed.msg}${message}`;
+      const message = String(parsed.msg);
+      return reason === "" || message.includes(reason) ? message : `${message}: ${reason}`;
     }
   } catch {
     // Not JSON: keep the line.

@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { migrateDatabase } from "@towpath/db";
+import { migrateDatabase, waitForDatabase } from "@towpath/db";
 import { stopLimits } from "@towpath/role";
 import {
   findRunning,
@@ -10,9 +10,9 @@ import {
   startTimeOf,
   writePrivate,
 } from "../instance/instance.ts";
-import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
+import { bold, CommandError, dim, print, printError, step, yellow } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
-import { isolationNotice, requirePrograms, requireUsablePorts } from "./preflight.ts";
+import { isolationNotice, requireOpenFiles, requirePrograms, requireUsablePorts } from "./preflight.ts";
 import { rolesOf, usesRealGitHub } from "./roles.ts";
 import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
@@ -21,9 +21,18 @@ import { ensureWebBuild } from "./web-build.ts";
 
 type Started = { readonly processes: SupervisedProcess[]; postgres: SupervisedPostgres | null };
 
-async function startDatabase(options: UpOptions): Promise<{ url: string; postgres: SupervisedPostgres | null }> {
+type Database = { readonly url: string; readonly postgres: SupervisedPostgres | null };
+
+/** Null: the instance was stopped while it waited for the database. */
+async function startDatabase(options: UpOptions, stopping: AbortSignal): Promise<Database | null> {
   const external = options.databaseUrl;
   if (external) {
+    const onWaiting = (address: string, reason: string) =>
+      printError(`${yellow("!")} The database ${address} does not answer yet: ${reason}. Waiting for it.`);
+    const answers = await waitForDatabase(external, { onWaiting, signal: stopping }).catch((error: Error) => {
+      throw new CommandError(`${error.message}. Look at DATABASE_URL.`);
+    });
+    if (!answers) return null;
     await step("Preparing the database", () => migrateDatabase(external));
     return { url: external, postgres: null };
   }
@@ -82,11 +91,14 @@ function warnOfNames(serverUrl: string, { gatewayPort }: UpOptions, resolves: bo
 export async function up(args: string[]): Promise<number> {
   const options = parseUpOptions(args, process.env);
   const stop = interrupted();
+  const stopping = new AbortController();
+  void stop.then(() => stopping.abort());
   const running = findRunning(options.dataDirectory);
   if (running) {
     throw new CommandError(`Towpath already runs on ${options.dataDirectory} (process ${running.pid}): ${running.url}`);
   }
   requirePrograms();
+  requireOpenFiles();
   await requireUsablePorts(options, !usesRealGitHub(process.env));
   const resolves = await resolvesLocalhostNames();
   const identity = await openDataDirectory(options.dataDirectory, resolves ? "host" : "path");
@@ -96,7 +108,8 @@ export async function up(args: string[]): Promise<number> {
 
   const started: Started = { processes: [], postgres: null };
   try {
-    const database = await startDatabase(options);
+    const database = await startDatabase(options, stopping.signal);
+    if (database === null) return 0;
     started.postgres = database.postgres;
     const begun = startProcesses(options, started, { identity, serverUrl, databaseUrl: database.url });
     if ((await Promise.race([begun, stop])) === undefined) {

@@ -26,6 +26,8 @@ export type EmbeddedOptions = {
   readonly socketDirectory: string;
   /** For tests: no fsync. */
   readonly durable: boolean;
+  /** Called once when a start takes long because the database recovers from a crash. */
+  readonly onRecovery?: () => void;
 };
 
 type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
@@ -106,21 +108,41 @@ function settings(options: EmbeddedOptions): string[] {
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-async function waitUntilReady(url: string, child: ChildProcess, tail: () => string): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (Date.now() < deadline) {
-    if (hasEnded(child)) throw new Error(`PostgreSQL ended while starting: ${tail()}`);
+const reportRecoveryAfterMs = 2000;
+const startWithinMs = 30_000;
+/** SQLSTATE cannot_connect_now: it recovers from a crash, which takes as long as it takes. */
+const stillStarting = "57P03";
+
+async function waitUntilReady(
+  url: string,
+  child: ChildProcess,
+  { tail, onRecovery }: { readonly tail: () => string; readonly onRecovery: () => void },
+): Promise<void> {
+  const begun = performance.now();
+  let deadline = begun + startWithinMs;
+  let isReported = false;
+  while (performance.now() < deadline) {
+    if (hasEnded(child)) throw new Error(tail());
     const client = new pg.Client({ connectionString: url });
     client.on("error", () => {});
     try {
       await client.connect();
       await client.end();
       return;
-    } catch {
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code === stillStarting) {
+        deadline = performance.now() + startWithinMs;
+        if (!isReported && performance.now() - begun > reportRecoveryAfterMs) {
+          isReported = true;
+          onRecovery();
+        }
+      }
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
-  throw new Error(`PostgreSQL did not accept connections within 30 s: ${tail()}`);
+  // Nothing else could start beside it.
+  child.kill("SIGKILL");
+  throw new Error(`no connection within ${startWithinMs / 1000} s: ${tail()}`);
 }
 
 async function ensureDatabase(adminUrl: string): Promise<void> {
@@ -131,10 +153,17 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   await client.end();
 }
 
+/** Why PostgreSQL ended, without time and level: its last FATAL line, else its last one. */
+function lastLine(output: string): string {
+  const lines = output.trim().split("\n");
+  const line = lines.findLast((each) => each.includes("FATAL:") || each.includes("PANIC:")) ?? lines.at(-1) ?? "";
+  return line.replace(/^.*?(FATAL|PANIC|LOG|ERROR|HINT|DETAIL): +/, "") || "it printed nothing";
+}
+
 /**
  * Starts the embedded PostgreSQL. Creates its data directory and the database `towpath` on first use.
  *
- * @throws Error when it can't start; the message contains PostgreSQL's last output
+ * @throws Error when it can't start; the message is what PostgreSQL printed last
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options);
@@ -149,10 +178,11 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   child.stderr.on("data", (chunk: Buffer) => {
     last = (last + chunk.toString()).slice(-4000);
   });
-  const exited = once(child, "exit").then(([, signal]) => ({ signal, lastOutput: last.trim() }));
+  const exited = once(child, "exit").then(([, signal]) => ({ signal, lastOutput: lastLine(last) }));
   const address = (database: string) =>
     `postgresql://towpath@/${database}?host=${encodeURIComponent(options.socketDirectory)}&port=5432`;
-  await waitUntilReady(address("postgres"), child, () => last.trim());
+  const { onRecovery = () => {} } = options;
+  await waitUntilReady(address("postgres"), child, { tail: () => lastLine(last), onRecovery });
   await ensureDatabase(address("postgres"));
   return {
     url: address("towpath"),

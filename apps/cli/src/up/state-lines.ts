@@ -1,0 +1,24 @@
+import { green, printError, yellow } from "../terminal/terminal.ts";
+
+/** Reports how the restarts of a process go: one line for each state, however many tries it takes. */
+export class StateLines {
+  readonly #name: string;
+  #reported: string | null = null;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** `more`: what helps to find the cause, below the line. */
+  failed(reason: string, more = ""): void {
+    if (reason === this.#reported) return;
+    this.#reported = reason;
+    printError(`${yellow("!")} ${this.#name} can't start: ${reason}. Trying again with growing pauses.${more}`);
+  }
+
+  /** Says nothing after a start that worked at once. */
+  started(): void {
+    if (this.#reported !== null) printError(`${green("✓")} ${this.#name} runs again.`);
+    this.#reported = null;
+  }
+}
