@@ -24,7 +24,7 @@ ${bold("towpath COMMAND")}: works with the instance that you are logged in to, e
 
 ${lines.join("\n")}
 
-\`towpath help COMMAND\` shows its options and examples. ${exitCodes}
+\`towpath help COMMAND\` shows its options and examples; \`--verbose\` shows where an unexpected error happened. ${exitCodes}
 `;
 }
 
