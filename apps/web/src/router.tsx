@@ -1,16 +1,22 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryCache, QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
 import { getGlobalStartContext } from "@tanstack/react-start";
-import { DocumentBoundary, RenderError, UnmatchedRoute } from "./features/error-screens/error-screens.tsx";
+import { DocumentBoundary, UnmatchedRoute } from "./features/error-screens/error-screens.tsx";
+import { onRefusal, throwsForbidden } from "./features/error-screens/lost-access.ts";
+import { PageError } from "./features/error-screens/page-error.tsx";
 import type { RouterContext } from "./features/session/guards.ts";
 import { queryRetries } from "./query-retries.ts";
 import { routeTree } from "./routeTree.gen.ts";
 
 export function getRouter() {
-  const queryClient = new QueryClient({
+  const isServer = typeof window === "undefined";
+  const queryClient: QueryClient = new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error, query) => (isServer ? undefined : onRefusal(queryClient, error, query)),
+    }),
     defaultOptions: {
-      queries: typeof window === "undefined" ? { retry: false } : queryRetries,
+      queries: { throwOnError: throwsForbidden, ...(isServer ? { retry: false } : queryRetries) },
       // A mutation made offline fails at once with a message. It must not run later, when nobody expects it.
       mutations: { networkMode: "always" },
     },
@@ -30,7 +36,7 @@ export function getRouter() {
     // Replaces the library's global error screen, which has no styles.
     InnerWrap: DocumentBoundary,
     disableGlobalCatchBoundary: true,
-    defaultErrorComponent: RenderError,
+    defaultErrorComponent: PageError,
     defaultNotFoundComponent: UnmatchedRoute,
     ...(nonce ? { ssr: { nonce } } : {}),
   });

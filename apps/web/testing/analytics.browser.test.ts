@@ -215,7 +215,7 @@ test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try a
   await untilHydrated(failing);
   await failing.route(/_serverFn\/analytics\.getSessions/, (answer) => answer.fulfill({ status: 500, body: "away" }));
   await failing.getByRole("link", { name: "Sessions" }).click();
-  await passTimeUntil(failing, failing.getByText("Couldn't load sessions"));
+  await passTimeUntil(failing, failing.getByText("An unexpected error occurred while loading this page."));
   await expectAccessible(failing);
   await failing.unroute(/_serverFn\/analytics\.getSessions/);
   await failing.getByRole("button", { name: "Try again" }).click();

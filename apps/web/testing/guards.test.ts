@@ -185,13 +185,43 @@ test("PRJ-1 a missing project and one of another organization show the same Page
   }
 });
 
+const titleOf = (html: string) => /<title>(.*?)<\/title>/.exec(html)?.[1];
+
+test("ERR-2 ERR-4 AUTH-7 an address without a page is Not Found, also to visitors; one that has a page is not", async () => {
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
+  const { name } = await seedProject(site.db, own);
+  const stranger = newVisitor(site.url);
+  for (const [path, title] of [
+    [`/${own.slug}/${name}/nope`, "Page Not Found · Towpath"],
+    [`/${own.slug}/settings/nope/nope`, "Page Not Found · Towpath"],
+  ] as const) {
+    for (const who of [visitor, stranger]) {
+      const response = await who.get(path);
+      const html = await response.text();
+      expect([path, response.status, html.includes(">Page Not Found<")]).toEqual([path, 404, true]);
+      if (who === visitor) expect([path, titleOf(html)]).toEqual([path, title]);
+    }
+  }
+  expect((await stranger.get("/prcing")).status).toBe(404);
+  for (const path of [`/${own.slug}`, `/${own.slug}/${name}`, `/${own.slug}/no-such-project`])
+    expect(goesTo(await stranger.get(path))).toEqual([307, `/login?returnTo=${encodeURIComponent(path)}`]);
+});
+
+test("ERR-2 the page of a project that was deleted doesn't speak of branches", async () => {
+  const { visitor, organization: own } = await seededMember(site.url, site.db);
+  const html = await (await visitor.get(`/${own.slug}/gone-project?branchId=${newId()}`)).text();
+  expect([html.includes("Branch not found"), html.includes(">Page Not Found<")]).toEqual([false, true]);
+});
+
 test("ERR-2 the title for a missing build says Page Not Found", async () => {
   const { visitor, organization: own } = await seededMember(site.url, site.db);
   const { name } = await seedProject(site.db, own);
   for (const log of ["build-logs", "server-logs"]) {
     const response = await visitor.get(`/${own.slug}/${name}/${log}/00000000-0000-7000-8000-000000000000`);
-    const title = /<title>(.*?)<\/title>/.exec(await response.text())?.[1];
-    expect([log, response.status, title]).toEqual([log, 404, "Page Not Found · Towpath"]);
+    const html = await response.text();
+    expect([log, response.status, titleOf(html)]).toEqual([log, 404, "Page Not Found · Towpath"]);
+    expect(html).toMatch(/<h1[^>]*>Page Not Found<\/h1>/);
+    expect(html).toContain("Build not found");
   }
 });
 

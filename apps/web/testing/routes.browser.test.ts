@@ -1,15 +1,11 @@
-import { newId } from "@towpath/core/ids";
-import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
-import { build, member, portal, portalServer, project as projectTable } from "@towpath/db/schema";
-import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
-import { requestLogRow } from "@towpath/logs/testing";
+import { member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import { newPage, openBrowser, overflowOf, showIn, signIn, untilHydrated, violationsOf } from "./browser.ts";
 import { keyboardProblems, popupProblems } from "./keyboard.ts";
-import { pageRoutes } from "./page-routes.ts";
+import { type PageValues, pageRoutes, pathWith, seedPages } from "./page-routes.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
 
@@ -25,55 +21,19 @@ let owner: Member;
 let viewer: Member;
 let stranger: Member;
 let routes: readonly string[];
-/** Values of the parameters in patterns. */
-let values: Readonly<Record<string, string>>;
-/** The project on pages that only portals have. */
-let portalName: string;
-const ofPortals: readonly string[] = ["/$orgSlug/$projectName/servers"];
+let values: PageValues;
 
 beforeAll(async () => {
   routes = await pageRoutes();
   owner = await seededMember(site.url, site.db);
   viewer = await seededMember(site.url, site.db);
   stranger = await seededMember(site.url, site.db);
-  const { id: organizationId, slug: orgSlug } = owner.organization;
+  const { id: organizationId } = owner.organization;
   await site.db.update(member).set({ organizationId, role: "viewer" }).where(eq(member.userId, viewer.userId));
-  const open = { isPublic: true, authMode: "towpath-public" };
-  const project = await seedLiveProject(site.db, owner.organization, open, { manifest: sampleManifest() });
-  const [row] = await site.db.select().from(build).where(eq(build.projectId, project.id));
-  const caller = {
-    session: "a-session",
-    principal: `user:${owner.userId}`,
-    clientName: "claude",
-    clientVersion: "2.1",
-  };
-  await writeRequestLogs(site.pool, [requestLogRow({ ...caller, organizationId, projectId: project.id })]);
-  while ((await foldRequestLogs(site.pool)) > 0);
-  const address = `/${orgSlug}/${project.name}`;
-  const ownPortal = { id: newId(), organizationId, name: "route-portal", kind: "portal", entrypoint: "" };
-  await site.db.insert(projectTable).values(ownPortal);
-  const portalId = newId();
-  await site.db.insert(portal).values({ id: portalId, projectId: ownPortal.id });
-  await site.db.insert(portalServer).values({ portalId, projectId: project.id, position: 0, prefix: "echo" });
-  portalName = ownPortal.name;
-  const linkFrom = async (list: "sessions" | "users") => {
-    const html = await (await owner.visitor.get(`${address}/${list}`)).text();
-    return decodeURIComponent(new RegExp(`href="${address}/${list}/([^"?]+)`).exec(html)?.[1] ?? "");
-  };
-  values = {
-    ...{ orgSlug, projectName: project.name, buildId: row?.id ?? "", slug: "context-economy", invitationId: newId() },
-    ...{ sessionId: await linkFrom("sessions"), userId: await linkFrom("users") },
-  };
+  values = await seedPages(site, owner);
 });
 
-function pathOf(pattern: string): string {
-  return pattern.replaceAll(/\$(\w+)/g, (_, name: string) => {
-    const own = name === "projectName" && ofPortals.includes(pattern) ? portalName : values[name];
-    const value = pattern === "/docs/$slug" ? "clients" : own;
-    if (!value) throw new Error(`Routes have a new parameter, $${name}: give it a value in this test.`);
-    return encodeURIComponent(value);
-  });
-}
+const pathOf = (pattern: string) => pathWith(values, pattern);
 
 /** What is no page to somebody who is signed in. `:org` is the organization that has the project. */
 const toOwners: Readonly<Record<string, string>> = {

@@ -1,17 +1,18 @@
 import sans from "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2?url";
 import {
-  type AnyRouteMatch,
+  Asset,
   createRootRouteWithContext,
-  HeadContent,
   Outlet,
   ScriptOnce,
   Scripts,
   useMatches,
   useRouter,
+  useTags,
 } from "@tanstack/react-router";
 import { getGlobalStartContext } from "@tanstack/react-start";
 import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
 import { startErrorReporting } from "~/features/error-reporting/start-error-reporting.ts";
+import { isMissing, titleOfFailed } from "~/features/error-screens/failure-title.ts";
 import { isStaticDocument } from "~/features/public-site/is-static-document.ts";
 import { notFoundHead } from "~/features/public-site/page-head.ts";
 import type { RouterContext } from "~/features/session/guards.ts";
@@ -46,9 +47,6 @@ export const Route = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
 });
 
-/** Whether the match says that the page doesn't exist: its own screen does, or no route is as long as the path. */
-const isMissing = ({ status, _notFound }: AnyRouteMatch) => status === "notFound" || _notFound === true;
-
 function Shell({ children }: { readonly children: ReactNode }) {
   const isStatic = useMatches({ select: isStaticDocument });
   return (
@@ -57,7 +55,7 @@ function Shell({ children }: { readonly children: ReactNode }) {
         <ScriptOnce>{themeScript}</ScriptOnce>
         {isStatic ? null : <ScriptOnce>{earlyInputScript}</ScriptOnce>}
         <ThirdParties />
-        <HeadContent />
+        <Head />
       </head>
       <body>
         <div id="app">{children}</div>
@@ -71,6 +69,20 @@ function Shell({ children }: { readonly children: ReactNode }) {
       </body>
     </html>
   );
+}
+
+/** The router's `HeadContent`, except that a page which failed doesn't have the title of its route. */
+function Head() {
+  const router = useRouter();
+  const tags = useTags();
+  const title = useMatches({ select: (matches) => titleOfFailed(router, matches) });
+  return tags.map((tag) => (
+    <Asset
+      {...(tag.tag === "title" && title !== null ? { ...tag, children: title } : tag)}
+      key={`tag-${JSON.stringify(tag)}`}
+      nonce={router.options.ssr?.nonce}
+    />
+  ));
 }
 
 /** Settings and tags of third parties that the operator has configured (ERR-6). Rendered by the server only. */

@@ -1,7 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { AccountPage } from "~/features/account/account-page.tsx";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
 import { organizationQuery, roleAndPermissionsQuery } from "~/features/session/session.functions.ts";
@@ -12,14 +11,13 @@ export const Route = createFileRoute("/account")({
   loader: async ({ context }) => {
     const active = activeOrganization(context.profile.organizations, context.auth.organizationId);
     const [organization, access] = await Promise.all([
-      active && context.queryClient.ensureQueryData(organizationQuery(active.slug)),
+      active && context.queryClient.fetchQuery(organizationQuery(active.slug)),
       context.queryClient.fetchQuery(roleAndPermissionsQuery),
     ]);
     return { organization, access };
   },
   head: () => ({ meta: [{ title: "Account · Towpath" }] }),
   component: Account,
-  errorComponent: PageError,
 });
 
 function Account() {

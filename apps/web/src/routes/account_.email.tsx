@@ -1,7 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { linkedEmailQuery } from "~/features/account/account.functions.ts";
 import { ConfirmEmailPage } from "~/features/account/confirm-email-page.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { requireProfile } from "~/features/session/guards.ts";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
@@ -20,7 +19,6 @@ export const Route = createFileRoute("/account_/email")({
     ],
   }),
   component: ConfirmEmail,
-  errorComponent: PageError,
 });
 
 function ConfirmEmail() {

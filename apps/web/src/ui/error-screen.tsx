@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { buttonLook } from "./button.tsx";
 import { tellShownError } from "./shown-errors.ts";
 
@@ -62,7 +62,18 @@ const texts: Record<ErrorKind, { code: string; title: string; text: string; caus
 };
 
 /** The screen for an error (ERR-1, ERR-2, ERR-3). It uses plain links, because the router itself may have failed. */
-export function ErrorScreen({ error, kind }: { error?: unknown; kind?: ErrorKind }) {
+export function ErrorScreen({
+  error,
+  kind,
+  reason,
+  actions,
+}: {
+  error?: unknown;
+  kind?: ErrorKind;
+  /** What is known beyond the screen's own text. */
+  reason?: ReactNode;
+  actions?: ReactNode;
+}) {
   const failure: Failure = kind ? { kind, message: "" } : classifyError(error);
   const { code, title, text, causes } = texts[failure.kind];
   const isUnexpected = failure.kind === "other" && error !== undefined && !(error instanceof Response);
@@ -74,6 +85,7 @@ export function ErrorScreen({ error, kind }: { error?: unknown; kind?: ErrorKind
       <p className="font-mono text-xs text-faint">{code}</p>
       <h1 className="mt-1 text-2xl font-semibold tracking-tight">{title}</h1>
       <p className="mt-2 text-base text-muted">{text}</p>
+      {reason ? <p className="mt-2 text-base">{reason}</p> : null}
       {failure.remedy ? <p className="mt-2 text-base">{failure.remedy}</p> : null}
       {causes.length > 0 && (
         <div className="mt-5">
@@ -99,6 +111,7 @@ export function ErrorScreen({ error, kind }: { error?: unknown; kind?: ErrorKind
             Check Account Settings
           </a>
         )}
+        {actions}
       </div>
     </div>
   );

@@ -5,6 +5,11 @@ export { findPrincipals } from "./find-principals.ts";
 export { displayNameOf, getOrganizationAccess, getProfile } from "./get-profile.ts";
 export { getSessionAccess } from "./get-session-access.ts";
 export { claimLocalOrganization, ensureLocalOrganization } from "./local-organization.ts";
-export { type OrganizationAccessView, type ProfileView, requireExternalId } from "./organization.store.ts";
+export {
+  hasOrganization,
+  type OrganizationAccessView,
+  type ProfileView,
+  requireExternalId,
+} from "./organization.store.ts";
 export { updateOrganization } from "./update-organization.ts";
 export { getUserProfiles, listUserProfiles } from "./user-profiles.ts";

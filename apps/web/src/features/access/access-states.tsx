@@ -1,5 +1,4 @@
 import { Card } from "~/ui/card.tsx";
-import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -21,14 +20,5 @@ export function AccessPending() {
         </Card>
       </div>
     </>
-  );
-}
-
-/** The screen's own error view. */
-export function AccessError({ error, reset }: { error: unknown; reset: () => void }) {
-  return (
-    <LoadFailure title="Couldn't load access" error={error} reset={reset}>
-      Nothing was changed.
-    </LoadFailure>
   );
 }

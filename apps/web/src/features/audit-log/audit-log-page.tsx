@@ -1,11 +1,9 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import type { ErrorComponentProps } from "@tanstack/react-router";
 import { auditGroups } from "@towpath/core/audit-log/schema";
 import { Download, ScrollText } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
@@ -139,16 +137,6 @@ export function AuditLogPending() {
       <div className="rounded-lg border bg-surface">
         <SkeletonRows rows={8} label="Loading the audit log" />
       </div>
-    </Page>
-  );
-}
-
-export function AuditLogError({ error, reset }: ErrorComponentProps) {
-  return (
-    <Page>
-      <LoadFailure title="Couldn't load the audit log" error={error} reset={reset}>
-        Changes are still recorded.
-      </LoadFailure>
     </Page>
   );
 }

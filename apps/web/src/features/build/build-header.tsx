@@ -1,10 +1,7 @@
-import { Link, useParams } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
 import { versionText } from "@towpath/core/build/contract";
-import { SearchX } from "lucide-react";
-import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { EmptyState } from "~/ui/empty-state.tsx";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { GoLiveButton } from "../deployment/go-live-dialog.tsx";
@@ -106,23 +103,5 @@ function PromotedFrom({ project, buildId }: { project: ProjectKey; buildId: stri
         preview
       </Link>
     </>
-  );
-}
-
-/** Shown for a build id that this project doesn't have. */
-export function BuildNotFound() {
-  const { orgSlug, projectName } = useParams({ from: "/$orgSlug/$projectName" });
-  return (
-    <EmptyState
-      icon={<SearchX aria-hidden />}
-      title="Build not found"
-      actions={
-        <Link to="/$orgSlug/$projectName/deployments" params={{ orgSlug, projectName }} className={buttonLook()}>
-          All deployments
-        </Link>
-      }
-    >
-      This server has no build with this id. It may have been deleted with its branch.
-    </EmptyState>
   );
 }

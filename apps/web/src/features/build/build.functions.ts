@@ -13,11 +13,12 @@ import {
 } from "@towpath/core/build";
 import { listBuildsSchema } from "@towpath/core/build/schema";
 import { getManifest, getLastSuccessfulBuild as lastSuccessfulBuild } from "@towpath/core/deployment";
-import { TowpathError } from "@towpath/core/errors";
 import { type SurfaceChangesView, getSurfaceChanges as surfaceChanges } from "@towpath/core/surface";
 import { z } from "zod";
 import { buildAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { uuid } from "~/http/search-parameters.ts";
+import { orNotFound } from "../project-screen/or-not-found.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { isRunning } from "./build-status.tsx";
@@ -152,15 +153,10 @@ export const surfaceChangesQuery = (key: ProjectKey, buildId: string, against?: 
 
 /** Loads a build of this project. Throws not-found for any other, even one that the user may see elsewhere. */
 export async function loadBuild(queryClient: QueryClient, key: ProjectKey, buildId: string): Promise<BuildView> {
-  try {
-    const build = await queryClient.ensureQueryData(buildQuery(key, buildId));
-    const { project } = build;
-    const names = [project.name.toLowerCase(), project.id];
-    const same = project.orgSlug === key.orgSlug && names.includes(key.projectName.toLowerCase());
-    if (same) return build;
-  } catch (error) {
-    const unknown = error instanceof TowpathError && (error.code === "not_found" || error.code === "invalid_input");
-    if (!unknown) throw error;
-  }
-  throw notFound();
+  if (uuid(buildId) === undefined) throw notFound();
+  const build = await orNotFound(queryClient, key, queryClient.ensureQueryData(buildQuery(key, buildId)));
+  const { project } = build;
+  const names = [project.name.toLowerCase(), project.id];
+  if (project.orgSlug !== key.orgSlug || !names.includes(key.projectName.toLowerCase())) throw notFound();
+  return build;
 }

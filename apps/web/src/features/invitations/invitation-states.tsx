@@ -1,4 +1,5 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { classifyError } from "~/ui/error-screen.tsx";
 import { OAuthProblem } from "../oauth/consent-states.tsx";
 
@@ -25,8 +26,10 @@ export function InvitationProblem(props: { readonly state: keyof typeof problems
 }
 
 /** A link that leads nowhere, or another failure. */
-export function InvitationError({ error }: ErrorComponentProps) {
-  if (classifyError(error).kind === "not-found") {
+export function InvitationError(props: ErrorComponentProps) {
+  const { kind } = classifyError(props.error);
+  if (kind === "forbidden") return <PageError {...props} />;
+  if (kind === "not-found") {
     return (
       <OAuthProblem
         title="This invitation link doesn't work"

@@ -1,5 +1,4 @@
 import { Card } from "~/ui/card.tsx";
-import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -21,14 +20,5 @@ export function LimitsPending() {
         </Card>
       </div>
     </>
-  );
-}
-
-/** The screen's own error view, which keeps the navigation. */
-export function LimitsError({ error, reset }: { error: unknown; reset: () => void }) {
-  return (
-    <LoadFailure title="Couldn't load the limits" error={error} reset={reset}>
-      Nothing was changed.
-    </LoadFailure>
   );
 }

@@ -1,9 +1,7 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import type { ErrorComponentProps } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { NoMembersDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { useMay } from "../session/guards.ts";
@@ -106,16 +104,6 @@ export function MembersPending() {
       <div className="rounded-lg border bg-surface">
         <SkeletonRows rows={4} label="Loading members" />
       </div>
-    </Page>
-  );
-}
-
-export function MembersError({ error, reset }: ErrorComponentProps) {
-  return (
-    <Page>
-      <LoadFailure title="Couldn't load the members" error={error} reset={reset}>
-        Their access is not affected.
-      </LoadFailure>
     </Page>
   );
 }

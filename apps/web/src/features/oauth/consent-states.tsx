@@ -1,5 +1,6 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { PageError } from "~/features/error-screens/page-error.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { classifyError } from "~/ui/error-screen.tsx";
 import { Logo } from "~/ui/logo.tsx";
@@ -51,8 +52,10 @@ export function OAuthProblem({
 }
 
 /** A request that can no longer be answered, or another failure. */
-export function ConsentError({ error }: ErrorComponentProps) {
-  if (classifyError(error).kind === "not-found") {
+export function ConsentError(props: ErrorComponentProps) {
+  const { kind } = classifyError(props.error);
+  if (kind === "forbidden") return <PageError {...props} />;
+  if (kind === "not-found") {
     return (
       <OAuthProblem
         title="This request has ended"

@@ -2,7 +2,6 @@ import type { ErrorComponentProps } from "@tanstack/react-router";
 import { useParams } from "@tanstack/react-router";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { classifyError, ErrorScreen } from "~/ui/error-screen.tsx";
 import { Spinner } from "~/ui/loading.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
@@ -39,7 +38,6 @@ export function DeployPending({ repository, isPrivate }: { readonly repository: 
 
 /** ONB-10: the failure is most often GitHub's and temporary, so it offers to try again. */
 export function ChooseRepoError({ error, reset }: ErrorComponentProps) {
-  if (classifyError(error).kind !== "other") return <ErrorScreen error={error} />;
   return (
     <OnboardingFrame step="Server" wide title="Choose a repository">
       <div role="alert" className="rounded-lg border bg-surface">

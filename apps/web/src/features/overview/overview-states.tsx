@@ -1,8 +1,7 @@
 import { Link, useParams } from "@tanstack/react-router";
+import { PageNotFound } from "~/features/error-screens/page-error.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
-import { NothingFoundDrawing } from "~/ui/drawings.tsx";
-import { EmptyState } from "~/ui/empty-state.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -27,16 +26,13 @@ export function OverviewPending() {
 export function UnknownBranch() {
   const params = useParams({ from: "/$orgSlug/$projectName" });
   return (
-    <EmptyState
-      drawing={<NothingFoundDrawing />}
-      title="Branch not found"
+    <PageNotFound
+      reason="Branch not found: this server has no such branch. A preview ends when its branch is deleted."
       actions={
-        <Link to="/$orgSlug/$projectName" params={params} className={buttonLook({ variant: "primary" })}>
+        <Link to="/$orgSlug/$projectName" params={params} className={buttonLook()}>
           Go to production
         </Link>
       }
-    >
-      This server has no such branch. A preview ends when its branch is deleted.
-    </EmptyState>
+    />
   );
 }

@@ -5,6 +5,7 @@ import { getProject as readProject } from "@towpath/core/project";
 import { services } from "~/compose.server.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { accessMeta } from "../error-screens/lost-access.ts";
 import { type ProjectKey, projectKeySchema } from "./project-key.schema.ts";
 
 /** The project with its auth mode and newest deployments; also the access check of its screens (PRJ-1). */
@@ -59,4 +60,5 @@ export const projectQuery = (key: ProjectKey) =>
     queryKey: [...projectQueryKey(key), "detail"],
     queryFn: ({ signal }) => getProjectWithAuth({ data: key, signal }),
     ...projectCache,
+    ...accessMeta,
   });

@@ -6,9 +6,9 @@ import { currentAuthQuery, organizationQuery, profileQuery } from "~/features/se
 export type Viewer = NonNullable<Awaited<ReturnType<typeof readViewer>>>;
 
 export async function readViewer(queryClient: QueryClient) {
-  const auth = await queryClient.ensureQueryData(currentAuthQuery);
-  const profile = auth && (await queryClient.ensureQueryData(profileQuery));
+  const auth = await queryClient.fetchQuery(currentAuthQuery);
+  const profile = auth && (await queryClient.fetchQuery(profileQuery));
   if (!profile) return null;
   const active = activeOrganization(profile.organizations, auth.organizationId);
-  return { auth, profile, organization: active && (await queryClient.ensureQueryData(organizationQuery(active.slug))) };
+  return { auth, profile, organization: active && (await queryClient.fetchQuery(organizationQuery(active.slug))) };
 }

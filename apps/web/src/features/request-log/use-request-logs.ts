@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@t
 import type { LogSearch } from "@towpath/logs/schema";
 import { hasStatistics, timeRangeMs } from "@towpath/logs/search";
 import { useEffect, useMemo, useState } from "react";
+import { throwsRefusal } from "../error-screens/lost-access.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { countNew, joinRows } from "./join-rows.ts";
@@ -38,6 +39,7 @@ export function useRequestLogs(project: ProjectKey, search: LogSearch, showsProt
   const newest = useQuery({
     ...newestLogsQuery(project, search, showsProtocol, pollMs),
     placeholderData: keepPreviousData,
+    throwOnError: throwsRefusal,
   });
   // The range moves with the clock even when there are no calls.
   const statsMs = isFixed ? false : pollMs || rangeRefreshMs;

@@ -1,9 +1,10 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { notFound, redirect, useRouteContext } from "@tanstack/react-router";
 import type { Permission } from "@towpath/core/authorize";
+import { TowpathError } from "@towpath/core/errors";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization } from "./destinations.ts";
-import { isReservedPath } from "./reserved-path.ts";
+import { isNobodysSlug, isReservedPath } from "./reserved-path.ts";
 import {
   currentAuthQuery,
   getSignInUrls,
@@ -18,6 +19,10 @@ import {
 export type RouterContext = { readonly queryClient: QueryClient };
 
 type GuardInput = { readonly context: RouterContext; readonly location: { readonly href: string } };
+type OrganizationGuardInput = GuardInput & {
+  readonly params: { readonly orgSlug: string };
+  readonly matches: readonly { readonly routeId: string; readonly _notFound?: boolean | undefined }[];
+};
 
 /** Reloads the document, so that nothing cached from the ended session remains. */
 async function toSignIn(returnTo: string) {
@@ -27,11 +32,10 @@ async function toSignIn(returnTo: string) {
 
 /** Authenticated guard (AUTH-7): for `beforeLoad` of every page that requires sign-in. */
 export async function requireProfile({ context, location }: GuardInput) {
-  const auth = await context.queryClient.ensureQueryData(currentAuthQuery);
+  const auth = await context.queryClient.fetchQuery(currentAuthQuery);
   if (!auth) throw await toSignIn(location.href);
   try {
-    // What is cached, however old, unless it was invalidated: by a project that was added or deleted.
-    const profile = await context.queryClient.fetchQuery({ ...profileQuery, staleTime: Number.POSITIVE_INFINITY });
+    const profile = await context.queryClient.fetchQuery(profileQuery);
     if (!profile) throw redirect({ to: "/" });
     return { auth, profile };
   } catch (error) {
@@ -49,11 +53,16 @@ export async function requireActiveOrganization(call: GuardInput) {
 }
 
 /** Organization guard (AUTH-8). Also syncs the session with the organization shown (AUTH-5). */
-export async function requireOrganization(call: GuardInput & { readonly params: { readonly orgSlug: string } }) {
+export async function requireOrganization(call: OrganizationGuardInput) {
   const { context, location, params } = call;
-  if (isReservedPath(params.orgSlug) && !(await isOwnSlug(call))) throw notFound();
+  if (await isUnknownPage(call)) throw notFound();
+  const known = context.queryClient.getQueryData(organizationQuery(params.orgSlug).queryKey);
+  const { profile: own } = await requireProfile(call);
+  // AUTH-8 is for addresses that are opened. What was on screen until the user was removed is refused.
+  if (known && !own.organizations.some(({ id }) => id === known.id))
+    throw new TowpathError("forbidden", "Forbidden: you are not a member of this team");
   const { auth, profile, active } = await requireActiveOrganization(call);
-  const organization = await context.queryClient.ensureQueryData(organizationQuery(active.slug));
+  const organization = await context.queryClient.fetchQuery(organizationQuery(active.slug));
   if (auth.organizationId !== active.id) {
     const { role, permissions } = organization;
     const { id: orgId, slug: orgSlug, name: orgName, externalId } = active;
@@ -68,11 +77,16 @@ export async function requireOrganization(call: GuardInput & { readonly params: 
   return { auth, profile, organization };
 }
 
-/** Organizations keep a slug that was reserved later. */
-async function isOwnSlug({ context: { queryClient }, params }: GuardInput & { params: { orgSlug: string } }) {
-  const auth = await queryClient.ensureQueryData(currentAuthQuery);
-  const profile = auth && (await queryClient.ensureQueryData(profileQuery));
-  return profile?.organizations.some(({ slug }) => slug === params.orgSlug) ?? false;
+/** What nobody can open: visitors are not asked to sign in for it. */
+async function isUnknownPage({ context: { queryClient }, params, matches }: OrganizationGuardInput) {
+  const auth = await queryClient.fetchQuery(currentAuthQuery);
+  if (!auth && matches.some(({ _notFound }) => _notFound)) return true;
+  // A first segment alone is more often a mistyped public page than an organization's.
+  if (!auth && matches.at(-1)?.routeId === "/$orgSlug/") return isNobodysSlug(params.orgSlug);
+  if (!isReservedPath(params.orgSlug)) return false;
+  // Organizations keep a slug that was reserved later.
+  const profile = auth && (await queryClient.fetchQuery(profileQuery));
+  return profile?.organizations.every(({ slug }) => slug !== params.orgSlug) ?? true;
 }
 
 /**

@@ -13,6 +13,7 @@ import { organizationAccess, organizationIdAccess, publicAccess, selfAccess } fr
 import { contextForUser } from "~/http/caller.server.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
+import { accessMeta } from "../error-screens/lost-access.ts";
 import { signInUrl, startAtProvider } from "./session.server.ts";
 
 /** The session: user, active organization, role and permissions there; null when nobody is signed in (AUTH-4, AUTH-12). */
@@ -127,6 +128,7 @@ export const profileQuery = queryOptions({
     return auth ? getProfile({ data: { userId: auth.user.id }, signal }) : null;
   },
   ...cacheTimes.profile,
+  ...accessMeta,
 });
 
 /** Fresh 2 minutes, kept 5 (AUTH-9). */
@@ -135,4 +137,5 @@ export const organizationQuery = (orgSlug: string) =>
     queryKey: ["organization", orgSlug],
     queryFn: ({ signal }) => getOrganization({ data: { orgSlug }, signal }),
     ...cacheTimes.organization,
+    ...accessMeta,
   });

@@ -1,5 +1,4 @@
 import { Card } from "~/ui/card.tsx";
-import { LoadFailure } from "~/ui/load-failure.tsx";
 import { Skeleton, SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
@@ -27,14 +26,5 @@ export function SettingsPending() {
         </Card>
       </div>
     </>
-  );
-}
-
-/** The settings screen's own error view. */
-export function SettingsError({ error, reset }: { error: unknown; reset: () => void }) {
-  return (
-    <LoadFailure title="Couldn't load the settings" error={error} reset={reset}>
-      Nothing was changed.
-    </LoadFailure>
   );
 }

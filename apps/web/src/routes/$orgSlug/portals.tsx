@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { portalsQuery } from "~/features/portals/portals.functions.ts";
 import { PortalsPage } from "~/features/portals/portals-page.tsx";
 import { serversActivityQuery, serversShown } from "~/features/servers/servers.functions.ts";
@@ -14,7 +13,6 @@ export const Route = createFileRoute("/$orgSlug/portals")({
   },
   head: () => ({ meta: [{ title: "Portals · Towpath" }] }),
   component: Portals,
-  errorComponent: PageError,
 });
 
 function Portals() {

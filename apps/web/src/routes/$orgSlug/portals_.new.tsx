@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 import { NewPortalPage } from "~/features/portals/new-portal-page.tsx";
 
@@ -9,7 +8,6 @@ export const Route = createFileRoute("/$orgSlug/portals_/new")({
   staleTime: Number.POSITIVE_INFINITY,
   head: () => ({ meta: [{ title: "New portal · Towpath" }] }),
   component: NewPortal,
-  errorComponent: PageError,
 });
 
 function NewPortal() {

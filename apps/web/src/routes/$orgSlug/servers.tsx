@@ -1,5 +1,4 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { missingProtectionsQuery } from "~/features/instance/instance.functions.ts";
 import { serversActivityQuery, serversQuery, serversShown } from "~/features/servers/servers.functions.ts";
 import { ServersPage } from "~/features/servers/servers-page.tsx";
@@ -30,7 +29,6 @@ export const Route = createFileRoute("/$orgSlug/servers")({
   head: () => ({ meta: [{ title: "Servers · Towpath" }] }),
   component: Servers,
   pendingComponent: ServersPending,
-  errorComponent: PageError,
 });
 
 function Servers() {

@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { AddServerPage } from "~/features/external-server/add-server-page.tsx";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
@@ -11,7 +10,6 @@ export const Route = createFileRoute("/$orgSlug/servers_/external")({
   staleTime: Number.POSITIVE_INFINITY,
   head: () => ({ meta: [{ title: "Add a server by URL · Towpath" }] }),
   component: AddServer,
-  errorComponent: PageError,
 });
 
 function AddServer() {

@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
 import { DeployPackagePage } from "~/features/package/deploy-package-page.tsx";
 import { packageSearchParameters } from "~/features/package/package-search.ts";
@@ -11,7 +10,6 @@ export const Route = createFileRoute("/$orgSlug/servers_/package")({
   staleTime: Number.POSITIVE_INFINITY,
   head: () => ({ meta: [{ title: "Deploy a package · Towpath" }] }),
   component: DeployPackage,
-  errorComponent: PageError,
 });
 
 function DeployPackage() {

@@ -1,6 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { ServerRegistryPage } from "~/features/server-registry/server-registry-page.tsx";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
@@ -9,7 +8,6 @@ export const Route = createFileRoute("/$orgSlug/servers_/registry")({
   validateSearch: searchParameters({ search: text(200) }),
   head: () => ({ meta: [{ title: "Find a server · Towpath" }] }),
   component: ServerRegistry,
-  errorComponent: PageError,
 });
 
 function ServerRegistry() {

@@ -1,6 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { CreateOrganizationPage } from "~/features/onboarding/create-organization-page.tsx";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
@@ -11,11 +10,10 @@ export const Route = createFileRoute("/welcome/create-organization")({
   beforeLoad: (call) => requireProfile(call),
   loader: async ({ context: { queryClient, profile, auth } }) => {
     const active = activeOrganization(profile.organizations, auth.organizationId);
-    return { organization: active && (await queryClient.ensureQueryData(organizationQuery(active.slug))) };
+    return { organization: active && (await queryClient.fetchQuery(organizationQuery(active.slug))) };
   },
   head: () => ({ meta: [{ title: "Create organization · Towpath" }] }),
   component: CreateOrganization,
-  errorComponent: PageError,
 });
 
 function CreateOrganization() {

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { accessQuery } from "~/features/access/access.functions.ts";
 import { AccessPage } from "~/features/access/access-page.tsx";
-import { AccessError, AccessPending } from "~/features/access/access-states.tsx";
+import { AccessPending } from "~/features/access/access-states.tsx";
 
 /** GW-15 */
 export const Route = createFileRoute("/$orgSlug/$projectName/access")({
@@ -12,7 +12,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/access")({
   head: ({ params }) => ({ meta: [{ title: `Access · ${params.projectName} · Towpath` }] }),
   component: AccessRoute,
   pendingComponent: AccessPending,
-  errorComponent: AccessError,
 });
 
 function AccessRoute() {

@@ -1,7 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { adminJwtStatsQuery } from "~/features/admin-jwt/admin-jwt.functions.ts";
 import { AdminJwtPage, AdminJwtPending } from "~/features/admin-jwt/admin-jwt-page.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 
 /** PRJ-10 */
 export const Route = createFileRoute("/$orgSlug/$projectName/admin-jwt")({
@@ -12,7 +11,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/admin-jwt")({
   head: ({ params }) => ({ meta: [{ title: `Admin JWT · ${params.projectName} · Towpath` }] }),
   component: AdminJwtRoute,
   pendingComponent: AdminJwtPending,
-  errorComponent: PageError,
 });
 
 function AdminJwtRoute() {

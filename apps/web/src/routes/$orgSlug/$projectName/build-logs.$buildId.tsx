@@ -1,19 +1,13 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { loadBuild } from "~/features/build/build.functions.ts";
-import { BuildNotFound } from "~/features/build/build-header.tsx";
+import { BuildNotFound } from "~/features/build/build-not-found.tsx";
 import { BuildPage } from "~/features/build/build-page.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId")({
   loader: async ({ context, params }) => {
     await loadBuild(context.queryClient, params, params.buildId);
   },
-  head: ({ match, params }) => ({
-    meta: [
-      {
-        title: match.status === "notFound" ? "Page Not Found · Towpath" : `Build log · ${params.projectName} · Towpath`,
-      },
-    ],
-  }),
+  head: ({ params }) => ({ meta: [{ title: `Build log · ${params.projectName} · Towpath` }] }),
   component: BuildLogRoute,
   notFoundComponent: BuildNotFound,
 });

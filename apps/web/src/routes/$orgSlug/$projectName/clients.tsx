@@ -2,6 +2,7 @@ import { createFileRoute, notFound } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { ClientsPage } from "~/features/clients/clients-page.tsx";
 import { ClientsError, ClientsNotFound, ClientsPending } from "~/features/clients/clients-states.tsx";
+import { withOwnError } from "~/features/error-screens/page-error.tsx";
 import { connectedClientsQuery } from "~/features/oauth/oauth.functions.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 
@@ -22,7 +23,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/clients")({
   head: ({ params }) => ({ meta: [{ title: `Clients · ${params.projectName} · Towpath` }] }),
   component: Clients,
   pendingComponent: ClientsPending,
-  errorComponent: ClientsError,
+  errorComponent: withOwnError(ClientsError),
   notFoundComponent: ClientsNotFound,
 });
 

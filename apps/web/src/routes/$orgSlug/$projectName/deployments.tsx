@@ -8,6 +8,7 @@ import {
   DeploymentsNotFound,
   DeploymentsPending,
 } from "~/features/deployment/deployments-states.tsx";
+import { withOwnError } from "~/features/error-screens/page-error.tsx";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
@@ -34,6 +35,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
   head: ({ params }) => ({ meta: [{ title: `Deployments · ${params.projectName} · Towpath` }] }),
   component: () => <DeploymentsPage projectKey={Route.useParams()} branch={Route.useSearch().branch} />,
   pendingComponent: DeploymentsPending,
-  errorComponent: DeploymentsError,
+  errorComponent: withOwnError(DeploymentsError),
   notFoundComponent: () => <DeploymentsNotFound projectKey={Route.useParams()} branch={Route.useSearch().branch} />,
 });

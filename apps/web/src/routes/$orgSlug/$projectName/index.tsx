@@ -1,11 +1,10 @@
-import { createFileRoute, notFound } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
+import { createFileRoute } from "@tanstack/react-router";
 import { overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
 import { OverviewPage } from "~/features/overview/overview-page.tsx";
 import { OverviewPending, UnknownBranch } from "~/features/overview/overview-states.tsx";
 import { portalQuery } from "~/features/portals/portals.functions.ts";
+import { orNotFound } from "~/features/project-screen/or-not-found.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
-import { isTowpathErrorCode } from "~/http/errors.ts";
 import { searchParameters, uuid } from "~/http/search-parameters.ts";
 
 /** PRJ-19 */
@@ -18,18 +17,12 @@ export const Route = createFileRoute("/$orgSlug/$projectName/")({
     const numbers = queryClient.prefetchQuery(overviewQuery(place));
     const { kind } = await queryClient.ensureQueryData(projectQuery(params));
     if (kind === "portal") await queryClient.ensureQueryData(portalQuery(params));
-    try {
-      await queryClient.ensureQueryData(serverStatusQuery(place));
-    } catch (error) {
-      if (isTowpathErrorCode(error, "not_found")) throw notFound();
-      throw error;
-    }
+    await orNotFound(queryClient, params, queryClient.ensureQueryData(serverStatusQuery(place)));
     await numbers;
   },
   component: Overview,
   pendingComponent: OverviewPending,
   notFoundComponent: UnknownBranch,
-  errorComponent: PageError,
 });
 
 function Overview() {

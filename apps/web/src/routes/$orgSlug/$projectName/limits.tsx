@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { limitsQuery } from "~/features/limits/limits.functions.ts";
 import { LimitsPage } from "~/features/limits/limits-page.tsx";
-import { LimitsError, LimitsPending } from "~/features/limits/limits-states.tsx";
+import { LimitsPending } from "~/features/limits/limits-states.tsx";
 
 /** GW-8 */
 export const Route = createFileRoute("/$orgSlug/$projectName/limits")({
@@ -11,7 +11,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/limits")({
   head: ({ params }) => ({ meta: [{ title: `Limits · ${params.projectName} · Towpath` }] }),
   component: LimitsRoute,
   pendingComponent: LimitsPending,
-  errorComponent: LimitsError,
 });
 
 function LimitsRoute() {

@@ -1,7 +1,7 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityError, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { itemsQuery } from "~/features/items/items.functions.ts";
 import { ItemsPage } from "~/features/items/items-page.tsx";
 
@@ -18,7 +18,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/prompts/{-$promptNa
   head: ({ params }) => ({ meta: [{ title: `Prompts · ${params.projectName} · Towpath` }] }),
   component: PromptsRoute,
   pendingComponent: () => <ActivityPending title="Prompts" />,
-  errorComponent: ({ error, reset }) => <ActivityError title="Prompts" error={error} reset={reset} />,
 });
 
 function PromptsRoute() {

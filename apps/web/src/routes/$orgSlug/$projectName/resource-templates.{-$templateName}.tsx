@@ -1,7 +1,7 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityError, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { itemsQuery } from "~/features/items/items.functions.ts";
 import { ItemsPage } from "~/features/items/items-page.tsx";
 
@@ -18,7 +18,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/resource-templates/
   head: ({ params }) => ({ meta: [{ title: `Resource templates · ${params.projectName} · Towpath` }] }),
   component: TemplatesRoute,
   pendingComponent: () => <ActivityPending title="Resource templates" />,
-  errorComponent: ({ error, reset }) => <ActivityError title="Resource templates" error={error} reset={reset} />,
 });
 
 function TemplatesRoute() {

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { loadBuild } from "~/features/build/build.functions.ts";
-import { BuildNotFound } from "~/features/build/build-header.tsx";
+import { BuildNotFound } from "~/features/build/build-not-found.tsx";
 import { ServerLogPage } from "~/features/server-log/server-log-page.tsx";
 import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
@@ -10,14 +10,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/server-logs/$buildI
   loader: async ({ context, params }) => {
     await loadBuild(context.queryClient, params, params.buildId);
   },
-  head: ({ match, params }) => ({
-    meta: [
-      {
-        title:
-          match.status === "notFound" ? "Page Not Found · Towpath" : `Server log · ${params.projectName} · Towpath`,
-      },
-    ],
-  }),
+  head: ({ params }) => ({ meta: [{ title: `Server log · ${params.projectName} · Towpath` }] }),
   component: ServerLogRoute,
   notFoundComponent: BuildNotFound,
 });

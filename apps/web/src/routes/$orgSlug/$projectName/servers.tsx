@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { PortalServersPage } from "~/features/portals/portal-servers-page.tsx";
 import { portalQuery } from "~/features/portals/portals.functions.ts";
 
@@ -8,7 +7,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/servers")({
   loader: ({ context, params }) => context.queryClient.ensureQueryData(portalQuery(params)),
   head: ({ params }) => ({ meta: [{ title: `Servers and tools · ${params.projectName} · Towpath` }] }),
   component: PortalServers,
-  errorComponent: PageError,
 });
 
 function PortalServers() {

@@ -1,24 +1,21 @@
-import { createFileRoute, notFound } from "@tanstack/react-router";
-import { TowpathError } from "@towpath/core/errors";
-import { ActivityError, ActivityNotFound, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { createFileRoute } from "@tanstack/react-router";
+import { ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { sessionUsageQuery } from "~/features/analytics/analytics.functions.ts";
 import { SessionPage } from "~/features/analytics/session-detail-page.tsx";
+import { PageNotFound } from "~/features/error-screens/page-error.tsx";
+import { orNotFound } from "~/features/project-screen/or-not-found.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/sessions/$sessionId")({
   loader: async ({ context, params }) => {
-    try {
-      await context.queryClient.ensureQueryData(sessionUsageQuery(params, params.sessionId));
-    } catch (error) {
-      if (error instanceof TowpathError && error.code === "not_found") throw notFound();
-      throw error;
-    }
+    const { queryClient } = context;
+    const loading = queryClient.ensureQueryData(sessionUsageQuery(params, params.sessionId));
+    await orNotFound(queryClient, params, loading);
   },
   head: ({ params }) => ({ meta: [{ title: `Session · ${params.projectName} · Towpath` }] }),
   component: SessionRoute,
   pendingComponent: () => <ActivityPending title="Session" />,
-  errorComponent: ({ error, reset }) => <ActivityError title="Session" error={error} reset={reset} />,
   notFoundComponent: () => (
-    <ActivityNotFound title="No such session">It has expired with the log, or the link is incomplete.</ActivityNotFound>
+    <PageNotFound reason="No such session: it has expired with the log, or the link is incomplete." />
   ),
 });
 

@@ -1,7 +1,7 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityError, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { sessionActivityQuery, sessionsQuery } from "~/features/analytics/analytics.functions.ts";
 import { SessionsPage } from "~/features/analytics/sessions-page.tsx";
 
@@ -18,7 +18,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/sessions/")({
   head: ({ params }) => ({ meta: [{ title: `Sessions · ${params.projectName} · Towpath` }] }),
   component: SessionsRoute,
   pendingComponent: () => <ActivityPending title="Sessions" />,
-  errorComponent: ({ error, reset }) => <ActivityError title="Sessions" error={error} reset={reset} />,
 });
 
 function SessionsRoute() {

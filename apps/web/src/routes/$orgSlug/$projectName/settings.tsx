@@ -3,7 +3,7 @@ import { externalServerQuery } from "~/features/external-server/external-server.
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { changedVariablesQuery, variablesQuery } from "~/features/settings/settings.functions.ts";
 import { SettingsPage } from "~/features/settings/settings-page.tsx";
-import { SettingsError, SettingsPending } from "~/features/settings/settings-states.tsx";
+import { SettingsPending } from "~/features/settings/settings-states.tsx";
 import { loadMissingVariables } from "~/features/settings/use-missing-variables.ts";
 
 /** PRJ-11, KEY-1 */
@@ -23,7 +23,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
   head: ({ params }) => ({ meta: [{ title: `Settings · ${params.projectName} · Towpath` }] }),
   component: SettingsRoute,
   pendingComponent: SettingsPending,
-  errorComponent: SettingsError,
 });
 
 function SettingsRoute() {

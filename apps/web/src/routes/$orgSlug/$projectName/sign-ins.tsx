@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { signInsQuery } from "~/features/sign-ins/sign-ins.functions.ts";
 import { SignInsPage } from "~/features/sign-ins/sign-ins-page.tsx";
 
@@ -8,7 +7,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/sign-ins")({
   loader: ({ context, params }) => context.queryClient.ensureQueryData(signInsQuery(params)),
   head: ({ params }) => ({ meta: [{ title: `Sign-ins · ${params.projectName} · Towpath` }] }),
   component: SignIns,
-  errorComponent: PageError,
 });
 
 function SignIns() {

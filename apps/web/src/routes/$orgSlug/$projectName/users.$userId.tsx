@@ -1,33 +1,28 @@
-import { createFileRoute, notFound, stripSearchParams } from "@tanstack/react-router";
-import { TowpathError } from "@towpath/core/errors";
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityError, ActivityNotFound, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { sessionsQuery, userUsageQuery } from "~/features/analytics/analytics.functions.ts";
 import { UserPage } from "~/features/analytics/user-detail-page.tsx";
+import { PageNotFound } from "~/features/error-screens/page-error.tsx";
+import { orNotFound } from "~/features/project-screen/or-not-found.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/users/$userId")({
   validateSearch: activitySearchParameters,
   search: { middlewares: [stripSearchParams(defaultActivitySearch)] },
   loaderDeps: ({ search: deps }) => deps,
   loader: async ({ context, params, deps: { timeRange } }) => {
-    try {
-      await Promise.all([
-        context.queryClient.ensureQueryData(userUsageQuery(params, params.userId, timeRange)),
-        context.queryClient.ensureInfiniteQueryData(sessionsQuery(params, timeRange, params.userId)),
-      ]);
-    } catch (error) {
-      if (error instanceof TowpathError && error.code === "not_found") throw notFound();
-      throw error;
-    }
+    const { queryClient } = context;
+    const loading = Promise.all([
+      queryClient.ensureQueryData(userUsageQuery(params, params.userId, timeRange)),
+      queryClient.ensureInfiniteQueryData(sessionsQuery(params, timeRange, params.userId)),
+    ]);
+    await orNotFound(queryClient, params, loading);
   },
   head: ({ params }) => ({ meta: [{ title: `User · ${params.projectName} · Towpath` }] }),
   component: UserRoute,
   pendingComponent: () => <ActivityPending title="User" />,
-  errorComponent: ({ error, reset }) => <ActivityError title="User" error={error} reset={reset} />,
-  notFoundComponent: () => (
-    <ActivityNotFound title="No such user">Nobody with this id has called this server lately.</ActivityNotFound>
-  ),
+  notFoundComponent: () => <PageNotFound reason="No such user: nobody with this id has called this server lately." />,
 });
 
 function UserRoute() {

@@ -1,7 +1,7 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityError, ActivityPending } from "~/features/analytics/activity-states.tsx";
+import { ActivityPending } from "~/features/analytics/activity-states.tsx";
 import { userActivityQuery, usersQuery } from "~/features/analytics/analytics.functions.ts";
 import { UsersPage } from "~/features/analytics/users-page.tsx";
 
@@ -18,7 +18,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/users/")({
   head: ({ params }) => ({ meta: [{ title: `Users · ${params.projectName} · Towpath` }] }),
   component: UsersRoute,
   pendingComponent: () => <ActivityPending title="Users" />,
-  errorComponent: ({ error, reset }) => <ActivityError title="Users" error={error} reset={reset} />,
 });
 
 function UsersRoute() {

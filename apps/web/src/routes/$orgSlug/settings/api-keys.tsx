@@ -1,7 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { apiKeysQuery } from "~/features/api-keys/api-keys.functions.ts";
 import { ApiKeysPage, ApiKeysPending } from "~/features/api-keys/api-keys-page.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 
 /** ORG-4, KEY-3 */
 export const Route = createFileRoute("/$orgSlug/settings/api-keys")({
@@ -18,7 +17,6 @@ export const Route = createFileRoute("/$orgSlug/settings/api-keys")({
   head: () => ({ meta: [{ title: "API keys · Towpath" }] }),
   component: ApiKeys,
   pendingComponent: ApiKeysPending,
-  errorComponent: PageError,
 });
 
 function ApiKeys() {

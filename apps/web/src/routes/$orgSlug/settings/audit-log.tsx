@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { auditActorsQuery, auditLogQuery } from "~/features/audit-log/audit-log.functions.ts";
-import { AuditLogError, AuditLogPage, AuditLogPending } from "~/features/audit-log/audit-log-page.tsx";
+import { AuditLogPage, AuditLogPending } from "~/features/audit-log/audit-log-page.tsx";
 import { oneOf, searchParameters, text } from "~/http/search-parameters.ts";
 
 const groups = ["people", "team", "servers", "builds", "variables", "access", "keys", "clients", "github"] as const;
@@ -21,7 +21,6 @@ export const Route = createFileRoute("/$orgSlug/settings/audit-log")({
   head: () => ({ meta: [{ title: "Audit log · Towpath" }] }),
   component: AuditLog,
   pendingComponent: AuditLogPending,
-  errorComponent: AuditLogError,
 });
 
 function AuditLog() {

@@ -1,12 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { GeneralPage } from "~/features/organization-settings/general-page.tsx";
 
 /** ORG-4 */
 export const Route = createFileRoute("/$orgSlug/settings/general")({
   head: () => ({ meta: [{ title: "General · Towpath" }] }),
   component: General,
-  errorComponent: PageError,
 });
 
 function General() {

@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { connectionsQuery, getGitHubApp } from "~/features/github/github.functions.ts";
 import { GitHubSettingsPage } from "~/features/github/github-settings-page.tsx";
 import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
@@ -19,7 +18,6 @@ export const Route = createFileRoute("/$orgSlug/settings/github")({
   },
   head: () => ({ meta: [{ title: "GitHub · Towpath" }] }),
   component: GitHubSettings,
-  errorComponent: PageError,
 });
 
 function GitHubSettings() {

@@ -1,5 +1,4 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { instanceIsolationQuery, instanceStorageQuery } from "~/features/instance/instance.functions.ts";
 import { InstancePage } from "~/features/instance/instance-page.tsx";
 
@@ -12,7 +11,6 @@ export const Route = createFileRoute("/$orgSlug/settings/instance")({
     ]),
   head: () => ({ meta: [{ title: "Instance · Towpath" }] }),
   component: Instance,
-  errorComponent: PageError,
 });
 
 function Instance() {

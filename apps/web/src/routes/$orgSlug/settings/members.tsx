@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { invitationsQuery, membersQuery } from "~/features/members/members.functions.ts";
-import { MembersError, MembersPage, MembersPending } from "~/features/members/members-page.tsx";
+import { MembersPage, MembersPending } from "~/features/members/members-page.tsx";
 
 /** ORG-6 */
 export const Route = createFileRoute("/$orgSlug/settings/members")({
@@ -14,7 +14,6 @@ export const Route = createFileRoute("/$orgSlug/settings/members")({
   head: () => ({ meta: [{ title: "Members · Towpath" }] }),
   component: Members,
   pendingComponent: MembersPending,
-  errorComponent: MembersError,
 });
 
 function Members() {

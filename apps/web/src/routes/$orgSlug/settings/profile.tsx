@@ -2,7 +2,6 @@ import { createFileRoute } from "@tanstack/react-router";
 import { signInMethodsQuery } from "~/features/account/account.functions.ts";
 import { AccountPending } from "~/features/account/account-pending.tsx";
 import { ProfilePage } from "~/features/account/profile-page.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 
 /** ORG-4 */
 export const Route = createFileRoute("/$orgSlug/settings/profile")({
@@ -10,7 +9,6 @@ export const Route = createFileRoute("/$orgSlug/settings/profile")({
   head: () => ({ meta: [{ title: "Profile · Towpath" }] }),
   component: Profile,
   pendingComponent: AccountPending,
-  errorComponent: PageError,
 });
 
 function Profile() {

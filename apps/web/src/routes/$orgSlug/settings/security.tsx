@@ -2,7 +2,6 @@ import { createFileRoute } from "@tanstack/react-router";
 import { signInMethodsQuery } from "~/features/account/account.functions.ts";
 import { AccountPending } from "~/features/account/account-pending.tsx";
 import { SecurityPage } from "~/features/account/security-page.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { grantsQuery } from "~/features/oauth/oauth.functions.ts";
 
 /** ORG-4, ORG-7 */
@@ -15,7 +14,6 @@ export const Route = createFileRoute("/$orgSlug/settings/security")({
   head: () => ({ meta: [{ title: "Security · Towpath" }] }),
   component: Security,
   pendingComponent: AccountPending,
-  errorComponent: PageError,
 });
 
 function Security() {

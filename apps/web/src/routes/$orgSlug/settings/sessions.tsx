@@ -2,7 +2,6 @@ import { createFileRoute } from "@tanstack/react-router";
 import { sessionsQuery } from "~/features/account/account.functions.ts";
 import { AccountPending } from "~/features/account/account-pending.tsx";
 import { SessionsPage } from "~/features/account/sessions-page.tsx";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 
 /** ORG-4, ORG-7 */
 export const Route = createFileRoute("/$orgSlug/settings/sessions")({
@@ -11,5 +10,4 @@ export const Route = createFileRoute("/$orgSlug/settings/sessions")({
   head: () => ({ meta: [{ title: "Sessions · Towpath" }] }),
   component: SessionsPage,
   pendingComponent: AccountPending,
-  errorComponent: PageError,
 });

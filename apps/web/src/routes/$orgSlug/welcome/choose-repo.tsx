@@ -1,4 +1,5 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
+import { withOwnError } from "~/features/error-screens/page-error.tsx";
 import { installationsQuery } from "~/features/github/github.functions.ts";
 import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
 import { ChooseRepoPage } from "~/features/onboarding/choose-repo-page.tsx";
@@ -28,7 +29,7 @@ export const Route = createFileRoute("/$orgSlug/welcome/choose-repo")({
   head: () => ({ meta: [{ title: "Choose a repository · Towpath" }] }),
   component: ChooseRepo,
   pendingComponent: ChooseRepoPending,
-  errorComponent: ChooseRepoError,
+  errorComponent: withOwnError(ChooseRepoError),
   notFoundComponent: () => <ChooseRepoNotFound what="account" />,
 });
 

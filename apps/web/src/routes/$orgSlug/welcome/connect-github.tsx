@@ -1,5 +1,4 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { getGitHubApp } from "~/features/github/github.functions.ts";
 import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
 import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";
@@ -22,7 +21,6 @@ export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
   },
   head: () => ({ meta: [{ title: "Connect GitHub · Towpath" }] }),
   component: ConnectGitHub,
-  errorComponent: PageError,
 });
 
 function ConnectGitHub() {

@@ -1,12 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { InviteTeammatesPage } from "~/features/members/invite-teammates-page.tsx";
 
 /** ONB-7 */
 export const Route = createFileRoute("/$orgSlug/welcome/invite-teammates")({
   head: () => ({ meta: [{ title: "Invite teammates · Towpath" }] }),
   component: InviteTeammates,
-  errorComponent: PageError,
 });
 
 function InviteTeammates() {

@@ -1,4 +1,5 @@
 import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
+import { withOwnError } from "~/features/error-screens/page-error.tsx";
 import { getBranchAndRepository } from "~/features/github/github.functions.ts";
 import { ChooseRepoError, ChooseRepoNotFound, DeployPending } from "~/features/onboarding/choose-repo-states.tsx";
 import { deploySearchParameters, repositoryOf } from "~/features/onboarding/deploy-search.ts";
@@ -29,7 +30,7 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-deploy")({
   head: () => ({ meta: [{ title: "Deploy a server · Towpath" }] }),
   component: ServerDeploy,
   pendingComponent: ServerDeployPending,
-  errorComponent: ChooseRepoError,
+  errorComponent: withOwnError(ChooseRepoError),
   notFoundComponent: () => <ChooseRepoNotFound what="repository" />,
 });
 

@@ -1,5 +1,4 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { PageError } from "~/features/error-screens/page-error.tsx";
 import { getGitHubApp, installationsQuery } from "~/features/github/github.functions.ts";
 import { getTemporaryToken } from "~/features/github/github-user.functions.ts";
 import { setupSearchParameters } from "~/features/onboarding/deploy-search.ts";
@@ -35,7 +34,6 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
   staleTime: Number.POSITIVE_INFINITY,
   head: () => ({ meta: [{ title: "New server · Towpath" }] }),
   component: ServerSetup,
-  errorComponent: PageError,
 });
 
 function ServerSetup() {

@@ -1,0 +1,25 @@
+import type { AnyRouteMatch, AnyRouter } from "@tanstack/react-router";
+import { isTowpathErrorCode } from "~/http/errors.ts";
+import { classifyError } from "~/ui/error-screen.tsx";
+
+const titles = { forbidden: "Access Denied", "not-found": "Page Not Found", other: "Something went wrong" } as const;
+
+export function failureTitle(error: unknown): string {
+  const text = isTowpathErrorCode(error, "unauthenticated") ? "Signed out" : titles[classifyError(error).kind];
+  return `${text} · Towpath`;
+}
+
+/** Whether the match says that the page doesn't exist: its own screen does, or no route is as long as the path. */
+export const isMissing = ({ status, _notFound }: AnyRouteMatch): boolean => status === "notFound" || _notFound === true;
+
+/**
+ * The title of a page that shows an error screen, in place of the one that its route gives it; null for all others.
+ * Routes with an error view of their own keep theirs, and what is missing outside the app has that of PUB-8.
+ */
+export function titleOfFailed(router: AnyRouter, matches: readonly AnyRouteMatch[]): string | null {
+  const failed = matches.find((match) => match.status === "error" || isMissing(match));
+  if (!failed) return null;
+  if (isMissing(failed)) return failed.routeId.startsWith("/$orgSlug") ? failureTitle({ status: 404 }) : null;
+  const hasOwn = router.routesById[failed.routeId]?.options.errorComponent !== undefined;
+  return hasOwn && classifyError(failed.error).kind === "other" ? null : failureTitle(failed.error);
+}

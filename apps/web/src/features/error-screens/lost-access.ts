@@ -1,0 +1,32 @@
+import type { Query, QueryClient } from "@tanstack/react-query";
+import { classifyError } from "~/ui/error-screen.tsx";
+
+// Access can be lost while a page is open: a membership is revoked, a role lowered, a project deleted. The next query that
+// is refused reports it. Then what was read before is dropped, so that the page's error screen takes its place.
+
+const minute = 60_000;
+const isRefusal = (error: unknown) => classifyError(error).kind !== "other";
+
+/** For the queries that say whether the user may see the organization or project on screen. */
+export const accessMeta = { meta: { isAccess: true } } as const;
+
+type Failed = { readonly state: { readonly data: unknown } };
+
+/** Default `throwOnError` of queries: a page whose query is forbidden shows ERR-1, as one whose loader is. */
+export const throwsForbidden = (error: Error, { state }: Failed): boolean =>
+  state.data === undefined && classifyError(error).kind === "forbidden";
+
+/** `throwOnError` of what a page is about: it shows ERR-2 when that doesn't exist. */
+export const throwsRefusal = (error: Error, { state }: Failed): boolean => state.data === undefined && isRefusal(error);
+
+/** For the layouts, which keep those queries active. */
+export const watchAccess = { refetchInterval: 2 * minute, throwOnError: throwsRefusal } as const;
+
+/** For the query cache's `onError` in browsers. */
+export function onRefusal(queryClient: QueryClient, error: Error, query: Query<unknown, unknown, unknown>): void {
+  if (!isRefusal(error)) return;
+  if (query.state.data !== undefined) query.setState({ ...query.state, data: undefined });
+  // What the guards know may be out of date too, unless it was read just now.
+  const isOld = ({ meta, state }: Query) => meta?.isAccess === true && Date.now() - state.dataUpdatedAt > 5000;
+  void queryClient.invalidateQueries({ predicate: (each) => each !== query && isOld(each) });
+}
