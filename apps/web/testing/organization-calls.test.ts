@@ -71,7 +71,7 @@ test("ORG-10 what people change on pages is in the log with their address, and w
     ["organization-settings.changeOrganization", "organization.update", { orgSlug: slug, name: "Renamed" }],
     ["api-keys.createKey", "apiKey.create", { orgSlug: slug, kind: "personal", name: "CI" }],
     ["settings.updateProject", "project.update", { ...data, entrypoint: "other.py" }],
-    ["settings.saveVariables", "secret.create", { ...data, variables: [variable], secrets: [variable] }],
+    ["settings.saveVariables", "secret.create", { ...data, secrets: [variable] }],
     ["limits.saveLimits", "limit.update", { ...data, caller: { perMinute: 60, burst: 20 }, server: null }],
     ["admin-jwt.clearAdminJwts", "adminJwt.clearCache", data],
   ];

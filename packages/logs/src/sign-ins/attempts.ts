@@ -57,6 +57,7 @@ function isRenewed({ last }: Draft, renewals: readonly SignInStepEntry[]): boole
   if (last.problem !== "token_expired") return false;
   return renewals.some((step) => {
     const laterMs = step.time.getTime() - last.time.getTime();
+    if (differ(step.clientId, last.clientId)) return false;
     return programOf(step) === programOf(last) && laterMs > -2 * patienceMs && laterMs < restartMs;
   });
 }
@@ -83,9 +84,6 @@ const isSameClient: Rule = (draft, step) =>
 const isSameProgram: Rule = (draft, step) => {
   const program = programOf(step);
   if (program === null || differ(knownOf(draft, "clientId"), step.clientId) || !mayGoOn(draft, step)) return false;
-  // A call that names no client may be anybody's, but for the first one of who has just got a token.
-  const isCallOfAnother = step.kind === "call" && step.clientId === null && draft.last.kind !== "token";
-  if (isCallOfAnother && knownOf(draft, "clientId") !== null) return false;
   return draft.steps.some((each) => programOf(each) === program);
 };
 
@@ -105,6 +103,8 @@ function isOfItsProgram(steps: readonly SignInStepEntry[]): Rule {
 /** Whether a step of no other request can be the next one, or begins again what has only begun. */
 function mayGoOn(draft: Draft, step: SignInStepEntry): boolean {
   if (isOver(draft)) return false;
+  // One with an old token, unless the client has just got its first.
+  if (step.kind === "call" && draft.last.kind !== "token" && knownOf(draft, "clientId") !== null) return false;
   if (differ(knownOf(draft, "authorizationId"), step.authorizationId)) return false;
   if (differ(knownOf(draft, "flow"), step.flow)) return false;
   const isLater = orderOf(step.kind) >= orderOf(draft.last.kind);
