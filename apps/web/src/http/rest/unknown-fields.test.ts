@@ -58,6 +58,25 @@ test("OPS-4 what is known passes, and values of another type are left to the sch
     expect(refusal(value)).toBeNull();
 });
 
+test("OPS-4 of objects that a member tells apart, the one that is meant says which others there are", () => {
+  const one = z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("git"), repository: z.string() }),
+    z.object({ kind: z.literal("package"), version: z.string().optional() }),
+  ]);
+  const codeOf = (value: unknown) => {
+    try {
+      refuseUnknown("field", requestSchema(one), value);
+    } catch (error) {
+      return error instanceof TowpathError ? error.message : error;
+    }
+    return null;
+  };
+  expect(codeOf({ kind: "git", version: "1" })).toBe('Unknown field: "version".');
+  expect(codeOf({ kind: "package", version: "1" })).toBeNull();
+  // Which isn't one of them is for the schema to say.
+  expect(codeOf({ kind: "other", version: "1" })).toBeNull();
+});
+
 test("OPS-4 names of JavaScript's own, long ones and a great many are refused like others", () => {
   for (const name of ["__proto__", "constructor", "toString"]) {
     expect(refusal(JSON.parse(`{"${name}": 1}`))?.message).toBe(`Unknown field: "${name}".`);

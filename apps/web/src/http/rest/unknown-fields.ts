@@ -3,6 +3,7 @@ import { TowpathError } from "@towpath/core/errors";
 /** The parts of a JSON Schema that say which fields there are. */
 export type FieldSchema = {
   readonly type?: string;
+  readonly const?: unknown;
   readonly properties?: Readonly<Record<string, FieldSchema>>;
   readonly additionalProperties?: boolean | FieldSchema;
   readonly items?: FieldSchema;
@@ -74,9 +75,14 @@ function unknownFields(schema: FieldSchema, value: unknown, at = ""): readonly U
   });
 }
 
-function fits({ type }: FieldSchema, value: unknown): boolean {
+function fits({ type, properties = {} }: FieldSchema, value: unknown): boolean {
   if (type === undefined) return true;
-  return type === (Array.isArray(value) ? "array" : value === null ? "null" : typeof value);
+  if (type !== (Array.isArray(value) ? "array" : value === null ? "null" : typeof value)) return false;
+  // Of objects that a member tells apart, the one that is meant.
+  const given = new Map(type === "object" ? Object.entries(value as object) : []);
+  return Object.entries(properties).every(
+    ([name, field]) => field.const === undefined || !given.has(name) || given.get(name) === field.const,
+  );
 }
 
 /** The known name that a name is almost, such as `entrypoint` for `entrypont` or `keyName` for `key_name`. */
