@@ -3,7 +3,6 @@ import {
   type ApiKeyChecker,
   type ApiKeyGrant,
   apiKeyPrefix,
-  claimedClient,
   type GrantChecker,
   isAccessToken,
   type Member,
@@ -166,7 +165,7 @@ export function createAuthenticate(parts: {
     resource: ProtectedResource,
   ): Promise<Principal> {
     const verified = await parts.accessTokens.verify(token, resource.url).catch(cannotCheck);
-    if (typeof verified === "string") throw refusedToken(resource, verified, claimedClient(token));
+    if (typeof verified === "string") throw refusedToken(resource, verified);
     return byGrant(route, verified, resource);
   }
 
@@ -183,11 +182,11 @@ export function createAuthenticate(parts: {
     const grant = await checked(parts.grants.find(verified));
     // A server that is gone has no grants either.
     if (!route || grant?.projectId !== route.projectId) {
-      throw aboutSignIn(refusedToken(resource, "ended", clientId), { ...known, problem: "access_ended" });
+      throw aboutSignIn(refusedToken(resource, "ended"), { ...known, problem: "access_ended" });
     }
     const { member } = grant;
     if (member.userId !== userId || grant.clientId !== clientId) {
-      throw refusedToken(resource, "foreign", clientId);
+      throw refusedToken(resource, "foreign");
     }
     return {
       id: `user:${member.userId}`,
@@ -278,11 +277,11 @@ function unauthorized(resource: ProtectedResource, error: Refused): GatewayError
   return new GatewayError("unauthorized", error.description, { "www-authenticate": challengeFor(resource, error) });
 }
 
-function refusedToken(resource: ProtectedResource, problem: TokenProblem, clientId: string | null): GatewayError {
+function refusedToken(resource: ProtectedResource, problem: TokenProblem): GatewayError {
   const error = { code: "invalid_token", description: tokenProblems[problem] } as const;
   const code = problem === "expired" ? "token_expired" : "unauthorized";
   const refusal = new GatewayError(code, error.description, { "www-authenticate": challengeFor(resource, error) });
-  return aboutSignIn(refusal, { problem: signInProblems[problem], isProven: false, clientId });
+  return aboutSignIn(refusal, { problem: signInProblems[problem], isProven: false });
 }
 
 function insufficientScope(resource: ProtectedResource): GatewayError {

@@ -64,16 +64,6 @@ function audienceOf(token: string): string | null {
   }
 }
 
-/** The client for which a token says it was issued. Nothing of it has been verified: to tell clients apart, not to trust. */
-export function claimedClient(token: string): string | null {
-  try {
-    const { client_id: clientId } = decodeJwt(token);
-    return typeof clientId === "string" ? clientId : null;
-  } catch {
-    return null;
-  }
-}
-
 /** Says why `verifyAccessToken` found nothing, to help whoever sent the token. Never a reason to accept it. */
 export function whyRefused({ token, resource }: { token: string; resource: string }): Refusal {
   let claims: JWTPayload;

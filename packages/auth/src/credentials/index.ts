@@ -1,4 +1,4 @@
-export { type AccessToken, claimedClient, isAccessToken, verifyAccessToken, whyRefused } from "./access-token.ts";
+export { type AccessToken, isAccessToken, verifyAccessToken, whyRefused } from "./access-token.ts";
 export { type AdminTokenStats, type AdminTokens, createAdminTokens } from "./admin-tokens.ts";
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, newApiKey } from "./api-key.ts";
 export { callerNameHeader, signCallerName, verifyCallerName } from "./caller-name.ts";

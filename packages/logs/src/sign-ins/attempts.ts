@@ -57,7 +57,6 @@ function isRenewed({ last }: Draft, renewals: readonly SignInStepEntry[]): boole
   if (last.problem !== "token_expired") return false;
   return renewals.some((step) => {
     const laterMs = step.time.getTime() - last.time.getTime();
-    if (differ(step.clientId, last.clientId)) return false;
     return programOf(step) === programOf(last) && laterMs > -2 * patienceMs && laterMs < restartMs;
   });
 }

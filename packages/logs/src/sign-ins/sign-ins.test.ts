@@ -163,16 +163,6 @@ test("GW-5 one client behind an address connects while another's person hesitate
   expect(then.get(both.ada.authorizationId)).toEqual(["connected", null]);
 });
 
-test("GW-5 a client whose token expired for good is seen, also when another behind its address renews its own", async () => {
-  const both = twoClients();
-  for (const kind of kindsOfSignIn) for (const person of [both.ada, both.bob]) both.do(kind, person);
-  for (const { clientId } of [both.ada, both.bob]) record({ kind: "call", problem: "token_expired", clientId });
-  const { clientId, authorizationId } = both.ada;
-  record({ kind: "refresh", isProven: true, clientId, authorizationId });
-  const failed = (await attempts()).attempts.filter(({ state }) => state === "failed");
-  expect(failed.map((each) => [each.clientId, each.problem])).toEqual([[both.bob.clientId, "token_expired"]]);
-});
-
 test("GW-5 a browser behind an address joins no attempt of another client there", async () => {
   record({ kind: "challenge" });
   const stranger = { clientId: "somebody-else", clientName: "Other app", authorizationId: randomUUID() };
