@@ -40,6 +40,8 @@ async def app(scope, receive, send):
 
 const silent = app.replace("    body = json", "    import asyncio\n    await asyncio.sleep(3600)\n    body = json");
 
+const slow = `import time\ntime.sleep(2)\n${app}`;
+
 let database: TestDatabase;
 let directory = "";
 let address: { readonly kind: "unix"; readonly path: string };
@@ -78,6 +80,7 @@ async function makeLayers(): Promise<void> {
   const workspace = await driver.openBuild(spec);
   await writeFile(join(workspace.directory("code"), "server.py"), app);
   await writeFile(join(workspace.directory("code"), "silent.py"), silent);
+  await writeFile(join(workspace.directory("code"), "slow.py"), slow);
   const lines: string[] = [];
   const uv = async (...argv: string[]) => {
     const volumes = [
@@ -357,6 +360,51 @@ describe("the process", () => {
     await expect.poll(() => readdir(join(directory, "cache/code"))).toHaveLength(1);
     await stopRunner();
     expect(await prewarmedInterpreters()).toEqual([]);
+  });
+
+  const endsOf = async (deploymentId: string) => {
+    const sql = "SELECT state, end_reason FROM instance WHERE deployment_id = $1 ORDER BY started_at";
+    return (await database.pool.query(sql, [deploymentId])).rows;
+  };
+  const killShim = async () => {
+    const owner = await readFile(join(directory, "run/shim.sock.owner"), "utf8");
+    process.kill(Number(owner.split("-")[0]), "SIGKILL");
+  };
+  const withShim = { state: "stopped", end_reason: expect.stringContaining("process of Towpath") };
+
+  test("RUN-6 RUN-8 servers that end with the shim have not crashed, and start again without a pause", async () => {
+    const { deploymentId } = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+    await startRunner();
+    const first = await client.ensure(deploymentId);
+    await killShim();
+    await expect.poll(() => tinyServer.get(first.endpoint), { timeout: 10_000 }).toBeNull();
+    const second = await client.ensure(deploymentId);
+    expect(second.instanceId).not.toBe(first.instanceId);
+    expect(await tinyServer.get(second.endpoint, "/mcp")).toContain("environment");
+    await expect.poll(() => endsOf(deploymentId)).toMatchObject([withShim, { state: "ready", end_reason: null }]);
+    expect(await client.list()).toMatchObject([{ failures: 0 }]);
+  });
+
+  test("RUN-8 GW-13 a start whose shim is killed goes on in the next one, and its callers get the server", async () => {
+    const { deploymentId } = await seedDeployment(database.db, { entrypoint: "slow.py:app", layers: layers() });
+    await startRunner();
+    const lease = client.ensure(deploymentId);
+    await expect.poll(() => endsOf(deploymentId)).toMatchObject([{ state: "starting" }]);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await killShim();
+    expect(await tinyServer.get((await lease).endpoint, "/mcp")).toContain("environment");
+    await expect.poll(() => endsOf(deploymentId)).toMatchObject([{ state: "ready", end_reason: null }]);
+  });
+
+  test("RUN-6 a server that is stopped while it starts has not crashed", async () => {
+    const { deploymentId } = await seedDeployment(database.db, { entrypoint: "slow.py:app", layers: layers() });
+    await startRunner();
+    const lease = expect(client.ensure(deploymentId)).rejects.toMatchObject({ waitHelps: true });
+    await expect.poll(() => endsOf(deploymentId)).toMatchObject([{ state: "starting" }]);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await stopRunner()).toBe(0);
+    await lease;
+    expect(await endsOf(deploymentId)).toEqual([{ state: "stopped", end_reason: "the runner is shutting down" }]);
   });
 
   test("RUN-4 a secret that cannot be decrypted is an error, never an empty value; missing layers say what to do", async () => {

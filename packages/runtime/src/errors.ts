@@ -2,12 +2,14 @@
 export class SandboxError extends Error {
   /**
    * `isolation_unavailable`, `network_unavailable`: this host can't; the message is for the operator.
+   * `platform_ended`: the parent of all sandboxes has ended meanwhile; the next attempt starts another one.
    * `layer_unavailable`, `python_unavailable`, `data_unavailable`: a part of the server is missing; the message is for its owner.
    * `invalid_spec`, `setup_failed`: the message may contain paths and output of the host, so don't show it to users.
    */
   readonly code:
     | "isolation_unavailable"
     | "network_unavailable"
+    | "platform_ended"
     | "layer_unavailable"
     | "python_unavailable"
     | "data_unavailable"

@@ -40,6 +40,7 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
         onOutput,
         (sink) => engine.start(launch, sink),
         (result) => !result.ok && result.cause === "exited",
+        (result) => !result.ok && result.exit?.reason === "platform-ended",
       );
     },
     prewarm: (spec) => prewarmed.start(spec),

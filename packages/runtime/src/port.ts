@@ -29,6 +29,8 @@ export type ExitReason =
   | "exited"
   | "signaled"
   | "out-of-memory"
+  /** Its parent process, which belongs to the platform, ended: nothing was wrong with the server. */
+  | "platform-ended"
   /** A server that was stuck at its limit of processes and threads. */
   | "process-limit"
   | "timed-out"

@@ -5,7 +5,7 @@ import type { Places, Seat } from "../places/places.ts";
 import { type BackOff, createBackOff } from "./back-off.ts";
 import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import { type LaunchFailure, type LaunchParts, launch } from "./launch.ts";
+import { type LaunchFailure, type LaunchParts, launch, wasStopped } from "./launch.ts";
 import { Mutex } from "./mutex.ts";
 
 export type DeploymentServerParts = LaunchParts & {
@@ -43,7 +43,8 @@ export class DeploymentServer {
   #obtaining: Promise<Obtained> | null = null;
   #lastFailure = "";
   #restart: NodeJS.Timeout | undefined;
-  #closed = false;
+  /** Null until it is closed. */
+  #closedFor: string | null = null;
 
   constructor(parts: DeploymentServerParts) {
     this.#parts = parts;
@@ -94,7 +95,7 @@ export class DeploymentServer {
     const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
     this.#parts.places.cancel(
       this.#parts.deploymentId,
-      new RunnerError(this.#closed ? "stopping" : "start_failed", `Not started: ${reason}.`, { retryAfterMs: 1000 }),
+      new RunnerError(this.#closedFor !== null ? "stopping" : "start_failed", `Not started: ${reason}.`, { retryAfterMs: 1000 }),
     );
     await this.#mutex.run(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
@@ -108,7 +109,7 @@ export class DeploymentServer {
 
   /** Like a hurried `stop`, and refuses to start again. */
   async close(reason: string): Promise<void> {
-    this.#closed = true;
+    this.#closedFor = reason;
     await this.stop(reason, true);
   }
 
@@ -192,7 +193,7 @@ export class DeploymentServer {
     const begun = performance.now();
     await this.#waitBackOff();
     const organizationId = await this.#parts.owner();
-    if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
+    if (this.#closedFor !== null) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     await places.take(this.#seat(organizationId));
     const placedAt = performance.now();
     try {
@@ -225,7 +226,7 @@ export class DeploymentServer {
     const { deploymentId, record, places } = this.#parts;
     const opened = await this.#open();
     // Closed while it waited.
-    if (this.#closed) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
+    if (this.#closedFor !== null) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     const context = { ...opened, limits: opened.server.limits };
     const instance = Instance.starting(context, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
@@ -261,6 +262,12 @@ export class DeploymentServer {
 
   #startFailed(instance: Instance, { code, reason, exit, timedOut }: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
+    // The driver, which is closed too, ends what is starting.
+    if (this.#closedFor !== null || code === "ended") {
+      instance.startStopped(this.#closedFor ?? reason, exit);
+      const closing = this.#closedFor === null ? "ended" : "stopping";
+      return new RunnerError(closing, "The server was stopped while it was starting.", { retryAfterMs: 1000 });
+    }
     const wait = this.#backOff.failed(performance.now(), 0);
     const message = instance.didNotStart(reason, exit);
     this.#lastFailure = message.replace(/\.$/, "");
@@ -273,10 +280,11 @@ export class DeploymentServer {
     if (this.#instance !== instance || instance.state === "stopping") return;
     this.#gone(instance);
     const now = performance.now();
-    const wait = this.#backOff.failed(now, instance.readyForMs);
-    this.#lastFailure = instance.crashed(exit, wait);
+    // A server that ends itself by such a signal again and again must not start as often; the shim's end is none of it.
+    const wait = exit.reason === "platform-ended" ? 0 : this.#backOff.failed(now, instance.readyForMs);
+    this.#lastFailure = wasStopped(exit) ? instance.stoppedFromOutside(exit) : instance.crashed(exit, wait);
     // Restart it only while it is leased; otherwise the next request starts it.
-    if (now >= this.#leasedUntil || this.#closed) return;
+    if (now >= this.#leasedUntil || this.#closedFor !== null) return;
     this.#restart = setTimeout(() => void this.#obtain().catch(() => {}), wait);
     this.#restart.unref();
   }

@@ -3,8 +3,8 @@ export type InstanceState = "starting" | "ready" | "frozen" | "stopping" | "stop
 /** Allowed transitions. Ended instances never change; a new start is a new instance. */
 const transitions: Readonly<Record<InstanceState, readonly InstanceState[]>> = {
   starting: ["ready", "stopping", "stopped", "crashed"],
-  ready: ["frozen", "stopping", "crashed"],
-  frozen: ["ready", "stopping", "crashed"],
+  ready: ["frozen", "stopping", "stopped", "crashed"],
+  frozen: ["ready", "stopping", "stopped", "crashed"],
   stopping: ["stopped"],
   stopped: [],
   crashed: [],

@@ -135,6 +135,12 @@ export class Instance {
     this.#record.changed(this.id, { state: "ready", readyAt: at, endpoint: handle.endpoint });
   }
 
+  /** A start that was interrupted by a stop. */
+  startStopped(reason: string, exit: Exit | null): void {
+    this.#end("stopped", reason, exit);
+    this.#say("info", `Stopped while it was starting: ${reason}.`);
+  }
+
   /** Returns why, without secrets: callers of the server read it. */
   didNotStart(reason: string, exit: Exit | null): string {
     const words = this.#context.redact(reason);
@@ -154,6 +160,13 @@ export class Instance {
   stopped(reason: string, exit: Exit): void {
     this.#end("stopped", reason, exit);
     this.#say("info", `Stopped: ${reason}.`);
+  }
+
+  /** Nobody asked the platform for it. Returns why, in words. */
+  stoppedFromOutside(exit: Exit): string {
+    const reason = describeExit(exit, this.limits);
+    this.stopped(reason, exit);
+    return reason;
   }
 
   async describe() {

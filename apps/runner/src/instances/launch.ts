@@ -20,7 +20,7 @@ export type LaunchParts = {
 
 /** Why an instance didn't start, as shown to its owner. */
 export type LaunchFailure = {
-  readonly code: "start_failed" | "isolation_unavailable";
+  readonly code: "start_failed" | "isolation_unavailable" | "ended";
   readonly reason: string;
   readonly exit: Exit | null;
   /** It was neither ready nor had it failed within the limit. */
@@ -38,6 +38,17 @@ const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure[
   python_unavailable: "start_failed",
   data_unavailable: "start_failed",
 };
+
+/** Why a server ended with the shim. */
+export const platformEnded = "the process of Towpath that all servers here run under ended";
+/** Signals that people and systems send to end a program in order. */
+const stopSignals: ReadonlySet<string> = new Set(["SIGTERM", "SIGINT", "SIGHUP"]);
+
+/** Whether a server was stopped, by the platform or from outside, or ended in order by itself: no crash. */
+export function wasStopped({ reason, code, signal }: Exit): boolean {
+  if (reason === "signaled") return stopSignals.has(signal ?? "");
+  return reason === "stopped" || reason === "platform-ended" || (reason === "exited" && code === 0);
+}
 const sandboxFailed = "its sandbox could not be set up. Try again; if it keeps failing, ask the operator.";
 
 /** Starts an instance. Null when it is ready. */
@@ -62,12 +73,16 @@ export async function launch(
       instance.ready(result);
       return null;
     }
+    if (result.exit?.reason === "platform-ended")
+      return { code: "ended", reason: platformEnded, exit: result.exit, timedOut: false };
     const reason = describeStartFailure(result, timing.startTimeoutMs, instance.limits);
     return { code: "start_failed", reason, exit: result.exit, timedOut: result.cause === "timeout" };
   } catch (error) {
     onError(error);
     const code = error instanceof SandboxError ? publicErrors[error.code] : undefined;
     const nothingRan = { exit: null, timedOut: false };
+    if (error instanceof SandboxError && error.code === "platform_ended")
+      return { code: "ended", reason: platformEnded, ...nothingRan };
     if (code !== undefined && error instanceof Error) return { code, reason: error.message, ...nothingRan };
     return { code: "start_failed", reason: sandboxFailed, ...nothingRan };
   }
@@ -84,6 +99,8 @@ export function describeExit(exit: Exit | null, { memoryBytes, processes }: Serv
         `it was stuck at its limit of ${processes} processes and threads for 10 s and was ended. Limit what it starts ` +
         "(pools, threads, subprocesses), or ask the operator to raise TOWPATH_SERVER_PROCESSES"
       );
+    case "platform-ended":
+      return platformEnded;
     case "signaled":
       return `it was killed by ${exit.signal}`;
     case "exited":

@@ -21,8 +21,12 @@ export type Command = {
   readonly ownGroup?: boolean;
 };
 
-/** How a process ended; both are null if it didn't start. */
-export type ProcessEnd = { readonly code: number | null; readonly signal: string | null };
+/** How a process ended; both are null if it didn't start. `lostParent`: the shim ended, and it with the shim. */
+export type ProcessEnd = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly lostParent?: true;
+};
 
 /**
  * Starts a command as a child of this process. No descriptor but those in `stdio` reaches it. A failure to start is
@@ -104,7 +108,8 @@ function signalName(number: number): string {
 }
 
 /** The exit of a process that was not stopped. bubblewrap and shells report signal n as status 128 + n. */
-export function naturalExit(code: number | null, signal: string | null): Exit {
+export function naturalExit({ code, signal, lostParent }: ProcessEnd): Exit {
+  if (lostParent) return { reason: "platform-ended", code: null, signal: null };
   if (signal !== null) return { reason: "signaled", code: null, signal };
   if (code !== null && code > 128 && code <= 128 + 64)
     return { reason: "signaled", code: null, signal: signalName(code - 128) };

@@ -69,10 +69,10 @@ export function plainProcess(hosted: HostedProcess, group: string, reader: Outpu
     signalProcess(-pid, signal);
   };
   const finish = async (): Promise<Exit> => {
-    const { code, signal } = await hosted.exited;
+    const end = await hosted.exited;
     signalProcess(-pid, "SIGKILL");
     await output;
-    return naturalExit(code, signal);
+    return naturalExit(end);
   };
   return {
     restorable: { kind: "plain", group, pid },

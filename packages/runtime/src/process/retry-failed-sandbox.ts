@@ -3,17 +3,18 @@ import { SandboxError } from "../errors.ts";
 import type { OutputSink } from "../port.ts";
 
 const maxAttempts = 3;
-const transientCodes: readonly SandboxError["code"][] = ["network_unavailable", "setup_failed"];
+const transientCodes: readonly SandboxError["code"][] = ["network_unavailable", "setup_failed", "platform_ended"];
 
 /**
  * Runs up to three times while the sandbox itself can't be created, as happens under load (setting up a network
- * interface is interrupted). If the only output of a failed command is an error of bubblewrap, the command has not run;
- * a tenant that prints such a line only gets another attempt.
+ * interface is interrupted), or its parent process ends meanwhile. If the only output of a failed command is an error of
+ * bubblewrap, the command has not run; a tenant that prints such a line only gets another attempt.
  */
 export async function retryFailedSandbox<T>(
   onOutput: OutputSink,
   run: (onOutput: OutputSink) => Promise<T>,
   failed: (result: T) => boolean,
+  lostParent: (result: T) => boolean = () => false,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     let lines = 0;
@@ -25,7 +26,8 @@ export async function retryFailedSandbox<T>(
     };
     try {
       const result = await run(counted);
-      if (attempt === maxAttempts || !(failed(result) && lines === 1 && isSandboxError)) return result;
+      const isTransient = lostParent(result) || (failed(result) && lines === 1 && isSandboxError);
+      if (attempt === maxAttempts || !isTransient) return result;
     } catch (error) {
       const isTransient = error instanceof SandboxError && transientCodes.includes(error.code);
       if (attempt === maxAttempts || !isTransient) throw error;

@@ -67,7 +67,8 @@ function childPid(status: Readable): Promise<number> {
 }
 
 async function setupFailure(monitor: HostedProcess): Promise<SandboxError> {
-  const { code, signal } = await monitor.exited;
+  const { code, signal, lostParent } = await monitor.exited;
+  if (lostParent) return new SandboxError("platform_ended", "The parent of all sandboxes has ended.");
   const output = await readBriefly(monitor.output(2));
   return new SandboxError("setup_failed", `bubblewrap exited with ${signal ?? code}: ${output || "no output"}`);
 }

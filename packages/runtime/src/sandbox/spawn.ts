@@ -143,8 +143,7 @@ function supervise(
     readOutput("stderr", monitor.output(2), reader),
   ]);
   const finish = async (): Promise<Exit> => {
-    const { code, signal } = await monitor.exited;
-    const exit = naturalExit(code, signal);
+    const exit = naturalExit(await monitor.exited);
     const outOfMemory = ((await cgroup.limitEvents()).outOfMemory ?? 0) > 0 && exit.code !== 0;
     await cgroup.kill();
     await connection?.stop();

@@ -70,6 +70,6 @@ export class RemoteProcess implements HostedProcess {
   /** The kernel ends what a dead shim has started. */
   onShimGone(): void {
     for (const descriptor of this.#outputs.keys()) this.onClosed(descriptor);
-    this.onExit({ code: null, signal: "SIGKILL" });
+    this.onExit({ code: null, signal: "SIGKILL", lostParent: true });
   }
 }
