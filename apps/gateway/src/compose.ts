@@ -18,6 +18,7 @@ import { ExternalUpstreams } from "./external/external-upstreams.ts";
 import { UpstreamCredentials } from "./external/upstream-credentials.ts";
 import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
+import { SlowStart } from "./forward/slow-start.ts";
 import { Upstreams } from "./forward/upstreams.ts";
 import { createGateway } from "./gateway.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
@@ -216,6 +217,7 @@ export async function startGateway(
       sessionIds,
       sleeping,
       leases,
+      slowStart: new SlowStart(),
       externalUpstreams,
       upstreamCredentials,
       portals,

@@ -43,6 +43,43 @@ describe("starting servers", () => {
     expect(rows[5]?.heldMs).toBe(0);
   });
 
+  test("GW-13 RUN-3 a server that has just started gets a few of the calls that waited, and more as it answers", async () => {
+    let [open, most, all] = [0, 0, 0];
+    const server = await rig.deploy((request, response) => {
+      open += 1;
+      all += 1;
+      most = Math.max(most, open);
+      setTimeout(() => {
+        open -= 1;
+        answerEmpty(request, response);
+      }, 20);
+    });
+    set(server, { startMs: 200 });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call(server)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(all).toBe(20);
+    expect(most).toBeLessThan(20);
+  });
+
+  test("GW-13 RUN-3 calls that wait for a server that dies at its first calls go to its next instance, once each", async () => {
+    const seen: number[] = [];
+    let dying = true;
+    const server = await rig.deploy((request, response) => {
+      seen.push(1);
+      if (dying) request.socket.destroy();
+      else answerEmpty(request, response);
+    });
+    set(server, { startMs: 100 });
+    const calls = Array.from({ length: 12 }, () => call(server));
+    await until(() => seen.length > 0);
+    dying = false;
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    // Those that were sent are not sent again.
+    expect(statuses.filter((status) => status === 502).length).toBeLessThanOrEqual(4);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(8);
+    expect(seen.length).toBe(12);
+  });
+
   test("RUN-3 a server that cannot start: 503 with the reason and Retry-After; one that takes too long: 504", async () => {
     const server = await deploy();
     set(server, {

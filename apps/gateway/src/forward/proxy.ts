@@ -15,12 +15,14 @@ import { Backoff } from "./backoff.ts";
 import { type ForwardEnd, forward } from "./forward.ts";
 import { sessionIdHeader } from "./headers.ts";
 import type { Lease, Leases } from "./leases.ts";
+import { reportOnce, type SlowStart } from "./slow-start.ts";
 import { failedStart } from "./start-attempts.ts";
 
 export type ProxyParts = {
   holdMs: number;
   sessionIds: SessionIds;
   leases: Leases;
+  slowStart: SlowStart;
   fairTurns: FairTurns;
   sleeping: Pick<Sleeping, "sessions">;
   pendingCalls: PendingCalls;
@@ -46,9 +48,16 @@ export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promi
       if (backoff.heldMs > 0) await parts.fairTurns.take(exchange.route.organizationId);
       // Client disconnected; send nothing.
       if (lease === null || response.destroyed) break;
+      const gate = parts.slowStart.gateOf(lease);
+      const turn = gate?.enter();
+      // When its time is up it is sent: the server is there.
+      if (turn) await backoff.waitFor(turn).catch(() => {});
+      const hasAnswered = reportOnce(gate);
+      if (response.destroyed) break;
       exchange.instanceId = lease.instanceId;
       exchange.sentAt = performance.now();
-      exchange.end = await send(parts, admitted, lease);
+      exchange.end = await send(parts, admitted, { lease, hasAnswered });
+      hasAnswered();
       if (exchange.end === "no-answer") openedBy(parts, admitted, lease);
       switch (exchange.end) {
         case "dial-failed":
@@ -129,7 +138,13 @@ function openedBy({ sleeping }: ProxyParts, { session }: AdmittedRequest, { inst
   if (session && session.session.instanceId === null) sleeping.sessions.sentTo(session.key, instanceId);
 }
 
-function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promise<ForwardEnd> {
+type Sending = {
+  readonly lease: Lease;
+  /** Called when the answer begins. */
+  readonly hasAnswered: () => void;
+};
+
+function send(parts: ProxyParts, admitted: AdmittedRequest, { lease, hasAnswered }: Sending): Promise<ForwardEnd> {
   const { request, response, path, otherPath, site, headers, body, listedTools, exchange, owner, session } = admitted;
   return forward({
     upstream: lease.upstream,
@@ -145,6 +160,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, lease: Lease): Promi
     site,
     listedTools,
     onStart: (status, responseHeaders) => {
+      hasAnswered();
       exchange.status = status;
       exchange.isStream = responseHeaders["content-length"] === undefined;
       exchange.answers = answersOf(exchange, responseHeaders);
