@@ -1,47 +1,23 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { openArtifacts } from "@towpath/artifacts";
 import { newId } from "@towpath/core/ids";
 import { seedSecrets } from "@towpath/core/testing";
 import { hostIsolation, instance, secret } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { runnerContract } from "@towpath/runner-api/contract";
-import { buildImage, createSandboxDriver, pickBuildEnvironment, strictIsolation } from "@towpath/runtime";
 import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
+import { makeLayers } from "./testing/asgi-layers.ts";
 import { seedDeployment } from "./testing/seed-deployment.ts";
 
 const run = promisify(execFile);
-const mebibyte = 1024 * 1024;
 let digest = { dependencies: "", code: "" };
-const app = `
-import json, os, sys
-print("imported", file=sys.stderr)
-
-async def app(scope, receive, send):
-    if scope["type"] == "lifespan":
-        while True:
-            event = await receive()
-            await send({"type": event["type"] + ".complete"})
-            if event["type"] == "lifespan.shutdown":
-                return
-    if scope["path"] == "/print":
-        print(*filter(None, ["token", os.environ.get("API_TOKEN"), scope["query_string"].decode()]), file=sys.stderr)
-    body = json.dumps({"environment": dict(os.environ), "directory": os.getcwd(), "uid": os.getuid()}).encode()
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(body)).encode())]})
-    await send({"type": "http.response.body", "body": body})
-`;
-
-const silent = app.replace("    body = json", "    import asyncio\n    await asyncio.sleep(3600)\n    body = json");
-
-const slow = `import time\ntime.sleep(2)\n${app}`;
-
 let database: TestDatabase;
 let directory = "";
 let address: { readonly kind: "unix"; readonly path: string };
@@ -53,54 +29,13 @@ beforeAll(async () => {
   directory = await shortDirectory();
   await chmod(directory, 0o755);
   address = { kind: "unix", path: join(directory, "run/runner.sock") };
-  await makeLayers();
+  ({ digest, pythonVersion } = await makeLayers(directory));
 }, 120_000);
 afterAll(async () => {
   if (runner?.exitCode === null) runner.kill("SIGKILL");
   await database.close();
   await rm(directory, { recursive: true, force: true });
 });
-
-/** Layers as a build makes them: the environment at its final path, inside a sandbox. */
-async function makeLayers(): Promise<void> {
-  const driver = createSandboxDriver({
-    stateDirectory: join(directory, "run"),
-    instanceDirectory: join(directory, "run/b"),
-    layers: openArtifacts(directory).layers,
-    uv: "uv",
-    builds: { dataDirectory: directory, environment: pickBuildEnvironment(process.env) },
-    ...strictIsolation,
-    allowWeakLimits: true,
-  });
-  const found = await driver.findPython("3.11");
-  if (found === null) throw new Error("Python 3.11 is needed for this test.");
-  pythonVersion = found;
-  const limits = { memoryBytes: 1024 * mebibyte, processes: 256, cpus: 2, tmpBytes: 512 * mebibyte };
-  const spec = { buildId: "layers", organizationId: "organization", limits, diskBytes: 2 ** 31, freeBytes: 0 };
-  const workspace = await driver.openBuild(spec);
-  await writeFile(join(workspace.directory("code"), "server.py"), app);
-  await writeFile(join(workspace.directory("code"), "silent.py"), silent);
-  await writeFile(join(workspace.directory("code"), "slow.py"), slow);
-  const lines: string[] = [];
-  const uv = async (...argv: string[]) => {
-    const volumes = [
-      { volume: "dependencies", path: buildImage.dependencies, access: "write" },
-      { volume: "cache", path: buildImage.cache, access: "write" },
-    ] as const;
-    const exit = await workspace.run(
-      { argv: [buildImage.uv, ...argv], pythonVersion, volumes, network: "internet" },
-      { timeoutMs: 100_000, outputBytes: mebibyte, onOutput: (_, line) => lines.push(line) },
-    );
-    if (exit.code !== 0) throw new Error(`uv ${argv[0]}: ${JSON.stringify(exit)}\n${lines.join("\n")}`);
-  };
-  await uv("venv", "--allow-existing", "--python", buildImage.python(pythonVersion), buildImage.dependencies);
-  await uv("pip", "install", "--python", `${buildImage.dependencies}/bin/python`, "uvicorn==0.35.0");
-  const publish = (volume: "dependencies" | "code", name: string) =>
-    workspace.publish(volume, { name: name.repeat(64), maxBytes: 1024 * mebibyte });
-  digest = { dependencies: await publish("dependencies", "a"), code: await publish("code", "b") };
-  await workspace.close();
-  await driver.close();
-}
 
 function environment(change: Record<string, string> = {}): Record<string, string> {
   return {

@@ -25,6 +25,7 @@ import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
+import { workerName } from "./worker-name.ts";
 
 const sweepEveryMs = 15_000;
 /** Statistics add what is not folded yet: a longer pause makes them slower, not wrong. */
@@ -106,6 +107,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
+    workerName: await workerName(),
     log,
     heartbeatMs,
     disk,

@@ -38,6 +38,8 @@ export type Services = {
   readonly dashboardUrl: string;
   readonly secrets: SecretBox;
   readonly externalServers: ExternalServers;
+  /** Names this process, see `worker-name.ts`. */
+  readonly workerName: string;
   readonly log: Logger;
   /** Pause between two heartbeats of a running build, milliseconds. */
   readonly heartbeatMs: number;

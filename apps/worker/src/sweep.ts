@@ -1,15 +1,16 @@
 import { requeueLostBuilds } from "@towpath/core/build";
 import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
 import { jobContext, type Services } from "./services.ts";
+import { hasEnded } from "./worker-name.ts";
 
-/** A build without a heartbeat for this long is requeued. */
+/** A build without a heartbeat for this long is requeued, at once if its worker is known to have ended. */
 const staleBuildMs = 20_000;
 const lostDeliveryMs = 120_000;
 
 /** Requeues what killed processes left unfinished. Every step is idempotent and safe beside other workers' sweeps. */
 export async function sweep(services: Services): Promise<void> {
   const ctx = jobContext(services, "sweep");
-  const builds = await requeueLostBuilds({ ctx, input: { staleMs: staleBuildMs } });
+  const builds = await requeueLostBuilds({ ctx, input: { staleMs: staleBuildMs, hasEnded } });
   const deliveries = await requeueLostDeliveries({ ctx, input: { olderThanMs: lostDeliveryMs } });
   const branches = await requeueLostHints({ ctx, input: { olderThanMs: lostDeliveryMs } });
   const found = [builds.requeued, builds.failed, deliveries.requeued, branches.requeued];

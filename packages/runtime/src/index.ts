@@ -35,5 +35,6 @@ export { inspectPath } from "./port.ts";
 export type { Prewarmed, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 export { lineCutNote } from "./process/lines.ts";
 export { removeDirectory } from "./process/remove-directory.ts";
+export { ownerName, ownerRuns } from "./process/tree.ts";
 export type { PythonDownloads } from "./python/bring-python.ts";
 export { cloudEnvironment } from "./server/server-spec.ts";

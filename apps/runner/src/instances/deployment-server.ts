@@ -1,11 +1,10 @@
 import { type LeasedInstance, RunnerError } from "@towpath/runner-api";
 import type { Exit } from "@towpath/runtime";
-import { DeploymentUnusable } from "../deployments/server-of-deployment.ts";
 import type { Places, Seat } from "../places/places.ts";
 import { type BackOff, createBackOff } from "./back-off.ts";
 import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import { type LaunchFailure, type LaunchParts, launch, wasStopped } from "./launch.ts";
+import { type LaunchFailure, type LaunchParts, launch, openOrRefuse, startInterrupted, wasStopped } from "./launch.ts";
 import { Mutex } from "./mutex.ts";
 
 export type DeploymentServerParts = LaunchParts & {
@@ -95,7 +94,9 @@ export class DeploymentServer {
     const { stopGraceMs, hurriedGraceMs } = this.#parts.timing;
     this.#parts.places.cancel(
       this.#parts.deploymentId,
-      new RunnerError(this.#closedFor !== null ? "stopping" : "start_failed", `Not started: ${reason}.`, { retryAfterMs: 1000 }),
+      new RunnerError(this.#closedFor !== null ? "stopping" : "start_failed", `Not started: ${reason}.`, {
+        retryAfterMs: 1000,
+      }),
     );
     await this.#mutex.run(() => this.#stop(reason, hurried ? hurriedGraceMs : stopGraceMs, null));
   }
@@ -193,7 +194,8 @@ export class DeploymentServer {
     const begun = performance.now();
     await this.#waitBackOff();
     const organizationId = await this.#parts.owner();
-    if (this.#closedFor !== null) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
+    if (this.#closedFor !== null)
+      throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     await places.take(this.#seat(organizationId));
     const placedAt = performance.now();
     try {
@@ -224,9 +226,10 @@ export class DeploymentServer {
 
   async #startInPlace(organizationId: string): Promise<void> {
     const { deploymentId, record, places } = this.#parts;
-    const opened = await this.#open();
+    const opened = await openOrRefuse(this.#parts.open);
     // Closed while it waited.
-    if (this.#closedFor !== null) throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
+    if (this.#closedFor !== null)
+      throw new RunnerError("stopping", "The runner is shutting down.", { retryAfterMs: 1000 });
     const context = { ...opened, limits: opened.server.limits };
     const instance = Instance.starting(context, record, { deploymentId, restarts: this.#backOff.failures });
     this.#instance = instance;
@@ -251,22 +254,12 @@ export class DeploymentServer {
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   }
 
-  async #open(): Promise<OpenedDeployment> {
-    try {
-      return await this.#parts.open();
-    } catch (error) {
-      if (error instanceof DeploymentUnusable) throw new RunnerError("start_failed", error.message);
-      throw error;
-    }
-  }
-
   #startFailed(instance: Instance, { code, reason, exit, timedOut }: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
     // The driver, which is closed too, ends what is starting.
     if (this.#closedFor !== null || code === "ended") {
       instance.startStopped(this.#closedFor ?? reason, exit);
-      const closing = this.#closedFor === null ? "ended" : "stopping";
-      return new RunnerError(closing, "The server was stopped while it was starting.", { retryAfterMs: 1000 });
+      return startInterrupted(this.#closedFor !== null);
     }
     const wait = this.#backOff.failed(performance.now(), 0);
     const message = instance.didNotStart(reason, exit);

@@ -1,3 +1,4 @@
+import { RunnerError } from "@towpath/runner-api";
 import {
   type Exit,
   type InstanceSpec,
@@ -7,6 +8,7 @@ import {
   type StartResult,
 } from "@towpath/runtime";
 import type { InstanceTiming } from "../config.ts";
+import { DeploymentUnusable } from "../deployments/server-of-deployment.ts";
 import type { ServerIdentity } from "../prewarm/demand.ts";
 import type { Instance, OpenedDeployment } from "./instance.ts";
 
@@ -40,7 +42,7 @@ const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure[
 };
 
 /** Why a server ended with the shim. */
-export const platformEnded = "the process of Towpath that all servers here run under ended";
+const platformEnded = "the process of Towpath that all servers here run under ended";
 /** Signals that people and systems send to end a program in order. */
 const stopSignals: ReadonlySet<string> = new Set(["SIGTERM", "SIGINT", "SIGHUP"]);
 
@@ -50,6 +52,22 @@ export function wasStopped({ reason, code, signal }: Exit): boolean {
   return reason === "stopped" || reason === "platform-ended" || (reason === "exited" && code === 0);
 }
 const sandboxFailed = "its sandbox could not be set up. Try again; if it keeps failing, ask the operator.";
+
+/** @throws RunnerError, whose message is for callers, for a deployment that can't be started */
+export async function openOrRefuse(open: () => Promise<OpenedDeployment>): Promise<OpenedDeployment> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof DeploymentUnusable) throw new RunnerError("start_failed", error.message);
+    throw error;
+  }
+}
+
+/** For callers of a start that was stopped: by the runner's end, or with the shim. */
+export const startInterrupted = (isClosing: boolean): RunnerError =>
+  new RunnerError(isClosing ? "stopping" : "ended", "The server was stopped while it was starting.", {
+    retryAfterMs: 1000,
+  });
 
 /** Starts an instance. Null when it is ready. */
 export async function launch(

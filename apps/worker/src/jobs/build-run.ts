@@ -60,7 +60,7 @@ export async function runNextBuild(services: Services, organizationId: string, s
     await holdBuilds({ ctx, input: { organizationId, reason: waitingForRoom(disk) } });
     return;
   }
-  const taken = await takeNextBuild({ ctx, input: { organizationId } });
+  const taken = await takeNextBuild({ ctx, input: { organizationId, worker: services.workerName } });
   if (!taken) return;
   const fence = { buildId: taken.buildId, attempt: taken.attempt };
   const operatorLog = services.log.child(fence);

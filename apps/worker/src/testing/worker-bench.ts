@@ -167,6 +167,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     secrets: createSecretBox({ current: rootSecret, previous: [] }),
     log: pino({ level: "silent" }),
     heartbeatMs: 100,
+    workerName: "the worker of this test",
     disk: { look: async () => diskWith(bench().diskIsLow) },
   };
 }

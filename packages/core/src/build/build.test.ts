@@ -171,6 +171,30 @@ test("BLD-2 PRJ-3 a build stored by another version can still be read, without i
   expect(shown).toMatchObject({ warnings: [known], manifest: null, timings: { fetch: 1 }, pythonVersion: null });
 });
 
+test("RUN-8 a build whose worker has ended is queued again at once, one of another worker only without a heartbeat", async () => {
+  const project = await seedProject(database.db, team);
+  const first = await start(project, "ended");
+  await takeBuild({ ctx: worker(), input: { buildId: first.build.id, worker: "ended" } });
+  const second = await start(await seedProject(database.db, team), "goes on");
+  await takeBuild({ ctx: worker(), input: { buildId: second.build.id, worker: "goes on" } });
+  const queue = memoryQueue();
+  const ctx = as({ kind: "job", job: "sweep" }, queue);
+  const asked: string[] = [];
+  const hasEnded = async (name: string) => {
+    asked.push(name);
+    return name === "ended";
+  };
+  const { requeued } = await requeueLostBuilds({ ctx, input: { staleMs: 20_000, hasEnded } });
+  expect(requeued).toContain(first.build.id);
+  expect(requeued).not.toContain(second.build.id);
+  expect(asked.toSorted()).toEqual(["ended", "goes on"]);
+  expect(queue.jobs.map((job) => job.key)).toContain(team.id);
+  const again = await takeBuild({ ctx: worker(), input: { buildId: first.build.id, worker: "goes on" } });
+  expect(again?.attempt).toBe(2);
+  const { requeued: none } = await requeueLostBuilds({ ctx, input: { staleMs: 20_000, hasEnded } });
+  expect(none).not.toContain(first.build.id);
+});
+
 test("RUN-8 a build whose worker was lost is queued again with its job, at most three times", async () => {
   const project = await seedProject(database.db, team);
   const { build: queued } = await start(project, "a");

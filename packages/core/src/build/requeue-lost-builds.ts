@@ -1,5 +1,5 @@
 import { build, project } from "@towpath/db/schema";
-import { and, eq, gte, lt, min, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, isNotNull, lt, min, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { enqueueReport } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
@@ -22,21 +22,27 @@ const workersLost: Diagnosis = {
 };
 
 /**
- * Recovers from lost workers and jobs: queues builds again that have had no heartbeat for `staleMs`, and enqueues a
- * turn for every organization with queued builds. Any worker may run it at any time.
+ * Recovers from lost workers and jobs: queues builds again that have had no heartbeat for `staleMs`, or whose worker has
+ * ended, and enqueues a turn for every organization with queued builds. Any worker may run it at any time.
+ *
+ * `hasEnded`: whether the process of a name is known to have ended; left out, none is.
  *
  * @returns ids of the builds that were queued again, and of those that failed
  */
 export async function requeueLostBuilds(call: {
   ctx: Context;
-  input: { readonly staleMs: number };
+  input: { readonly staleMs: number; readonly hasEnded?: (worker: string) => Promise<boolean> };
 }): Promise<{ readonly requeued: readonly string[]; readonly failed: readonly string[] }> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   // Compares times of the database's clock only, as the clocks of workers may differ.
+  const ended = await endedWorkers(ctx, input.hasEnded);
   const stale = and(
     eq(build.status, "building"),
-    lt(build.updatedAt, sql`now() - ${input.staleMs} * interval '1 millisecond'`),
+    or(
+      lt(build.updatedAt, sql`now() - ${input.staleMs} * interval '1 millisecond'`),
+      ended.length > 0 ? inArray(build.worker, ended) : undefined,
+    ),
   );
   const failed = await ctx.db.transaction(async (tx) => {
     const rows = await tx
@@ -54,6 +60,21 @@ export async function requeueLostBuilds(call: {
     .returning({ id: build.id });
   await enqueueWaiting(ctx);
   return { requeued: requeued.map((row) => row.id), failed: failed.map((row) => row.id) };
+}
+
+/** Names of processes that have ended without ending their builds. */
+async function endedWorkers(
+  ctx: Context,
+  hasEnded: (worker: string) => Promise<boolean> = async () => false,
+): Promise<string[]> {
+  const rows = await ctx.db
+    .selectDistinct({ worker: build.worker })
+    .from(build)
+    .where(and(eq(build.status, "building"), isNotNull(build.worker)));
+  const found = await Promise.all(
+    rows.map(async ({ worker }) => (worker !== null && (await hasEnded(worker)) ? [worker] : [])),
+  );
+  return found.flat();
 }
 
 /** Adds nothing for organizations that already have a turn in the queue. */

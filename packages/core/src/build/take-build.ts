@@ -82,7 +82,8 @@ export function unlessBuilding<Result>(
 /** Takes a queued build for one worker; null when it isn't queued any more. */
 export async function takeBuild(call: {
   ctx: Context;
-  input: { readonly buildId: string };
+  /** `worker`: names the process, for `requeueLostBuilds`. */
+  input: { readonly buildId: string; readonly worker?: string };
 }): Promise<TakenBuild | null> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
@@ -102,6 +103,7 @@ export async function takeBuild(call: {
       .set({
         status: "building",
         attempt: sql`${build.attempt} + 1`,
+        worker: input.worker ?? null,
         startedAt: sql`coalesce(${build.startedAt}, now())`,
         updatedAt: sql`now()`,
       })
@@ -152,10 +154,11 @@ export async function takeBuild(call: {
  */
 export async function takeNextBuild(call: {
   ctx: Context;
-  input: { readonly organizationId: string };
+  input: { readonly organizationId: string; readonly worker?: string };
 }): Promise<TakenBuild | null> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
+  const { worker } = input;
   for (;;) {
     const [next, another] = await ctx.db
       .select({ id: build.id })
@@ -167,7 +170,7 @@ export async function takeNextBuild(call: {
     if (next === undefined) return null;
     // Before taking the build, so that a worker that dies in between leaves an extra turn rather than none.
     if (another !== undefined) await ctx.db.transaction((tx) => enqueueTurn(tx, ctx, input.organizationId));
-    const taken = await takeBuild({ ctx, input: { buildId: next.id } });
+    const taken = await takeBuild({ ctx, input: { buildId: next.id, ...(worker !== undefined && { worker }) } });
     // Null: another worker was faster, or the build was canceled.
     if (taken !== null) return taken;
   }

@@ -45,6 +45,8 @@ export const build = pgTable(
     sequence: bigint({ mode: "number" }).notNull(),
     /** Incremented when a worker takes the build; a worker with an older attempt must stop. */
     attempt: integer().notNull().default(0),
+    /** The process that took it, as that names itself; null before, and of builds by earlier versions. */
+    worker: text(),
     /** Entrypoint, arguments and requirements as they were when the build was created. */
     entrypoint: text().notNull(),
     arguments: text().array().notNull().default(sql`'{}'::text[]`),

@@ -211,7 +211,8 @@ async function attach(config: ShimConfig): Promise<Connection | "silent" | "ende
   return await promise.finally(() => clearTimeout(timer));
 }
 
-const lostShim = () => new SandboxError("platform_ended", "The shim, the parent of all sandboxes, has ended. Try again.");
+const lostShim = () =>
+  new SandboxError("platform_ended", "The shim, the parent of all sandboxes, has ended. Try again.");
 
 function survivorsOf(
   processes: readonly ListedProcess[],

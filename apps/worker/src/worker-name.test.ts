@@ -1,0 +1,23 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { hasEnded, workerName } from "./worker-name.ts";
+
+test("RUN-8 a worker that was killed on this host is known to have ended, one that runs or ran elsewhere isn't", async () => {
+  const own = await workerName();
+  expect(await hasEnded(own)).toBe(false);
+  const module = new URL("./worker-name.ts", import.meta.url).href;
+  const code = `process.stdout.write(await (await import("${module}")).workerName()); setInterval(() => {}, 1000);`;
+  const other = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  const [printed] = await once(other.stdout, "data");
+  const name = String(printed);
+  expect(name).not.toBe(own);
+  expect(await hasEnded(name)).toBe(false);
+  const exited = once(other, "exit");
+  other.kill("SIGKILL");
+  await exited;
+  expect(await hasEnded(name)).toBe(true);
+  // Another boot, or a container of its own: the process id says nothing.
+  expect(await hasEnded(`x${name}`)).toBe(false);
+  expect(await hasEnded("")).toBe(false);
+});
