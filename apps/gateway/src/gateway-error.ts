@@ -129,6 +129,14 @@ export function unknownServer(): GatewayError {
   );
 }
 
+/** Clients look for OAuth metadata before they know whether they need it. */
+export function withoutSignIn(): GatewayError {
+  return new GatewayError(
+    "unknown_path",
+    "This server needs no sign-in: it is open to anyone, so it has no OAuth metadata. Call it without a token.",
+  );
+}
+
 /** The route leads to a kind of target that this version cannot serve, as while gateways are upgraded one by one. */
 export function unsupportedTarget(kind: string): GatewayError {
   return new GatewayError(

@@ -73,6 +73,12 @@ test("GW-4 GW-5 the first contact is told where to sign in, by headers of RFC 67
   });
 });
 
+test("GW-4 an open server says that it needs no sign-in, in place of metadata for one", async () => {
+  const server = await rig.deploy(answerEmpty, { authMode: "towpath-public" });
+  const answer = await fetch(new URL(`/.well-known/oauth-protected-resource/${server.label}/mcp`, server.url));
+  expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining("This server needs no sign-in")]);
+});
+
 test("GW-4 tokens that are expired, foreign, unsigned, for another server or of another kind get 401 and what to do", async () => {
   const [server, other] = [await deployPrivate(), await deployPrivate()];
   const granted = await storeGrant(server);

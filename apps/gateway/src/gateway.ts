@@ -18,6 +18,7 @@ import {
   type RpcId,
   sendError,
   unknownServer,
+  withoutSignIn,
 } from "./gateway-error.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { PaceRefusals } from "./limits/pace-refusals.ts";
@@ -168,7 +169,8 @@ function findTarget(parts: GatewayParts, destination: Destination): Target {
   }
   const found = parts.routes.find(destination.label);
   // Only a server that does its own sign-in serves its own sign-in documents.
-  if (destination.isWellKnown && found?.authMode !== "passthrough") throw unknownServer();
+  if (destination.isWellKnown && found?.authMode !== "passthrough")
+    throw found?.authMode === "towpath-public" ? withoutSignIn() : unknownServer();
   return { ...destination, found };
 }
 
