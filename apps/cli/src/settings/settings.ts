@@ -51,7 +51,8 @@ export async function settings(args: string[]): Promise<number> {
 /** What the options change, as the REST API takes it; `files` of it take effect with the next build. */
 export function changesOf(values: ReturnType<typeof parse<"settings">>["values"]) {
   const { entrypoint, requirements, "root-directory": rootDirectory } = values;
-  const files = { entrypoint, arguments: argumentsOf(values.args), requirements, rootDirectory };
+  const found = entrypoint === "" ? null : entrypoint;
+  const files = { entrypoint: found, arguments: argumentsOf(values.args), requirements, rootDirectory };
   const changes = {
     ...files,
     authMode: authModeOf(values),

@@ -9,6 +9,7 @@ import {
   entrypointProblem,
   projectNameSchema,
   requirementsProblem,
+  updateProjectSchema,
 } from "./project.schema.ts";
 
 const nameProblem = (value: unknown) => {
@@ -123,6 +124,13 @@ test("BLD-16 arguments are split as in a shell, without its substitutions, and w
       expect(argumentWords(argumentsText(list))).toEqual(list);
     }),
   );
+});
+
+test("VAL-2 BLD-16 a change of settings refuses an empty entrypoint; null lets each build find it", () => {
+  const change = (entrypoint: unknown) => updateProjectSchema.safeParse({ entrypoint });
+  expect(change("").error?.issues[0]?.message).toBe("Entrypoint is required");
+  const entrypoints = [change(null), change(undefined), change("a.py")].map(({ data }) => data?.entrypoint);
+  expect(entrypoints).toEqual(["", undefined, "a.py"]);
 });
 
 test("BLD-16 PRJ-2 a project's entrypoint may be empty: then each build finds it", () => {

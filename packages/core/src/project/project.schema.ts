@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { initialSecretsSchema } from "../secret/secret.schema.ts";
 import { argumentsSchema } from "./arguments.schema.ts";
-import { entrypointSettingSchema, requirementsSchema } from "./entrypoint.schema.ts";
+import { entrypointSchema, entrypointSettingSchema, requirementsSchema } from "./entrypoint.schema.ts";
 import { rootDirectorySchema, watchPathsSchema } from "./watch-paths.schema.ts";
 
 export {
@@ -136,7 +136,11 @@ export const releaseNameSchema = z.object({ name: z.string().min(1).max(100) });
 export const updateProjectSchema = z.object({
   name: projectNameSchema.optional(),
   description: description.optional(),
-  entrypoint: entrypointSettingSchema.optional(),
+  /** Null: each build finds it in its commit. Empty is refused (VAL-2). */
+  entrypoint: entrypointSchema
+    .nullable()
+    .transform((value) => value ?? "")
+    .optional(),
   arguments: argumentsSchema.optional(),
   requirements: requirementsSchema.optional(),
   rootDirectory: rootDirectorySchema.optional(),

@@ -128,7 +128,8 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
     onSaved(null);
     void form.run(async () => {
       try {
-        await updateProject({ data: { ...projectKey, ...changed } });
+        const { entrypoint: path } = changed;
+        await updateProject({ data: { ...projectKey, ...changed, entrypoint: path === "" ? null : path } });
       } catch (error) {
         if (isTowpathErrorCode(error, "invalid_input")) fields.setRefused(error.fields);
         throw error;

@@ -13,6 +13,7 @@ import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { searchServerRegistry } from "@towpath/core/server-registry";
 import { z } from "zod";
 import { answers } from "./answers.schema.ts";
+import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { settingAnswers } from "./setting-answers.schema.ts";
 import { saveVariables } from "./settings.server.ts";
@@ -52,7 +53,10 @@ async function savePackage(ctx: Context, input: z.output<typeof savePackageSchem
   if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
   if (existing.package?.name !== packageName) throw otherSource(existing);
   const key = { orgSlug, projectName: existing.name };
-  const project = await updateProject({ ctx, input: { ...settings, ...key, followsPackage: follow } });
+  const project = await updateProject({
+    ctx,
+    input: { ...settings, ...key, entrypoint: changedEntrypoint(settings.entrypoint), followsPackage: follow },
+  });
   const hasChanged = await saveVariables(ctx, existing.id, variables);
   const { build, created } = await startBuild({
     ctx,

@@ -11,6 +11,7 @@ import {
 } from "@towpath/core/project";
 import {
   deployProjectSchema,
+  entrypointSettingSchema,
   projectListSchema,
   projectNameSchema,
   updateProjectSchema,
@@ -18,11 +19,14 @@ import {
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { answers } from "./answers.schema.ts";
+import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { saveVariables } from "./settings.server.ts";
 
 /** Of `PATCH`; a repository has no versions to follow. */
-const settingsSchema = updateProjectSchema.omit({ name: true, followsPackage: true });
+const settingsSchema = updateProjectSchema
+  .omit({ name: true, followsPackage: true })
+  .extend({ entrypoint: entrypointSettingSchema.optional() });
 
 const saveProjectSchema = settingsSchema.extend({
   organization: z.string().min(1).nullish(),
@@ -46,7 +50,13 @@ async function saveProject(ctx: Context, input: z.output<typeof saveProjectSchem
     if (existing.githubRepository?.fullName !== input.repositoryFullName) throw otherRepository(existing);
     await saveVariables(ctx, existing.id, input.variables);
     return {
-      project: await updateProject({ ctx, input: { ...settings, orgSlug, projectName: existing.name } }),
+      project: await updateProject({
+        ctx,
+        input: {
+          ...{ ...settings, orgSlug, projectName: existing.name },
+          entrypoint: changedEntrypoint(settings.entrypoint),
+        },
+      }),
       build: null,
     };
   }
