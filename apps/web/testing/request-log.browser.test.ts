@@ -173,7 +173,7 @@ test("PRJ-5 a list that is paused stands still, says how many rows are new, and 
   await writeRequestLogs(site.pool, [row({ target: "late" })]);
   await page.getByRole("button", { name: "1 new" }).click();
   await page.getByText("late").first().waitFor();
-  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByText("Following", { exact: true }).waitFor();
 });
 
 test("PRJ-17 the log shows 100 rows, and the next ones on request", async () => {

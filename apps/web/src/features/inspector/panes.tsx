@@ -80,7 +80,12 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
   const name = tabLabels[search.tab].toLowerCase();
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3">
-      <ServerLine manifest={manifest} projectKey={projectKey} branchId={branch?.id ?? null} />
+      <ServerLine
+        manifest={manifest}
+        projectKey={projectKey}
+        branchId={branch?.id ?? null}
+        isCalling={calls.isRunning}
+      />
       <Tabs
         label="What the server offers"
         value={search.tab}

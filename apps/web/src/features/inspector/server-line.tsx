@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import type { InstanceState } from "@towpath/core/deployment";
 import type { Manifest } from "@towpath/mcp/manifest";
+import { useEffect } from "react";
 import { WaterLevel } from "~/ui/water-level.tsx";
 import { serverStatusQuery } from "../overview/overview.functions.ts";
 import { instanceLooks } from "../overview/server-facts.tsx";
@@ -10,11 +12,14 @@ export function ServerLine({
   manifest,
   projectKey,
   branchId,
+  isCalling,
 }: {
   manifest: Manifest;
   projectKey: ProjectKey;
   /** Null: of a server that isn't built here, which is never asleep for us. */
   branchId: string | null;
+  /** Whether a call of this page is in progress. */
+  isCalling: boolean;
 }) {
   return (
     <div className="text-sm text-muted">
@@ -23,7 +28,7 @@ export function ServerLine({
           <span className="font-medium text-ink">{manifest.server.title ?? manifest.server.name}</span>{" "}
           {manifest.server.version}, MCP <code>{manifest.protocolVersion}</code>
         </span>
-        {branchId !== null && <Runs projectKey={projectKey} branchId={branchId} />}
+        {branchId !== null && <Runs projectKey={projectKey} branchId={branchId} isCalling={isCalling} />}
       </p>
       {manifest.instructions && (
         <details className="mt-1">
@@ -37,14 +42,26 @@ export function ServerLine({
   );
 }
 
-function Runs({ projectKey, branchId }: { projectKey: ProjectKey; branchId: string }) {
-  const { data: status } = useQuery(serverStatusQuery({ key: projectKey, branchId }));
+type RunsProps = { projectKey: ProjectKey; branchId: string; isCalling: boolean };
+
+function Runs({ projectKey, branchId, isCalling }: RunsProps) {
+  const { data: status, refetch } = useQuery(serverStatusQuery({ key: projectKey, branchId }));
+  // A call changes how the server is, sooner than the next poll.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when a call begins and ends
+  useEffect(() => void refetch(), [isCalling, refetch]);
   if (!status?.live) return null;
-  const look = instanceLooks[status.instance?.state ?? "stopped"];
+  const look = lookOf(status.instance?.state ?? "stopped", isCalling);
   return (
     <span className="inline-flex items-center gap-1.5">
       <WaterLevel level={look.level} tone={look.tone} />
       <span className="text-ink">{look.label}.</span> {look.note}
     </span>
   );
+}
+
+/** What was read last may be older than the call, which wakes the server. */
+export function lookOf(state: InstanceState, isCalling: boolean): (typeof instanceLooks)[InstanceState] {
+  if (!isCalling) return instanceLooks[state];
+  const isUp = state === "awake" || state === "asleep";
+  return { ...instanceLooks[isUp ? "awake" : "starting"], note: "A call is running." };
 }

@@ -81,7 +81,7 @@ function parseLine<Line>(data: string, schema: z.ZodType<Line>): Line | null {
 
 const looks: Record<StreamState, { label: string; tone: Tone }> = {
   connecting: { label: "Connecting", tone: "neutral" },
-  open: { label: "Live", tone: "ok" },
+  open: { label: "Following", tone: "ok" },
   reconnecting: { label: "Reconnecting", tone: "warn" },
   waiting: { label: "Paused", tone: "warn" },
   refused: { label: "Stopped", tone: "bad" },

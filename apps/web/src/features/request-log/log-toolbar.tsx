@@ -49,7 +49,7 @@ export function LiveButton({ paused, onPause }: { paused: boolean; onPause: (pau
     <span className="flex items-center gap-2.5">
       <span role="status" className="inline-flex items-center gap-1.5 text-xs text-muted">
         <StatusDot tone={paused ? "neutral" : "ok"} pulse={!paused} />
-        {paused ? "Paused" : "Live"}
+        {paused ? "Paused" : "Following"}
       </span>
       <Button
         icon={paused ? <Play aria-hidden /> : <Pause aria-hidden />}

@@ -1,4 +1,5 @@
 import { enumOptionSelectedValue, enumOptionValueDecoder, getInputProps, type WidgetProps } from "@rjsf/utils";
+import { ChevronsUpDown } from "lucide-react";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { controlLook, Input, Textarea } from "~/ui/field.tsx";
@@ -52,7 +53,7 @@ export function SelectWidget(props: WidgetProps) {
   const { id, value, options, multiple = false, required, onChange, schema } = props;
   const choices = options.enumOptions ?? [];
   const decode = (picked: string | string[]) => onChange(enumOptionValueDecoder(picked, choices, "indexed", undefined));
-  return (
+  const select = (
     <select
       id={id}
       multiple={multiple}
@@ -64,7 +65,7 @@ export function SelectWidget(props: WidgetProps) {
       onChange={({ target }) =>
         decode(multiple ? [...target.selectedOptions].map((option) => option.value) : target.value)
       }
-      className={classNames(controlLook, "w-full px-2", multiple ? "min-h-24 py-1" : "h-8")}
+      className={classNames(controlLook, "w-full", multiple ? "min-h-24 px-2 py-1" : "h-8 appearance-none pr-8 pl-2.5")}
     >
       {!multiple && schema.default === undefined && <option value="">{required ? "Choose" : "Not set"}</option>}
       {choices.map((choice, index) => (
@@ -74,6 +75,17 @@ export function SelectWidget(props: WidgetProps) {
         </option>
       ))}
     </select>
+  );
+  if (multiple) return select;
+  // Looks as the selects of ui/select.tsx.
+  return (
+    <span className="relative block">
+      {select}
+      <ChevronsUpDown
+        className="pointer-events-none absolute top-1/2 right-2.5 size-3.5 -translate-y-1/2 text-faint"
+        aria-hidden
+      />
+    </span>
   );
 }
 
