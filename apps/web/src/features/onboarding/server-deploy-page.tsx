@@ -129,14 +129,14 @@ function RepositorySummary({
       </div>
       <p className="mt-0.5 flex min-w-0 items-center gap-1.5 text-xs text-muted">
         <GitBranch className="size-3.5 shrink-0" aria-hidden />
-        {repository.default_branch}
+        <span className="shrink-0">{repository.default_branch}</span>{" "}
         {branch ? (
           <>
             <code>{shortCommit(branch.commit.sha)}</code>
             <span className="truncate">{branch.commit.message.split("\n", 1)[0]}</span>
           </>
         ) : (
-          "Nothing has been pushed yet. The first push starts a build."
+          <span>Nothing has been pushed yet. The first push starts a build.</span>
         )}
       </p>
       {wanted && wanted !== repository.default_branch ? (

@@ -50,7 +50,10 @@ function Header({ entry }: { readonly entry: RegistryData }) {
         <img src={meta.favicon} alt="" width={44} height={44} className="size-11 shrink-0" />
         <div className="min-w-0">
           <h1 className="text-3xl font-semibold tracking-tight wrap-anywhere">{entry.title}</h1>
-          <p className="font-mono text-xs text-faint wrap-anywhere">{entry.projectName}</p>
+          {/* A server without a title of its own has the project's name. */}
+          {entry.title === entry.projectName ? null : (
+            <p className="font-mono text-xs text-faint wrap-anywhere">{entry.projectName}</p>
+          )}
         </div>
       </div>
       <p className="max-w-prose text-lg whitespace-pre-line text-pretty text-muted wrap-anywhere">
