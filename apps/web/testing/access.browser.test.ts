@@ -142,7 +142,7 @@ test("PRJ-3 a log page that is refused for too many streams says so and continue
   await page.getByRole("status").getByText("Paused", { exact: true }).waitFor();
   await expectAccessibleInBothThemes(page);
   hangUp.abort();
-  await passTimeUntil(page, page.getByRole("status").getByText("Live", { exact: true }));
+  await passTimeUntil(page, page.getByRole("status").getByText("Following", { exact: true }));
   await expect.poll(() => page.getByText("You have 20 logs open").count()).toBe(0);
 });
 
@@ -150,7 +150,7 @@ test("PRJ-3 a removed member's open log page says that the log has stopped", { t
   const removed = await seededViewer();
   await signIn(removed);
   await page.goto(address(`server-logs/${project.buildId}`));
-  await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("status").getByText("Following", { exact: true }).waitFor();
   await site.db.delete(member).where(eq(member.userId, removed.userId));
   await page.getByText("The log has stopped").waitFor({ timeout: 30_000 });
   await page.getByRole("status").getByText("Stopped", { exact: true }).waitFor();
@@ -234,8 +234,19 @@ test("PRJ-14 an owner makes an earlier version live: it asks, says what happens,
   await dialog.getByRole("button", { name: "Make live" }).click();
   await row(shaOf("a")).getByText("Live", { exact: true }).waitFor();
   await expect.poll(() => row(shaOf("b")).getByText("Live", { exact: true }).count()).toBe(0);
-  await page.goto(address(`build-logs/${newer.id}`));
-  await page.getByRole("button", { name: "Make live" }).click();
+  // Every place says so, with the way forward and what the next push does.
+  const said = `Rolled back to ${shaOf("a").slice(0, 7)}`;
+  for (const place of ["", "deployments", `build-logs/${newer.id}`, `build-logs/${project.buildId}`]) {
+    await page.goto(address(place));
+    await page.getByText(said).first().waitFor();
+    await page.getByText("The next push to main goes live as usual.").waitFor();
+    await page.getByRole("button", { name: "Make newest live" }).waitFor();
+  }
+  await page.goto(`${site.url}/${owner.organization.slug}/servers`);
+  await page.getByText(said).waitFor();
+  await page.goto(address(""));
+  await expectAccessibleInBothThemes(page);
+  await page.getByRole("button", { name: "Make newest live" }).click();
   await dialog.getByRole("button", { name: "Make live" }).click();
   await page.getByText(`${shaOf("b").slice(0, 7)} is live`).waitFor();
 });

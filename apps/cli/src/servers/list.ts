@@ -1,4 +1,4 @@
-import { namedVersion, shortCommit } from "@towpath/core/build/contract";
+import { namedVersion, shortCommit, versionText } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
@@ -15,6 +15,7 @@ const itemSchema = z.looseObject({
   name: z.string(),
   url: z.string(),
   latestBuild: z.looseObject({ status: z.string(), createdAt: z.string() }).nullable(),
+  rolledBackTo: versionSchema.nullable().default(null),
   waitingForkPullRequests: z.number().default(0),
 });
 
@@ -26,14 +27,15 @@ export async function list(args: string[]): Promise<number> {
     values.organization === undefined ? "" : `?${new URLSearchParams({ organization: values.organization })}`;
   const { data } = await api.call("GET", `/api/v1/projects${query}`, z.object({ data: z.array(itemSchema) }));
   output(
-    data.map(({ name, url, latestBuild, waitingForkPullRequests }) => ({
-      ...{ name, url, latestBuild: latestBuild?.status ?? null, waitingForkPullRequests },
+    data.map(({ name, url, latestBuild, rolledBackTo, waitingForkPullRequests }) => ({
+      ...{ name, url, latestBuild: latestBuild?.status ?? null, rolledBackTo, waitingForkPullRequests },
     })),
     () => {
       if (data.length === 0) print("There are no servers yet. Deploy one: towpath deploy DIR --name NAME");
       const width = Math.max(0, ...data.map(({ name }) => name.length));
-      for (const { name, url, latestBuild, waitingForkPullRequests: waiting } of data) {
+      for (const { name, url, latestBuild, rolledBackTo, waitingForkPullRequests: waiting } of data) {
         print(`${bold(name.padEnd(width))}  ${statusText(latestBuild?.status ?? "no build").padEnd(10)}  ${url}`);
+        if (rolledBackTo) print(`${" ".repeat(width)}  ${yellow(`Rolled back to ${versionText(rolledBackTo)}`)}`);
         if (waiting > 0) print(`${" ".repeat(width)}  ${waitingText(waiting)}: towpath approve ${name}`);
       }
     },
@@ -59,6 +61,8 @@ const statusSchema = z.looseObject({
       since: z.string(),
       tools: z.number().nullable(),
       deploymentId: z.string(),
+      isRolledBack: z.boolean().default(false),
+      rolledBackFrom: versionSchema.nullable().default(null),
     })
     .nullable(),
   latestBuild: buildSchema.extend({ problem: z.string().nullable() }).nullable(),
@@ -107,6 +111,11 @@ export async function status(args: string[]): Promise<number> {
       ...(latestBuild?.problem && { problem: latestBuild.problem }),
     };
     for (const [label, text] of Object.entries(lines)) print(`  ${label.padEnd(14)}${text}`);
+    if (live?.isRolledBack) {
+      print(yellow(`  Rolled back to ${versionText(live)}. The next push goes live as usual.`));
+      const newest = live.rolledBackFrom;
+      if (newest) print(`  Make newest live: towpath rollback ${name} --to ${versionText(newest)}`);
+    }
     if (waiting.length > 0) print(`  ${waitingText(waiting.length)}. Read the commit, then approve or decline it:`);
     for (const { number, commitSha, title, url } of waiting) {
       print(`    towpath approve ${name} ${number} ${shortCommit(commitSha)}`);

@@ -3,7 +3,13 @@ import { branch, build, deployment, organization, project, route } from "@towpat
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "../context/index.ts";
-import { type DeploymentView, deploymentSummary, isLiveColumn } from "./deployment.view.ts";
+import {
+  type DeploymentView,
+  deploymentSummary,
+  isLiveColumn,
+  isRolledBack,
+  rolledBackFrom,
+} from "./deployment.view.ts";
 
 type Queryable = Database | Transaction;
 
@@ -84,12 +90,15 @@ export function selectBranches(db: Queryable, projectId: string) {
       liveBuild: {
         id: live.id,
         commitSha: live.commitSha,
+        packageVersion: live.packageVersion,
         commitMessage: live.commitMessage,
         commitAuthor: live.commitAuthor,
         trigger: live.trigger,
         createdAt: live.createdAt,
       },
       liveSince: route.updatedAt,
+      isRolledBack: isRolledBack(live),
+      rolledBackFrom: rolledBackFrom(live),
     })
     .from(branch)
     .leftJoinLateral(newest, sql`true`)

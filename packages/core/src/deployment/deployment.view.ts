@@ -1,5 +1,6 @@
 import { build, type deployment, project, route } from "@towpath/db/schema";
 import { sql } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type { BuildManifest, BuildStatus, BuildTrigger } from "../build/build-contract.schema.ts";
 import type { Context } from "../context/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
@@ -32,6 +33,29 @@ export const warningCount = sql<number>`(
 
 /** Whether a route points to the deployment. Needs a left join of `route` on the deployment. */
 export const isLiveColumn = sql<boolean>`(${route.deploymentId} IS NOT NULL)`.as("is_live");
+
+/** The version that went live last, before somebody made an earlier one live (PRJ-14). */
+export type ReplacedVersion = {
+  readonly deploymentId: string;
+  readonly buildId: string;
+  readonly commitSha: string;
+  readonly packageVersion: string | null;
+  readonly commitMessage: string | null;
+};
+
+/**
+ * Whether a rollback made the build live: the route keeps the sequence of the newest version that went live. Needs `route`
+ * in the query. `of`: the table of the live build.
+ */
+export const isRolledBack = (of: { readonly sequence: AnyPgColumn } = build) =>
+  sql<boolean>`coalesce(${of.sequence} < ${route.sequence}, false)`;
+
+/** From what a rollback led to the build; null unless it did, or when that version was removed since. */
+export const rolledBackFrom = (of: { readonly sequence: AnyPgColumn } = build) => sql<ReplacedVersion | null>`(
+  SELECT json_build_object('deploymentId', replaced.id, 'buildId', newest.id, 'commitSha', newest.commit_sha,
+    'packageVersion', newest.package_version, 'commitMessage', newest.commit_message)
+  FROM build AS newest JOIN deployment AS replaced ON replaced.build_id = newest.id
+  WHERE newest.branch_id = ${route.branchId} AND newest.sequence = ${route.sequence} AND ${isRolledBack(of)})`;
 
 export function deploymentSummary(
   ctx: Context,
@@ -90,7 +114,10 @@ export type BranchView = {
     readonly commitAuthor: string | null;
     readonly trigger: BuildTrigger;
     readonly createdAt: string;
+    readonly packageVersion: string | null;
     /** When the route was pointed to it. */
     readonly liveSince: string;
+    readonly isRolledBack: boolean;
+    readonly rolledBackFrom: ReplacedVersion | null;
   } | null;
 };

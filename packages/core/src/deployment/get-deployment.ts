@@ -70,7 +70,7 @@ export async function listBranchesWithDeployments(call: {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "project.read", input);
   const rows = await selectBranches(ctx.db, project.id);
-  return rows.map(({ branch, latestBuild, deployment, liveBuild, liveSince }) => ({
+  return rows.map(({ branch, latestBuild, deployment, liveBuild, liveSince, ...rollback }) => ({
     id: branch.id,
     name: branch.name,
     isDefault: branch.isDefault,
@@ -102,6 +102,7 @@ export async function listBranchesWithDeployments(call: {
         trigger: buildTriggerSchema.catch("push").parse(liveBuild.trigger),
         createdAt: liveBuild.createdAt.toISOString(),
         liveSince: liveSince.toISOString(),
+        ...rollback,
       },
   }));
 }

@@ -12,6 +12,7 @@ import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
+import type { ReplacedVersion } from "./deployment.view.ts";
 import { type InstanceState, instanceState } from "./instance-state.ts";
 import {
   deploymentsSince,
@@ -41,6 +42,9 @@ export type ServerStatusView = {
     readonly url: string;
     /** How many tools it offers; null when that isn't known. */
     readonly tools: number | null;
+    /** An earlier version was made live again (PRJ-14). */
+    readonly isRolledBack: boolean;
+    readonly rolledBackFrom: ReplacedVersion | null;
   } | null;
   readonly latestBuild: {
     readonly id: string;
@@ -114,6 +118,8 @@ export async function getServerStatus(call: {
           since: live.since.toISOString(),
           url: mcpUrl(ctx.serverUrlTemplate, live.slug),
           tools: live.tools,
+          isRolledBack: live.isRolledBack,
+          rolledBackFrom: live.rolledBackFrom,
         }
       : null,
     latestBuild: latest

@@ -1,5 +1,5 @@
 export { createDeployment } from "./create-deployment.ts";
-export type { BranchView } from "./deployment.view.ts";
+export type { BranchView, ReplacedVersion } from "./deployment.view.ts";
 export {
   authorizeDeployment,
   getBuildByDeployment,

@@ -5,6 +5,7 @@ import { failBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import type { ServerHost } from "../ports/index.ts";
+import { listProjects } from "../project/index.ts";
 import {
   finishBuild,
   liveCommit,
@@ -18,7 +19,14 @@ import {
   testContext,
 } from "../testing/index.ts";
 import { openProjectSuite } from "../testing/project-suite.ts";
-import { createDeployment, getCurrentBuild, getDeployment, makeDeploymentLive } from "./index.ts";
+import {
+  createDeployment,
+  getCurrentBuild,
+  getDeployment,
+  getServerStatus,
+  listBranchesWithDeployments,
+  makeDeploymentLive,
+} from "./index.ts";
 
 const suite = openProjectSuite();
 let others: SeededOrganization;
@@ -49,15 +57,27 @@ async function deploy(project: { readonly name: string }, name: string, branchNa
   return row?.id ?? "";
 }
 
+/** What overview, deployments and the list of servers say of what is live. */
+async function shownOf({ name: projectName }: { readonly name: string }) {
+  const call = { ctx: as(suite.team.owner), input: { orgSlug: suite.team.slug, projectName } };
+  const [main] = await listBranchesWithDeployments(call);
+  const listed = await listProjects({ ...call, input: { orgSlug: suite.team.slug, type: "all", text: projectName } });
+  return [(await getServerStatus(call)).live, main?.liveBuild, listed[0]?.rolledBackTo];
+}
+
 test("PRJ-14 an earlier deployment is live again without a build, and forward again", async () => {
   const project = await seedProject(suite.database.db, suite.team);
   const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
   const builds = await suite.database.db.$count(build, eq(build.projectId, project.id));
   expect(await makeLive(first)).toMatchObject({ id: first, isLive: true, isProd: true });
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("first"));
+  const rolledBack = { isRolledBack: true, rolledBackFrom: { deploymentId: second, commitSha: shaOf("second") } };
+  expect(await shownOf(project)).toMatchObject([rolledBack, rolledBack, { commitSha: shaOf("first") }]);
   expect((await getDeployment({ ctx: as(suite.team.owner), input: { deploymentId: second } })).isLive).toBe(false);
   await makeLive(second);
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
+  const forward = { isRolledBack: false, rolledBackFrom: null };
+  expect(await shownOf(project)).toMatchObject([forward, forward, null]);
   expect(await suite.database.db.$count(build, eq(build.projectId, project.id))).toBe(builds);
   expect(await suite.database.db.select().from(route).where(eq(route.projectId, project.id))).toHaveLength(1);
   const audits = await suite.database.db

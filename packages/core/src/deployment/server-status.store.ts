@@ -2,6 +2,8 @@ import type { Database, Transaction } from "@towpath/db";
 import { branch, build, deployment, instance, route } from "@towpath/db/schema";
 import { and, desc, eq, gte, type SQL, sql } from "drizzle-orm";
 
+import { isRolledBack, rolledBackFrom } from "./deployment.view.ts";
+
 type Queryable = Database | Transaction;
 
 /** The default branch of a project, or the one with an id; none for a branch of another project. */
@@ -40,6 +42,8 @@ export async function findLive(db: Queryable, branchId: string) {
       trigger: build.trigger,
       tools: toolCount,
       since: route.updatedAt,
+      isRolledBack: isRolledBack(),
+      rolledBackFrom: rolledBackFrom(),
     })
     .from(route)
     .innerJoin(deployment, eq(deployment.id, route.deploymentId))

@@ -13,7 +13,14 @@ import {
 } from "@towpath/db/schema";
 import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
 import { roles } from "../context/index.ts";
-import { isLiveColumn, newestInstance, ownSignIn, toolCount, warningCount } from "../deployment/internal.ts";
+import {
+  isLiveColumn,
+  isRolledBack,
+  newestInstance,
+  ownSignIn,
+  toolCount,
+  warningCount,
+} from "../deployment/internal.ts";
 
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
@@ -25,7 +32,11 @@ type LiveBuild = {
   readonly ownSignIn: boolean | null;
   /** How its newest instance is, as the `instance` table says; null when it was never started. */
   readonly instance: string | null;
+  readonly rolledBackTo: RolledBackTo | null;
 };
+
+/** The version that is live because somebody went back to it (PRJ-14). */
+export type RolledBackTo = { readonly commitSha: string; readonly packageVersion: string | null };
 
 /** Where an external server is, and how its last inspection ended. */
 const externalColumns = {
@@ -56,6 +67,10 @@ function liveBuild(db: Queryable) {
       deploymentId: sql<string>`${deployment.id}`.as("live_deployment_id"),
       buildId: sql<string>`${build.id}`.as("live_build_id"),
       tools: toolCount.as("live_tools"),
+      rolledBackTo:
+        sql<RolledBackTo | null>`CASE WHEN ${isRolledBack()} THEN json_build_object('commitSha', ${build.commitSha}, 'packageVersion', ${build.packageVersion}) END`.as(
+          "rolled_back_to",
+        ),
     })
     .from(route)
     .innerJoin(branch, eq(branch.id, route.branchId))
@@ -71,7 +86,12 @@ async function findLiveBuild(db: Queryable, projectId: string): Promise<LiveBuil
   const live = liveBuild(db);
   const running = newestInstance(db, eq(instance.deploymentId, live.deploymentId)).as("running");
   const [row] = await db
-    .select({ warnings: live.warnings, ownSignIn: live.ownSignIn, instance: running.state })
+    .select({
+      warnings: live.warnings,
+      ownSignIn: live.ownSignIn,
+      rolledBackTo: live.rolledBackTo,
+      instance: running.state,
+    })
     .from(project)
     .innerJoinLateral(live, sql`true`)
     .leftJoinLateral(running, sql`true`)
@@ -148,7 +168,10 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
         warningCount: newestBuild.warningCount,
       },
       external: externalColumns,
-      live: { warnings: live.warnings, ownSignIn: live.ownSignIn, buildId: live.buildId, tools: live.tools },
+      live: {
+        ...{ warnings: live.warnings, ownSignIn: live.ownSignIn, buildId: live.buildId, tools: live.tools },
+        rolledBackTo: live.rolledBackTo,
+      },
       instanceState: running.state,
       waitingForks,
     })

@@ -13,7 +13,7 @@ import {
   type SleepingLists,
   sleepingListsSchema,
 } from "./project.schema.ts";
-import type { ProjectRow, ProjectState } from "./project.store.ts";
+import type { ProjectRow, ProjectState, RolledBackTo } from "./project.store.ts";
 
 const problemSchema = z.object({ code: z.string(), message: z.string() });
 
@@ -67,6 +67,8 @@ export type ProjectView = {
   readonly isLive: boolean;
   /** Number of warnings of the build that is live in production. */
   readonly liveWarnings: number;
+  /** The version in production, if it is live because somebody went back to it (PRJ-14). */
+  readonly rolledBackTo: RolledBackTo | null;
   /** Of what is live in production; null when nothing is, or it was never started. */
   readonly instanceState: InstanceState | null;
   /** Whether the server that is live in production does its own sign-in; null when that isn't known. */
@@ -145,6 +147,7 @@ export function projectView(
     // Others than hosted ones are served from when they are created.
     isLive: more.live !== null || row.kind !== "hosted",
     liveWarnings: more.live?.warnings ?? 0,
+    rolledBackTo: more.live?.rolledBackTo ?? null,
     instanceState: more.live?.instance ? instanceState(more.live.instance) : null,
     ownSignIn: more.live?.ownSignIn ?? null,
     createdAt: row.createdAt.toISOString(),

@@ -1,8 +1,11 @@
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import type { BuildView } from "@towpath/core/build";
 import { type BuildLogEntry, buildLogEntrySchema } from "@towpath/core/build/contract";
 import { useMemo, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
+import { branchesQuery } from "../deployment/deployment.functions.ts";
+import { RolledBack } from "../deployment/rolled-back.tsx";
 import { StreamProblem, StreamStateLabel, useLogStream } from "../log-stream/log-stream.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
@@ -36,6 +39,7 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
     <>
       <BuildHeader project={projectKey} build={build} screen="build" />
       <div className="flex flex-col gap-4">
+        <RolledBackHere project={projectKey} build={build} />
         <BuildOutcome project={projectKey} build={build} lines={lines} />
         <StreamProblem stream={stream} />
         <PhaseResults
@@ -67,4 +71,12 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
       </div>
     </>
   );
+}
+
+/** On the pages of both versions that a rollback is about. */
+function RolledBackHere({ project, build }: { readonly project: ProjectKey; readonly build: BuildView }) {
+  const { data: branches } = useQuery({ ...branchesQuery(project), enabled: build.deployment !== null });
+  const live = branches?.find(({ id }) => id === build.branch.id)?.liveBuild;
+  if (!live || (live.id !== build.id && live.rolledBackFrom?.buildId !== build.id)) return null;
+  return <RolledBack project={project} branch={build.branch.name} live={live} />;
 }

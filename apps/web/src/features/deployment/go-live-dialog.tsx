@@ -53,13 +53,14 @@ export function OneWayButton({
   project,
   way,
   version,
+  label = goLiveLabels[way],
   ...look
-}: ButtonLook & { project: ProjectKey; way: GoLive; version: Version }) {
+}: ButtonLook & { project: ProjectKey; way: GoLive; version: Version; label?: string }) {
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button {...look} onClick={() => setOpen(true)}>
-        {goLiveLabels[way]}
+        {label}
       </Button>
       <GoLiveDialog project={project} way={way} version={version} open={open} onOpenChange={setOpen} />
     </>

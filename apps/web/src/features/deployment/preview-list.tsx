@@ -13,6 +13,7 @@ import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { useMay } from "../session/guards.ts";
 import type { BranchItem } from "./deployment.functions.ts";
 import { OneWayButton } from "./go-live-dialog.tsx";
+import { MakeNewestLive, rolledBackText } from "./rolled-back.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
 /** Every branch but the default one, each with the commit that its own URL serves. */
@@ -42,6 +43,7 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
         ) : (
           branchTitle(branch.name)
         )}
+        {liveBuild?.isRolledBack ? <span className="text-xs text-muted">{rolledBackText(liveBuild)}</span> : null}
         {newer && <NewestBuild project={project} build={newer} isLive={liveBuild !== null} />}
       </div>
       {liveBuild && deployment && (
@@ -56,6 +58,7 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
           >
             <SquareTerminal aria-hidden /> Inspect
           </Link>
+          <MakeNewestLive project={project} branch={branch.name} live={liveBuild} size="sm" />
           <PromoteButton project={project} branch={branch} />
         </div>
       )}

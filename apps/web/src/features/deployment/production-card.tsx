@@ -13,6 +13,7 @@ import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import type { BranchItem } from "./deployment.functions.ts";
+import { RolledBack, rolledBackText } from "./rolled-back.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
 /** What callers reach under the project's name: the default branch's live deployment. */
@@ -27,14 +28,15 @@ export function ProductionCard({
 }) {
   const { deployment, latestBuild, liveBuild } = branch;
   const warnings = liveBuild?.warnings ?? [];
-  const newer = latestBuild && latestBuild.id !== liveBuild?.id ? latestBuild : null;
+  const isToldAbove = latestBuild !== null && latestBuild.id === liveBuild?.rolledBackFrom?.buildId;
+  const newer = latestBuild && latestBuild.id !== liveBuild?.id && !isToldAbove ? latestBuild : null;
   return (
     <Card aria-label="Production">
       <div className="flex flex-wrap items-start gap-x-10 gap-y-4 p-4">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-2.5">
           <h2 className="flex items-center gap-2 text-lg font-semibold tracking-tight">
             <StatusDot tone={!deployment ? "neutral" : warnings.length > 0 ? "warn" : "ok"} />
-            {deployment ? `Production is live${withWarnings(warnings.length)}` : "Production is not live yet"}
+            {productionText(branch)}
           </h2>
           {deployment ? (
             <ServerUrl url={deployment.url} className="self-start" />
@@ -77,6 +79,9 @@ export function ProductionCard({
           actionOf={(warning) => <AuthModeButton project={project} warning={warning} />}
         />
       </div>
+      <div className="px-4 pb-4 empty:hidden">
+        <RolledBack project={project} branch={branch.name} live={liveBuild} />
+      </div>
       <SkippedPush project={project} branch={branch} />
       {newer && <NewerBuild project={project} build={newer} hasLive={liveBuild !== null} />}
       <footer className="flex flex-wrap gap-2 border-t px-4 py-2.5 empty:hidden">
@@ -87,6 +92,13 @@ export function ProductionCard({
       </footer>
     </Card>
   );
+}
+
+function productionText({ deployment, liveBuild }: BranchItem): string {
+  if (!deployment) return "Production is not live yet";
+  const warnings = withWarnings(liveBuild?.warnings.length ?? 0);
+  if (liveBuild?.isRolledBack) return `${rolledBackText(liveBuild)}${warnings}`;
+  return `Production is live${warnings}`;
 }
 
 function LiveLinks({ project, buildId }: { project: ProjectKey; buildId: string }) {

@@ -6,6 +6,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { RolledBack } from "../deployment/rolled-back.tsx";
 import { PortalCard } from "../portals/portal-card.tsx";
 import { CodeSteps } from "../project-screen/code-steps.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -50,6 +51,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
       />
       <div className="flex flex-col gap-5">
         <Crashed projectKey={projectKey} status={status} />
+        <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
         <ServerFacts project={project} status={status} />
         {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
         {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}

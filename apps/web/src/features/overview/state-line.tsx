@@ -3,6 +3,7 @@ import type { ProjectView } from "@towpath/core/project";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { commitTitle, isRunning, withWarnings } from "../build/build-status.tsx";
+import { rolledBackText } from "../deployment/rolled-back.tsx";
 import { CommitLink } from "../project-screen/repository-links.tsx";
 
 /** In one line: whether it is live, with which commit, since when and by whom. */
@@ -47,7 +48,9 @@ function stateOf(
   if (live && instance?.state === "crashed") return { label: "Crashed", tone: "bad" };
   if (live) {
     const warnings = branch.isDefault ? project.liveWarnings : 0;
-    return { label: `Live${withWarnings(warnings)}`, tone: warnings > 0 ? "warn" : "ok" };
+    const label = live.isRolledBack ? rolledBackText(live) : "Live";
+    const tone = warnings > 0 ? "warn" : live.isRolledBack ? "info" : "ok";
+    return { label: `${label}${withWarnings(warnings)}`, tone };
   }
   if (latestBuild && isRunning(latestBuild.status)) return { label: "First build is running", tone: "info" };
   if (latestBuild?.status === "failed") return { label: "Not live: the build failed", tone: "bad" };

@@ -1,3 +1,4 @@
+import { versionText } from "@towpath/core/build/contract";
 import type { ProjectView } from "@towpath/core/project";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";
@@ -46,14 +47,16 @@ export function LiveLabel({ server, className }: { readonly server: LiveFacts; r
   );
 }
 
-type LiveFacts = Pick<ProjectView, "isLive" | "liveWarnings" | "external" | "instanceState">;
+type LiveFacts = Pick<ProjectView, "isLive" | "liveWarnings" | "rolledBackTo" | "external" | "instanceState">;
 
 /** How a server is in production, in words and as a colour. */
 export function liveState(server: LiveFacts): { readonly label: string; readonly tone: Tone } {
   if (!server.isLive) return { label: "Not live yet", tone: "neutral" };
   if (server.external?.problem != null) return { label: "Last check failed", tone: "warn" };
   if (server.instanceState === "crashed") return { label: "Crashed", tone: "bad" };
-  return { label: `Live${withWarnings(server.liveWarnings)}`, tone: server.liveWarnings > 0 ? "warn" : "ok" };
+  const label = server.rolledBackTo ? `Rolled back to ${versionText(server.rolledBackTo)}` : "Live";
+  const tone = server.liveWarnings > 0 ? "warn" : server.rolledBackTo ? "info" : "ok";
+  return { label: `${label}${withWarnings(server.liveWarnings)}`, tone };
 }
 
 /** After a single slash and after a hyphen: where a narrow screen may break a URL without cutting a word. */

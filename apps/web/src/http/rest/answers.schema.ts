@@ -130,6 +130,10 @@ const project = named(
     url: z.url().describe("of production, whether or not something is live there"),
     isLive: z.boolean(),
     liveWarnings: z.number().int(),
+    rolledBackTo: z
+      .object({ commitSha: z.string(), packageVersion })
+      .nullable()
+      .describe("the version in production, if somebody went back to it"),
     instanceState: z.enum(["awake", "asleep", "starting", "stopped", "crashed"]).nullable(),
     ownSignIn: z.boolean().nullable(),
     createdAt: time,
@@ -173,6 +177,17 @@ const status = z.object({
       since: time,
       url: z.url(),
       tools: z.number().int().nullable(),
+      isRolledBack: z.boolean().describe("somebody went back to it from a newer version"),
+      rolledBackFrom: z
+        .object({
+          deploymentId: z.uuid(),
+          buildId: z.uuid(),
+          commitSha: z.string(),
+          packageVersion,
+          commitMessage: z.string().nullable(),
+        })
+        .nullable()
+        .describe("the newest version that was live; null if it was removed since"),
     })
     .nullable(),
   latestBuild: latestBuild.extend({ packageVersion, problem: z.string().nullable() }).nullable(),

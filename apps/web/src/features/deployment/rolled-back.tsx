@@ -1,0 +1,74 @@
+import { versionText } from "@towpath/core/build/contract";
+import type { ReplacedVersion } from "@towpath/core/deployment";
+import { Callout } from "~/ui/callout.tsx";
+import { forkOf } from "../project-screen/branch-title.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { useMay } from "../session/guards.ts";
+import { OneWayButton } from "./go-live-dialog.tsx";
+
+/** What is live, of a branch. */
+export type LiveVersion = {
+  readonly commitSha: string;
+  readonly packageVersion: string | null;
+  readonly isRolledBack: boolean;
+  readonly rolledBackFrom: ReplacedVersion | null;
+};
+
+export const rolledBackText = (live: Pick<LiveVersion, "commitSha" | "packageVersion">): string =>
+  `Rolled back to ${versionText(live)}`;
+
+/** After a rollback: what is live, the way forward again, and what the next push does (PRJ-14). Nothing otherwise. */
+export function RolledBack({
+  project,
+  branch,
+  live,
+}: {
+  readonly project: ProjectKey;
+  readonly branch: string;
+  readonly live: LiveVersion | null;
+}) {
+  if (!live?.isRolledBack) return null;
+  return (
+    <Callout
+      tone="info"
+      title={rolledBackText(live)}
+      actions={<MakeNewestLive project={project} branch={branch} live={live} />}
+    >
+      {live.rolledBackFrom ? `The newest version, ${versionText(live.rolledBackFrom)}, isn't live. ` : null}
+      {nextVersionText(live, branch)}
+    </Callout>
+  );
+}
+
+/** Leads forward again; nothing where the role doesn't allow it, and when the newest version was removed. */
+export function MakeNewestLive({
+  project,
+  branch,
+  live,
+  size,
+}: {
+  readonly project: ProjectKey;
+  readonly branch: string;
+  readonly live: LiveVersion | null;
+  readonly size?: "sm";
+}) {
+  const mayBuild = useMay("build.start");
+  const newest = live?.rolledBackFrom;
+  if (!mayBuild || !newest) return null;
+  const version = { ...newest, id: newest.buildId, branch: { name: branch }, deployment: { id: newest.deploymentId } };
+  return (
+    <OneWayButton
+      project={project}
+      way="make-live"
+      version={version}
+      label="Make newest live"
+      {...(size && { size })}
+    />
+  );
+}
+
+function nextVersionText(live: LiveVersion, branch: string): string {
+  if (live.packageVersion !== null) return "The next version that is deployed goes live as usual.";
+  if (forkOf(branch) !== null) return "The next push to the pull request waits for approval as usual.";
+  return `The next push to ${branch} goes live as usual.`;
+}
