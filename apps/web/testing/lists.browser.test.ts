@@ -228,7 +228,7 @@ async function projectToMend() {
   const diagnosis = {
     ...{ code: "entrypoint_not_found", phase: "plan", title: "The entrypoint absent.py doesn't exist" },
     ...{ detail: "The commit has 1 Python file.", remedy: "Set the entrypoint.", file: "absent.py", line: null },
-    ...{ excerpt: null, fix: { kind: "entrypoint", candidates: ["server.py:service"] } },
+    ...{ excerpt: null, action: { kind: "entrypoint", candidates: ["server.py:service"] } },
   };
   await db.insert(build).values({
     ...{ ...commit, id: failedId, sequence: 2, status: "failed", commitSha: shaOf("broken"), diagnosis },
@@ -292,11 +292,22 @@ test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded,
   await see("This build was canceled");
   await log.getByText("Canceled by a team member.").waitFor();
 
-  const fix = { kind: "root-directory", candidates: ["servers/one", "servers/two"] };
-  await site.db
-    .update(build)
-    .set({ diagnosis: { ...diagnosis, fix } })
-    .where(eq(build.id, failedId));
+  const failWith = (changes: object) =>
+    site.db
+      .update(build)
+      .set({ diagnosis: { ...diagnosis, ...changes } })
+      .where(eq(build.id, failedId));
+  await failWith({ line: 4, action: { kind: "code", path: "src/my server.py" } });
+  await page.goto(at(failedId));
+  const code = page.getByRole("link", { name: "Open src/my server.py line 4" });
+  expect(await code.getAttribute("href")).toMatch(new RegExp(`/blob/${shaOf("broken")}/src/my%20server\\.py#L4$`));
+  expect(await page.getByRole("button", { name: "Rebuild" }).count()).toBe(0);
+  for (const action of [{ kind: "rebuild" }, { kind: "operator" }, { kind: "settings", section: "build" }]) {
+    await failWith({ action });
+    await page.goto(at(failedId));
+    await page.getByRole("button", { name: "Rebuild" }).waitFor();
+  }
+  await failWith({ action: { kind: "root-directory", candidates: ["servers/one", "servers/two"] } });
   await page.goto(at(failedId));
   await page.getByRole("button", { name: "Set root directory to servers/two and rebuild" }).click();
   await see("Waiting for a free worker.");

@@ -36,6 +36,7 @@ beforeAll(async () => {
       file: null,
       line: null,
       excerpt: null,
+      action: { kind: "code", path: "server.py" },
     },
   });
 });
@@ -163,7 +164,14 @@ test("a build is returned with its diagnosis", async () => {
   expect(answer).toMatchObject({
     build: { id: buildId, status: "failed" },
     url: null,
-    diagnosis: { title: "T", remedy: "R", file: null, line: null, excerpt: null },
+    diagnosis: {
+      title: "T",
+      remedy: "R",
+      file: null,
+      line: null,
+      excerpt: null,
+      action: { kind: "code", path: "server.py" },
+    },
   });
 });
 

@@ -246,8 +246,8 @@ test("KEY-1 the page asks for what a failed build lacked; by keyboard, the focus
     status: "failed",
     commitSha: shaOf("n"),
   };
-  const fix = { kind: "variables", names: ["WEATHER_KEY"] };
-  const diagnosis = { ...sampleDiagnosis, code: "variable_missing", fix };
+  const action = { kind: "variables", names: ["WEATHER_KEY"] };
+  const diagnosis = { ...sampleDiagnosis, code: "variable_missing", action };
   await site.db.insert(build).values({ ...failed, trigger: "push", sequence: 1, entrypoint: "echo.py", diagnosis });
   await page.goto(`${site.url}/${member.organization.slug}/${needy.name}/settings`);
   const missing = page.getByText("The latest build of main failed: WEATHER_KEY is missing");

@@ -47,8 +47,8 @@ test("BLD-2 an entrypoint that does not exist", async () => {
   // It looks like FastMCP to whoever only reads it. The other file has no server, and its name comes first.
   const renamed = `"""\nmcp = FastMCP("x")\n"""\n${server}`;
   const found = await failure({ "renamed.py": renamed, "helpers.py": "x = 1\n", ...requirements });
-  const fix = { kind: "entrypoint", candidates: ["renamed.py"] };
-  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan", fix });
+  const action = { kind: "entrypoint", candidates: ["renamed.py"] };
+  expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan", action });
   expect(found.remedy).toContain("`renamed.py`");
 });
 
@@ -125,8 +125,8 @@ threading.Thread(target=end, daemon=True).start()
 
 test("BLD-2 a missing object, and an object that is not a server", async () => {
   const missing = await failure({ "server.py": server.replace("mcp =", "my_tools ="), ...requirements });
-  const fix = { kind: "entrypoint", candidates: ["server.py:my_tools"] };
-  expect(missing).toMatchObject({ code: "object_missing", phase: "inspect", fix });
+  const action = { kind: "entrypoint", candidates: ["server.py:my_tools"] };
+  expect(missing).toMatchObject({ code: "object_missing", phase: "inspect", action });
   expect(missing.remedy).toContain("`server.py:my_tools`");
   const wrong = await failure(
     { "server.py": `${server}numbers = [1]\n`, ...requirements },
@@ -140,8 +140,8 @@ test("BLD-2 a missing variable: the diagnosis says which and where to set it", a
     "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
     ...small,
   });
-  const fix = { kind: "variables", names: ["WEATHER_KEY"] };
-  expect(found).toMatchObject({ code: "variable_missing", file: "server.py", line: 2, fix });
+  const action = { kind: "variables", names: ["WEATHER_KEY"] };
+  expect(found).toMatchObject({ code: "variable_missing", file: "server.py", line: 2, action });
   expect(found.title).toContain("WEATHER_KEY");
   expect(found.remedy).toContain("Add `WEATHER_KEY` under Settings → Environment variables");
 });

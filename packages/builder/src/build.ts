@@ -11,15 +11,10 @@ import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtim
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
 import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";
-import { BuildFailure, notIsolated, tooLong } from "./failure.ts";
+import { BuildFailure, located, notIsolated, tooLong } from "./failure.ts";
+import type { SourceTree } from "./fetch/source-tree.ts";
 import { inspectInPlace } from "./inspect/in-place.ts";
-import {
-  type InspectedServer,
-  type Inspection,
-  inspectRunning,
-  inspectServer,
-  logManifest,
-} from "./inspect/inspect.ts";
+import { type Inspection, inspectRunning, inspectServer, logManifest, serverTakenOver } from "./inspect/inspect.ts";
 import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
 import { otherServers } from "./inspect/warnings.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
@@ -78,13 +73,6 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 /** Layers, and what an inspection must know of the server in them. */
 type Built = Programs & { readonly layers: Layers; readonly servers: readonly string[] };
 
-/** What is known of a server whose layers are taken over. */
-const takenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
-  program: { entrypoint, arguments: [...words] },
-  entryFile: entrypoint.split(":")[0] ?? entrypoint,
-  dependencies: null,
-});
-
 /** One build: the phases in order, each timed, all under one deadline. */
 class Build {
   readonly #request: BuildRequest;
@@ -99,6 +87,7 @@ class Build {
   readonly #signal: AbortSignal;
   readonly #warnings: BuildWarning[] = [];
   #phase: BuildPhase = "fetch";
+  #source: SourceTree | null = null;
   /** The log has the phases before already. */
   #isRepeating = false;
 
@@ -129,7 +118,7 @@ class Build {
       signal.throwIfAborted();
       const found = this.#diagnose(error);
       if (found === null) throw error;
-      const diagnosis = this.#request.isPackage ? failureOfPackage(found) : found;
+      const diagnosis = this.#request.isPackage ? failureOfPackage(found) : located(found, this.#source);
       const { phase, title, detail, remedy } = diagnosis;
       this.#request.log(phase, "error", [title, detail, remedy].join("\n"));
       return { ok: false, diagnosis, timings: this.#timings };
@@ -145,13 +134,13 @@ class Build {
       return null;
     }
     this.#logTakenOver(layers);
-    return { layers, server: takenOver(this.#request), others: [], isGuess: false, servers: [] };
+    return { layers, server: serverTakenOver(this.#request), others: [], isGuess: false, servers: [] };
   }
 
   async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
     const { layers, log, signal } = this.#request;
     if (layers === null || !(await this.#areStored(layers))) return null;
-    const server = takenOver(this.#request);
+    const server = serverTakenOver(this.#request);
     const common = { request: this.#request, server, limits: this.#limits, signal: this.#signal };
     try {
       const inspection = await this.#timed("inspect", async () => {
@@ -235,6 +224,9 @@ class Build {
       ...{ request: this.#request, config: this.#config, limits: this.#limits, signal: this.#signal, attempt },
       ...{ driver: this.#driver, layers: this.#layers },
       log: this.#logOnce,
+      onSource: (source) => {
+        this.#source = source;
+      },
       warn: (phase, warning) => this.#warn(phase, warning),
       timed: (phase, run) => this.#timed(phase, run),
     });

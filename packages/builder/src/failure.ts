@@ -1,5 +1,7 @@
-import type { BuildPhase, Diagnosis } from "@towpath/core/build/contract";
+import { posix } from "node:path";
+import type { BuildPhase, Diagnosis, DiagnosisAction, SettingsSection } from "@towpath/core/build/contract";
 import type { SandboxError } from "@towpath/runtime";
+import type { SourceTree } from "./fetch/source-tree.ts";
 
 /** Ends a build with a diagnosis for its users. Never leaves this package: `build` turns it into a result. */
 export class BuildFailure extends Error {
@@ -43,7 +45,13 @@ export class BuildFailure extends Error {
 
 type WaysOut = Omit<BuildFailure, keyof Error | "diagnosis">;
 
-type Required = Pick<Diagnosis, "code" | "phase" | "title" | "detail" | "remedy">;
+type Required = Pick<Diagnosis, "code" | "phase" | "title" | "detail" | "remedy" | "action">;
+
+/** Of failures that only a change of the code ends; the build adds where the file lies in the repository. */
+export const changeCode: DiagnosisAction = { kind: "code", path: null };
+export const rebuild: DiagnosisAction = { kind: "rebuild" };
+export const askOperator: DiagnosisAction = { kind: "operator" };
+export const changeSettings = (section: SettingsSection): DiagnosisAction => ({ kind: "settings", section });
 
 /** A diagnosis; file, line and excerpt are null unless given. */
 export function diagnosis(required: Required, more: Partial<Omit<Diagnosis, keyof Required>> = {}): Diagnosis {
@@ -66,6 +74,7 @@ export const notFetched = (error: unknown) =>
     title: "The commit can't be fetched",
     detail: error instanceof Error ? error.message : "GitHub gave no reason.",
     remedy: "Check that the repository still exists and that the GitHub App can read it, then start the build again.",
+    action: rebuild,
   });
 
 export const rootMissing = (root: string) =>
@@ -76,6 +85,7 @@ export const rootMissing = (root: string) =>
       title: `The root directory ${root} does not exist`,
       detail: "It is set in the project's settings, but the commit has no files there.",
       remedy: "Correct the root directory in the project's settings, or leave it empty for the whole repository.",
+      action: changeSettings("build"),
     },
     { file: root },
   );
@@ -88,6 +98,7 @@ export const tooLong = (phase: BuildPhase, limitMs: number) =>
     detail: `It was stopped after ${countOf(Math.round(limitMs / 60_000), "minute")}, in the ${phase} phase.`,
     remedy:
       "The times in the log show what was slow. Choose dependencies that have a wheel, or make the server start faster.",
+    action: rebuild,
   });
 
 export const notIsolated = (phase: BuildPhase, error: SandboxError) =>
@@ -97,4 +108,12 @@ export const notIsolated = (phase: BuildPhase, error: SandboxError) =>
     title: "This platform can't isolate builds at the moment",
     detail: error.message,
     remedy: "Tell the operator. Nothing is wrong with the repository.",
+    action: askOperator,
   });
+
+/** Adds where the repository has the file of a failure that a change of the code ends. */
+export function located(found: Diagnosis, source: SourceTree | null): Diagnosis {
+  const { action, file } = found;
+  if (action.kind !== "code" || source === null || !source.entries.some(({ path }) => path === file)) return found;
+  return { ...found, action: { kind: "code", path: posix.join(source.subPath, file ?? "") } };
+}

@@ -27,6 +27,8 @@ export type MakeInput = {
   /** For the phases before the installation, which logs to the request. */
   readonly log: BuildLogSink;
   readonly warn: (phase: BuildPhase, warning: BuildWarning) => void;
+  /** Called with the tree that is built, as soon as it is known. */
+  readonly onSource: (source: SourceTree) => void;
   readonly timed: <Result>(phase: BuildPhase, run: () => Promise<Result>) => Promise<Result>;
 };
 
@@ -51,7 +53,9 @@ export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
   const workspace = await driver.openBuild({ buildId, organizationId, limits: install, diskBytes, freeBytes });
   try {
     const fetched = await timed("fetch", () => fetchSource(input, workspace.directory("source")));
+    input.onSource(fetched);
     const { plan: stated, pythonVersion, source } = await timed("plan", () => planWithin(input, fetched));
+    input.onSource(source);
     const plan = attempt?.kind === "requirement" ? requiring(stated, attempt.requirement) : stated;
     const memory = new ResolutionMemory(input.config.dataDirectory, limits.resolutionMs);
     const installed = await timed("install", () =>
@@ -131,7 +135,7 @@ async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> 
 
 /** The one directory in which a failed plan found a server; null when there are several, or none. */
 function onlyServerDirectory(error: unknown): string | null {
-  const fix = error instanceof BuildFailure ? error.diagnosis.fix : undefined;
-  const [only, ...others] = fix?.kind === "root-directory" ? fix.candidates : [];
+  const action = error instanceof BuildFailure ? error.diagnosis.action : null;
+  const [only, ...others] = action?.kind === "root-directory" ? action.candidates : [];
   return only !== undefined && others.length === 0 ? only : null;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
-import { BuildFailure, diagnosis } from "./failure.ts";
+import { BuildFailure, changeCode, diagnosis } from "./failure.ts";
 import { besides, changedVersions, isBeyond, laterAttempts, newestPin, releaseOf, stepBack } from "./second-attempt.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { planOf } from "./testing/plan-of.ts";
@@ -122,7 +122,14 @@ test("BLD-3 a package that others have outgrown is tried with those of its relea
 
 test("BLD-3 where a requirement brings a server to a failure that a certain day's releases don't cause, they are tried", () => {
   const time = { day: new Date("2025-07-16T00:00:00Z"), when: "mcp 1.11 was the newest" };
-  const refuses = diagnosis({ code: "keyword_removed", phase: "inspect", title: "x", detail: "", remedy: "" });
+  const refuses = diagnosis({
+    code: "keyword_removed",
+    phase: "inspect",
+    title: "x",
+    detail: "",
+    remedy: "",
+    action: changeCode,
+  });
   const again = new BuildFailure(refuses, undefined, { time });
   const ofDay = { kind: "as-of", asOf: time.day, ...time };
   const attempt = { kind: "requirement", requirement: "mcp<2" } as const;
@@ -153,7 +160,7 @@ test("BLD-3 BLD-16 code for mcp 1 that requires no version is built with it, how
   const second = await workshop.tryBuild({ "server.py": lacking, "requirements.txt": "mcp\n" });
   expect(second.result).toMatchObject({
     ok: false,
-    diagnosis: { code: "variable_missing", fix: { kind: "variables", names: ["SHOP_KEY"] } },
+    diagnosis: { code: "variable_missing", action: { kind: "variables", names: ["SHOP_KEY"] } },
   });
 });
 
@@ -166,9 +173,13 @@ test.runIf(isThorough)("BLD-16 code that passes what FastMCP 3 refuses is built 
 
 test("BLD-3 other versions are tried only without a lock, those of its day for an old source, and for failures that they may mend", () => {
   const failure = (code: "import_failed" | "variable_missing", requirement: string | null = null) =>
-    new BuildFailure(diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "" }), undefined, {
-      requirement,
-    });
+    new BuildFailure(
+      diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "", action: changeCode }),
+      undefined,
+      {
+        requirement,
+      },
+    );
   const now = new Date("2026-11-23T00:00:00Z");
   const madeAt = new Date("2025-05-01T10:00:00Z");
   const plan = planOf({ "requirements.txt": "fastmcp\n" });
@@ -216,9 +227,13 @@ test("BLD-3 the day of a source is that of the newest release to which it holds 
 
 test("BLD-3 what is wrong besides is told where the release that the failure names helps that far", () => {
   const again = (code: "lifespan_failed" | "import_failed", requirement: string | null = null) =>
-    new BuildFailure(diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "" }), undefined, {
-      requirement,
-    });
+    new BuildFailure(
+      diagnosis({ code, phase: "inspect", title: "", detail: "", remedy: "", action: changeCode }),
+      undefined,
+      {
+        requirement,
+      },
+    );
   const named = { kind: "requirement", requirement: "mcp<2" } as const;
   const old = { kind: "as-of", asOf: new Date(), day: new Date(), when: "the commit was made" } as const;
   expect(isBeyond(named, again("lifespan_failed"))).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildPage, optionsFor } from "./follow-build.ts";
+import { buildPage, nextStep } from "./follow-build.ts";
 
 const api = { url: "http://localhost:3000" };
 
@@ -15,9 +15,17 @@ test("OPS-4 VAL-1 the link to a build names the server as the dashboard does", (
 });
 
 test("OPS-4 BLD-2 what a failed build lacks is named as options of the next deploy", () => {
-  expect(optionsFor({ kind: "variables", names: ["API_TOKEN", "API_URL"] })).toBe("--env API_TOKEN=… --env API_URL=…");
-  expect(optionsFor({ kind: "entrypoint", candidates: ["a.py", "b.py:app"] })).toBe(
-    "--entrypoint a.py, or --entrypoint b.py:app",
+  expect(nextStep({ line: null, action: { kind: "variables", names: ["API_TOKEN", "API_URL"] } })).toBe(
+    "deploy again with --env API_TOKEN=… --env API_URL=…",
   );
-  expect(optionsFor({ kind: "root-directory", candidates: ["servers/one"] })).toBe("--root-directory servers/one");
+  expect(nextStep({ line: null, action: { kind: "entrypoint", candidates: ["a.py", "b.py:app"] } })).toBe(
+    "deploy again with --entrypoint a.py, or --entrypoint b.py:app",
+  );
+  expect(nextStep({ line: null, action: { kind: "root-directory", candidates: ["servers/one"] } })).toBe(
+    "deploy again with --root-directory servers/one",
+  );
+  expect(nextStep({ line: 4, action: { kind: "code", path: "src/server.py" } })).toBe("open src/server.py line 4");
+  expect(nextStep({ line: null, action: { kind: "rebuild" } })).toBe("deploy again");
+  expect(nextStep({ line: 4, action: { kind: "code", path: null } })).toBeNull();
+  expect(nextStep({ line: null, action: { kind: "operator" } })).toBeNull();
 });

@@ -3,7 +3,7 @@ import {
   buildLogEntrySchema,
   buildStatusSchema,
   buildWarningSchema,
-  type DiagnosisFix,
+  type Diagnosis,
   diagnosisSchema,
 } from "@towpath/core/build/contract";
 import { z } from "zod";
@@ -22,7 +22,10 @@ export const buildSchema = z.object({
 const outcomeSchema = z.object({
   build: buildSchema,
   url: z.string().nullable(),
-  diagnosis: diagnosisSchema.nullable(),
+  // Earlier instances don't say what ends a failure.
+  diagnosis: diagnosisSchema
+    .extend({ action: diagnosisSchema.shape.action.catch({ kind: "code", path: null }) })
+    .nullable(),
   warnings: z.array(buildWarningSchema),
 });
 type Outcome = z.infer<typeof outcomeSchema>;
@@ -113,12 +116,25 @@ function report({ build, url, diagnosis, warnings }: Outcome, lastError: string 
   printError(`\n${red("✗")} ${bold(diagnosis.title)}\n  ${diagnosis.detail}`);
   if (diagnosis.excerpt) printError(dim(diagnosis.excerpt.trimEnd().replace(/^/gm, "    ")));
   printError(`  ${bold("What to do:")} ${diagnosis.remedy}`);
-  if (diagnosis.fix) printError(`  ${bold("From here:")} deploy again with ${optionsFor(diagnosis.fix)}`);
+  const next = nextStep(diagnosis);
+  if (next !== null) printError(`  ${bold("From here:")} ${next}`);
   return 1;
 }
 
-/** What the dashboard has buttons and forms for. */
-export function optionsFor(fix: DiagnosisFix): string {
-  if (fix.kind === "variables") return fix.names.map((name) => `--env ${name}=…`).join(" ");
-  return fix.candidates.map((candidate) => `--${fix.kind} ${candidate}`).join(", or ");
+/** What the dashboard has a button, a form or a link for; null where the remedy says it all. */
+export function nextStep({ action, line }: Pick<Diagnosis, "action" | "line">): string | null {
+  switch (action.kind) {
+    case "variables":
+      return `deploy again with ${action.names.map((name) => `--env ${name}=…`).join(" ")}`;
+    case "entrypoint":
+    case "root-directory":
+      return `deploy again with ${action.candidates.map((each) => `--${action.kind} ${each}`).join(", or ")}`;
+    case "code":
+      return action.path === null ? null : `open ${action.path}${line === null ? "" : ` line ${line}`}`;
+    case "rebuild":
+      return "deploy again";
+    case "settings":
+    case "operator":
+      return null;
+  }
 }

@@ -14,3 +14,11 @@ export function commitBody(commit: Commit, builds: Html, changes: string): Html 
     <h2>Changes</h2>
     ${changes ? html`<pre tabindex="0" aria-label="Changes"><code>${changes}</code></pre>` : html`<p class="soft">No files changed.</p>`}`;
 }
+
+/** A file with an anchor for each line, as at GitHub. `text`: null when it is too large. */
+export function fileBody(path: string, text: string | null): Html {
+  if (text === null) return html`<h2 class="mono">${path}</h2><p class="soft">Too large to show.</p>`;
+  const lines = text.replace(/\n$/, "").split("\n");
+  return html`<h2 class="mono">${path}</h2>
+    <pre tabindex="0" aria-label="File"><code>${lines.map((line, index) => html`<span id="L${index + 1}" class="line">${line}${"\n"}</span>`)}</code></pre>`;
+}

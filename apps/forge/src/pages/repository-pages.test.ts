@@ -169,3 +169,21 @@ test("UI-2 GH-3 the forge's pages have the product's colors, fonts and theme, an
   expect((await ada.get("/-/dashboard")).headers.get("location")).toBe("http://localhost:3000");
   expect(await (await ada.get("/ada")).text()).not.toMatch(/at GitHub|stand-in/);
 });
+
+test("BLD-2 GH-3 a file at a commit has a page with an anchor for each line, for who may read the repository", async () => {
+  const { pushUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "files", private: true });
+  const directory = await mkdtemp(join(work, "files-"));
+  await git(directory, "init", "-q", "-b", "main", ".");
+  await writeFile(join(directory, "server.py"), "import os\nraise SystemExit('<b>')\n");
+  await git(directory, "add", ".");
+  await git(directory, "commit", "-q", "-m", "First");
+  await git(directory, "push", "-q", pushUrl, "main");
+  const sha = (await git(directory, "rev-parse", "HEAD")).trim();
+  const ada = await as("ada");
+  const shown = await (await ada.get(`/ada/files/blob/${sha}/server.py`)).text();
+  expect(shown).toMatch(/id="L2"[^>]*>raise SystemExit\(&#39;&lt;b&gt;&#39;\)/);
+  expect(shown).not.toContain('id="L3"');
+  for (const path of ["absent.py", "..%2fserver.py"])
+    expect((await ada.get(`/ada/files/blob/${sha}/${path}`)).status).toBe(404);
+  expect((await (await as("bob")).get(`/ada/files/blob/${sha}/server.py`)).status).toBe(404);
+});

@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import type { ForgeConfig } from "../config.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { branchCommit, listBranches, resolveCommit } from "../git/bare-repository.ts";
-import { readChanges, readCommit } from "../git/objects.ts";
+import { listPath, readBlob, readChanges, readCommit, treePath } from "../git/objects.ts";
 import { headOf, openPullRequest, setPullRequestState } from "../pull-requests.ts";
 import { ensureDirectory, forkRepository } from "../repositories.ts";
 import type { PageContext, PageEnvironment } from "../sign-in/session.ts";
@@ -14,10 +14,13 @@ import { findPullRequest, listPullRequests, newPullRequestSchema, type PullReque
 import { findFork, findRepository, type Repository, repositoryById } from "../state/repositories.ts";
 import { pushToken } from "../state/tokens.ts";
 import { buildStatus, buildStatuses } from "./build-status.ts";
-import { commitBody } from "./commit-page.ts";
+import { commitBody, fileBody } from "./commit-page.ts";
 import { deploymentList } from "./deployment-list.ts";
 import { copyable, type Html, page, problemNote, time } from "./layout.ts";
 import { markdown } from "./markdown.ts";
+
+/** A larger file is left to git clients. */
+const maxShownBytes = 500_000;
 
 const urlOf = (repository: Repository) => `/${repository.owner}/${repository.name}`;
 
@@ -111,7 +114,7 @@ function repositoryPage(database: Database, c: PageContext, repository: Reposito
 
 /**
  * A repository's page (how to push, its branches and pull requests) and the pages of its pull requests: enough to try
- * out previews. Browsing code and merging is left to git clients.
+ * out previews, and the files that a failed build names. Browsing code and merging is left to git clients.
  */
 export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
   const { config, database } = context;
@@ -193,6 +196,18 @@ export function repositoryPages(context: ForgeContext): Hono<PageEnvironment> {
     const [commit, changes] = await Promise.all([readCommit(directory, sha), readChanges(directory, sha)]);
     const builds = buildStatuses(database, repository.id, sha);
     return c.html(repositoryPage(database, c, repository, commitBody(commit, builds, changes)));
+  });
+
+  routes.get("/:owner/:repo/blob/:sha{[0-9a-f]{7,64}}/:path{.+}", async (c) => {
+    const found = visible(c);
+    if (found === null) return c.notFound();
+    const directory = await ensureDirectory(context, found.repository);
+    const sha = await resolveCommit(directory, c.req.param("sha"));
+    const path = treePath(c.req.param("path"));
+    const entry = sha === null || path === null ? null : await listPath(directory, sha, path);
+    if (entry === null || Array.isArray(entry) || entry.type !== "blob") return c.notFound();
+    const text = (entry.size ?? 0) > maxShownBytes ? null : (await readBlob(directory, entry.sha)).toString("utf8");
+    return c.html(repositoryPage(database, c, found.repository, fileBody(entry.path, text)));
   });
 
   routes.post("/:owner/:repo/pulls", async (c) => {

@@ -40,6 +40,7 @@ test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lo
       file: null,
       line: null,
       excerpt: detail,
+      action: { kind: "rebuild" },
     },
   });
   await bench.work();

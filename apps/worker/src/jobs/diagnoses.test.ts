@@ -1,10 +1,18 @@
+import type { DiagnosisAction } from "@towpath/core/build/contract";
 import { sampleDiagnosis } from "@towpath/core/testing";
 import { expect, test } from "vitest";
 import { aboutFork, failureOfFork, failureOnOurSide } from "./diagnoses.ts";
 
 test("BLD-9 a failed preview of a fork proposes no change of the project's settings, and no variables as if it got them", () => {
-  const fix = { kind: "entrypoint" as const, candidates: ["evil.py"] };
-  expect(failureOfFork({ ...sampleDiagnosis, fix })).toEqual(sampleDiagnosis);
+  const ofSettings: readonly DiagnosisAction[] = [
+    { kind: "entrypoint", candidates: ["evil.py"] },
+    { kind: "variables", names: ["KEY"] },
+    { kind: "settings", section: "build" },
+  ];
+  for (const action of ofSettings)
+    expect(failureOfFork({ ...sampleDiagnosis, action }).action).toEqual({ kind: "code", path: null });
+  for (const action of [{ kind: "rebuild" }, { kind: "operator" }, { kind: "code", path: "a.py" }] as const)
+    expect(failureOfFork({ ...sampleDiagnosis, action }).action).toEqual(action);
   const remedy = "Add `KEY` under Settings → Environment variables, then build again.";
   expect(aboutFork(remedy)).toBe(
     `${remedy} The preview of a pull request from a fork gets no variables: this helps once it is merged.`,

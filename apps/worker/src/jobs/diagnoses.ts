@@ -1,4 +1,4 @@
-import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
+import type { BuildWarning, Diagnosis, DiagnosisAction } from "@towpath/core/build/contract";
 import type { Isolation } from "@towpath/runtime";
 
 const noLocation = { file: null, line: null, excerpt: null } as const;
@@ -15,6 +15,7 @@ export function isolationMissing(isolation: Isolation): Diagnosis {
     remedy:
       "Ask the operator: ./towpath up prints what this machine lacks, what to install, and which setting allows builds " +
       "of trusted code without it.",
+    action: { kind: "operator" },
     ...noLocation,
   };
 }
@@ -25,7 +26,8 @@ export const sourceNotConnected: Diagnosis = {
   phase: "fetch",
   title: "The server is not connected to a repository",
   detail: "No GitHub installation gives access to this server's repository.",
-  remedy: "Connect GitHub for this team again, then redeploy.",
+  remedy: "Connect GitHub for this organization again, then rebuild.",
+  action: { kind: "rebuild" },
   ...noLocation,
 };
 
@@ -38,7 +40,8 @@ const internalFailure: Diagnosis = {
   phase: "rollout",
   title: "The build was interrupted by an error in Towpath",
   detail: "Something went wrong on our side, not in your code. Nothing that is live has changed.",
-  remedy: "Redeploy the build. If it happens again, the operator finds the cause in the worker's log.",
+  remedy: "Rebuild. If it happens again, the operator finds the cause in the worker's log.",
+  action: { kind: "rebuild" },
   ...noLocation,
 };
 
@@ -47,7 +50,8 @@ const diskFull: Diagnosis = {
   phase: "install",
   title: "The disk is full",
   detail: "The platform's disk had no space left while this build was stored. Nothing that is live has changed.",
-  remedy: "Ask the instance's operator to free disk space, then redeploy the build.",
+  remedy: "Ask the instance's operator to free disk space, then rebuild.",
+  action: { kind: "operator" },
   ...noLocation,
 };
 
@@ -61,9 +65,11 @@ function isOutOfSpace(error: unknown): boolean {
  * A failure of a fork's preview without what its buttons would change: settings of the whole project, for code that is a
  * proposal, and variables that it doesn't get (BLD-9).
  */
-export function failureOfFork({ fix: _, ...found }: Diagnosis): Diagnosis {
-  return found;
-}
+export const failureOfFork = (found: Diagnosis): Diagnosis =>
+  isOutsideSettings(found.action) ? found : { ...found, action: { kind: "code", path: null } };
+
+const isOutsideSettings = ({ kind }: DiagnosisAction): boolean =>
+  kind === "rebuild" || kind === "operator" || kind === "code";
 
 /** A text about a fork's preview: what says to add variables says when that helps. */
 export const aboutFork = (text: string): string =>

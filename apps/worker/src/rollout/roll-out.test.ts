@@ -153,7 +153,7 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
   const diagnosis = { code: "module_missing", phase: "inspect", title: "A module is missing", detail: "d" } as const;
   bench.build = async (request) => {
     await tryInPlace(request);
-    const rest = { remedy: "r", file: null, line: null, excerpt: null };
+    const rest = { remedy: "r", file: null, line: null, excerpt: null, action: { kind: "rebuild" } } as const;
     return { ok: false, timings: {}, diagnosis: { ...diagnosis, ...rest } };
   };
   await bench.work();
@@ -204,7 +204,10 @@ test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is
   const diagnosis = { code: "module_missing", phase: "inspect", title: "A variable is missing", detail: "d" } as const;
   bench.build = async () => ({
     ...{ ok: false, timings: {} },
-    diagnosis: { ...diagnosis, remedy: "r", file: null, line: null, excerpt: null },
+    diagnosis: {
+      ...diagnosis,
+      ...{ remedy: "r", file: null, line: null, excerpt: null, action: { kind: "rebuild" } },
+    },
   });
   expect(await promote()).toMatchObject({ status: "failed", diagnosis: { title: "A variable is missing" } });
   expect(endpoints).toEqual([null]);
@@ -287,6 +290,7 @@ test("BLD-2 on every failure the live deployment stays, and the build says the c
             file: "server.py",
             line: 1,
             excerpt: null,
+            action: { kind: "code", path: "server.py" },
           },
         });
       },

@@ -102,6 +102,7 @@ const unexplained: Explanation = {
   title: "The server could not be started for its deployment",
   remedy: "Redeploy. If the problem persists, ask the operator.",
 };
+const forOperator: ReadonlySet<RunnerErrorCode> = new Set(["isolation_unavailable"]);
 const serversOwnFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "crash_backoff"]);
 
 /** The server passed the inspection but didn't start where it is to run. */
@@ -111,6 +112,7 @@ function notStarted({ code, message }: RunnerError): Diagnosis {
     phase: "rollout",
     detail: code === "unreachable" ? `Towpath tried for ${maxWaitMs / 1000} seconds: ${message}.` : message,
     ...(explanations[code] ?? unexplained),
+    action: { kind: forOperator.has(code) ? "operator" : "rebuild" },
     file: null,
     line: null,
     excerpt: null,

@@ -1,7 +1,7 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import type { Exit } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
-import { diagnosis, megabytes, seconds } from "../failure.ts";
+import { askOperator, changeCode, diagnosis, megabytes, rebuild, seconds } from "../failure.ts";
 
 /** For a command of the install phase that a limit stopped; null when it exited by itself. */
 export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: string | null): Diagnosis | null {
@@ -15,6 +15,7 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
           title: "Installing the dependencies ran out of memory",
           detail: `A build may use ${megabytes(limits.install.memoryBytes)}. The usual cause is a large package that is compiled from source.`,
           remedy: "Choose versions that have a wheel for this Python, so that nothing needs compiling.",
+          action: changeCode,
         },
         { file },
       );
@@ -26,6 +27,7 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
           title: "Installing the dependencies took too long",
           detail: `It was stopped after ${seconds(limits.installMs)}.`,
           remedy: "Remove large packages, or choose versions that have a wheel, so that nothing needs compiling.",
+          action: rebuild,
         },
         { file },
       );
@@ -37,6 +39,7 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
           title: "Installing the dependencies printed too much",
           detail: `It was stopped after ${megabytes(limits.outputBytes)} of output. A package's build script may be printing in an endless loop.`,
           remedy: "Choose another version of the package named in the last lines of the log.",
+          action: changeCode,
         },
         { file },
       );
@@ -48,6 +51,7 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
         detail: `It was stopped after writing more than ${megabytes(limits.diskBytes)}, the limit for a build.`,
         remedy:
           "Remove large packages, or choose their smaller variants (for example CPU-only builds). If they are small, a package's build script may be writing in an endless loop: choose another version of it.",
+        action: changeCode,
       });
     case "disk-full":
       return diagnosis({
@@ -56,6 +60,7 @@ export function diagnoseInstallExit(exit: Exit, limits: BuildLimits, file: strin
         title: "The disk is nearly full",
         detail: "Installing the dependencies was stopped because the platform's disk is almost full.",
         remedy: "Remove large packages. If the dependencies are small, tell the operator that the disk is full.",
+        action: askOperator,
       });
     default:
       return null;
@@ -75,6 +80,7 @@ export function diagnoseServerExit({ exit, lastLines, file }: ServerExit, limits
         title: "The server ran out of memory",
         detail: `It was stopped while it was starting. A server may use ${megabytes(limits.server.memoryBytes)} for all its processes.`,
         remedy: "Load less during the import: open models and data on first use, or keep them outside the process.",
+        action: changeCode,
       },
       { file, excerpt },
     );
@@ -100,6 +106,7 @@ export function diagnoseServerExit({ exit, lastLines, file }: ServerExit, limits
         title: "The server printed too much",
         detail: "It was stopped while it was starting.",
         remedy: "Remove the loop that prints, or log less.",
+        action: changeCode,
       },
       { file, excerpt },
     );
@@ -113,6 +120,7 @@ export function diagnoseServerExit({ exit, lastLines, file }: ServerExit, limits
       title: "The server exited instead of serving",
       detail: `Its process exited ${how} before it answered MCP. ${excerpt === null ? "It printed nothing." : "Its last lines are below."}`,
       remedy: `Remove from ${file} whatever ends the process (sys.exit, os._exit, a crash in native code): it must define the server and keep running.`,
+      action: changeCode,
     },
     { file, excerpt },
   );

@@ -1,7 +1,7 @@
 import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import { buildWarningSchema, diagnosisSchema } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
-import { diagnosis } from "../failure.ts";
+import { changeCode, diagnosis } from "../failure.ts";
 import { failureOfPackage, warningOfPackage } from "./for-packages.ts";
 import { diagnoseHarness } from "./harness.ts";
 import { diagnoseUv } from "./uv.ts";
@@ -19,7 +19,14 @@ const warnings = buildWarningSchema.shape.code.options;
 test.each(codes)("BLD-2 BLD-17 what to do about %s in a package, whose files nobody here can change", (code) => {
   const found = failureOfPackage(
     diagnosis(
-      { code, phase: "inspect", title: "", detail: "No set satisfies `pyproject.toml`.", remedy: said },
+      {
+        code,
+        phase: "inspect",
+        title: "",
+        detail: "No set satisfies `pyproject.toml`.",
+        remedy: said,
+        action: changeCode,
+      },
       { file: "pyproject.toml" },
     ),
   );
@@ -27,6 +34,7 @@ test.each(codes)("BLD-2 BLD-17 what to do about %s in a package, whose files nob
   expect(found.remedy).not.toMatch(withTheCode);
   expect(found.remedy).toMatch(/Settings → |operator|traceback/);
   expect(found.file).toBeNull();
+  expect(found.action.kind).toBe("settings");
 });
 
 test.each(warnings)("BLD-2 BLD-17 what to do about the warning %s of a package", (code) => {

@@ -1,4 +1,5 @@
-import type { BuildWarning, Diagnosis, DiagnosisCode } from "@towpath/core/build/contract";
+import type { BuildWarning, Diagnosis, DiagnosisCode, SettingsSection } from "@towpath/core/build/contract";
+import { changeSettings } from "../failure.ts";
 
 // Who runs a package of the index can't change its files: what helps is a setting, another version, or its author.
 
@@ -99,6 +100,18 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
 const remedyOf = (remedy: Remedy, found: { readonly remedy: string }) =>
   typeof remedy === "string" ? remedy : remedy(found);
 
+/** The part of the settings by which who can't change the code may end a failure; another version, if omitted. */
+const sectionOf: Partial<Readonly<Record<DiagnosisCode, SettingsSection>>> = {
+  factory_failed: "build",
+  protocol_error: "build",
+  exited_early: "variables",
+  import_failed: "variables",
+  lifespan_failed: "variables",
+  output_limit: "variables",
+  read_only: "variables",
+  start_timeout: "variables",
+};
+
 /** Of the project that requires the package: nobody has written it, see `packageSource`. */
 const madeUp = "pyproject.toml";
 
@@ -108,6 +121,7 @@ export const failureOfPackage = (found: Diagnosis): Diagnosis => ({
   detail: found.detail.replaceAll(`\`${madeUp}\``, "the package"),
   file: found.file === madeUp ? null : found.file,
   remedy: remedyOf(ofFailures[found.code], found),
+  action: found.action.kind === "code" ? changeSettings(sectionOf[found.code] ?? "package") : found.action,
 });
 
 /** See `failureOfPackage`. */

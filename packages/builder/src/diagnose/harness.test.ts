@@ -132,6 +132,27 @@ test("BLD-2 what only a child process has printed is quoted, too", () => {
 
 test("BLD-2 variables that the server checks by itself are asked for by name", () => {
   const status = failed("variable_missing", "The server looked up …", { candidates: ["DEMO_URL", "DEMO_TOKEN"] });
-  const fix = { kind: "variables", names: ["DEMO_URL", "DEMO_TOKEN"] };
-  expect(diagnoseHarness(status, server)).toMatchObject({ title: "Environment variables are not set", fix });
+  const action = { kind: "variables", names: ["DEMO_URL", "DEMO_TOKEN"] };
+  expect(diagnoseHarness(status, server)).toMatchObject({ title: "Environment variables are not set", action });
+});
+
+test.each<[Status["code"], Partial<Status>, object]>([
+  ["syntax_error", {}, { kind: "code", path: null }],
+  ["module_missing", { module: "httpx" }, { kind: "code", path: null }],
+  ["import_failed", {}, { kind: "code", path: null }],
+  ["lifespan_failed", {}, { kind: "code", path: null }],
+  ["variable_missing", { candidates: ["API_KEY", "not a name"] }, { kind: "variables", names: ["API_KEY"] }],
+  ["variable_missing", {}, { kind: "settings", section: "variables" }],
+  ["arguments_missing", { candidates: ["serve"] }, { kind: "settings", section: "build" }],
+  ["object_missing", { candidates: ["app"] }, { kind: "entrypoint", candidates: ["src/demo/server.py:app"] }],
+  ["unsupported_object", {}, { kind: "settings", section: "build" }],
+  ["exited_early", {}, { kind: "settings", section: "variables" }],
+  ["exited_early", { traceback: null }, { kind: "settings", section: "build" }],
+  ["native_library_missing", { module: "libGL.so.1" }, { kind: "operator" }],
+  ["program_missing", { module: "ffmpeg" }, { kind: "operator" }],
+  ["program_missing", { module: "/usr/bin/sudo" }, { kind: "settings", section: "variables" }],
+  ["host_unreachable", { module: "api.example.com" }, { kind: "rebuild" }],
+  ["host_unreachable", { module: "localhost" }, { kind: "settings", section: "variables" }],
+])("BLD-2 building again is offered only where it can help: %s with %o", (code, more, action) => {
+  expect(diagnoseHarness(failed(code, "", more), server).action).toEqual(action);
 });

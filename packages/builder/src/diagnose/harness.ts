@@ -1,9 +1,8 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
-import { entrypointSchema } from "@towpath/core/project/schema";
-import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import type { HarnessStatus } from "@towpath/runtime";
-import { diagnosis } from "../failure.ts";
+import { changeCode, diagnosis } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
+import { actionOf, endsItself } from "./harness-action.ts";
 import { needsEarlyMcp, olderFramework, outsideCauses, takesAnyArgument } from "./outside-causes.ts";
 
 type Failed = Extract<HarnessStatus, { state: "failed" }>;
@@ -50,8 +49,9 @@ export function diagnoseHarness(found: Failed, server: InspectedServer, lastLine
       title: titles[status.code](status),
       detail: outdated === null ? status.message : `${status.message} ${outdated}`,
       remedy: outdated === null ? remedyOf(status, server) : "Run `uv lock`, commit uv.lock and push.",
+      action: outdated === null ? actionOf(status, server.entryFile) : changeCode,
     },
-    { file: status.file, line: status.line, excerpt: status.traceback, ...fixOf(status, server) },
+    { file: status.file, line: status.line, excerpt: status.traceback },
   );
 }
 
@@ -66,9 +66,6 @@ function withOutput(message: string, lastLines: readonly string[]): string {
   const quoted = lines.slice(-maxQuotedLines).join(" / ").slice(-maxQuoted);
   return `${message.slice(0, -printedNothing.length)}It printed: ${quoted}`;
 }
-
-/** By an exit in its code, rather than by coming to its end: then it may be the right program, and say what it lacks. */
-export const endsItself = ({ code, traceback }: Failed): boolean => code === "exited_early" && traceback !== null;
 
 /** A requirement with which the code may work; null when none is known. */
 export function requirementFor(status: Failed): string | null {
@@ -103,20 +100,6 @@ export const needsInstallation = (status: Failed): boolean =>
   (status.code === "import_failed" &&
     /^IndexError\b/.test(status.message) &&
     /\.parents\[/.test(status.traceback ?? ""));
-
-/** What can be done about it without changing the code. */
-function fixOf({ code, candidates }: Failed, { entryFile }: InspectedServer): Pick<Diagnosis, "fix"> {
-  if (code === "object_missing" || code === "unsupported_object") {
-    const entrypoints = candidates.map((name) => `${entryFile}:${name}`).filter(isEntrypoint);
-    return isFilled(entrypoints) ? { fix: { kind: "entrypoint", candidates: entrypoints } } : {};
-  }
-  if (code !== "variable_missing") return {};
-  const names = candidates.filter((name) => secretKeyNameSchema.safeParse(name).success);
-  return isFilled(names) ? { fix: { kind: "variables", names } } : {};
-}
-
-const isFilled = (list: readonly string[]) => list.length > 0;
-const isEntrypoint = (text: string) => entrypointSchema.safeParse(text).success;
 
 /** A sentence when the missing module is listed in pyproject.toml but not in the older lock; else null. */
 function outdatedLock(status: Failed, server: InspectedServer): string | null {

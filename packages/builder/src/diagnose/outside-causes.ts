@@ -54,15 +54,17 @@ export const outsideCauses = {
   },
 } satisfies Partial<Record<Failed["code"], { readonly title: Text; readonly remedy: Text }>>;
 
-const isLoopback = (host: string) => /^(?:localhost|127\.[\d.]+|::1|0\.0\.0\.0)$/i.test(host);
+export const isLoopback = (host: string) => /^(?:localhost|127\.[\d.]+|::1|0\.0\.0\.0)$/i.test(host);
 const onLoopback =
   "A server here has a `localhost` of its own, on which nothing else runs. Give it the address at which the service can be reached over the internet, by a variable under Settings → Environment variables or an argument under Settings → Build. Better, connect on the first call.";
 
 /** Programs that change the system, which a server here can't do. */
 const ofAdministrators = new Set(["sudo", "su", "doas", "apt", "apt-get", "dnf", "yum", "apk", "brew"]);
 
+export const isOfAdministrators = (program: string): boolean => ofAdministrators.has(program.split("/").at(-1) ?? "");
+
 function programRemedy(program: string): string {
-  if (ofAdministrators.has(program.split("/").at(-1) ?? "")) {
+  if (isOfAdministrators(program)) {
     return "A server can't change the system here. Switch off that it installs something at its start, if it has a variable or an argument for that, and ask the operator to install on this host what it needs. Or change the code: install nothing at the start.";
   }
   return `Ask the operator to install what contains \`${program || "it"}\` on this host. Or run it when a tool needs it, not at the start: then the other tools work without it.`;

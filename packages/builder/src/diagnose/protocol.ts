@@ -1,6 +1,6 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import type { McpClientError } from "@towpath/mcp/client";
-import { diagnosis, seconds } from "../failure.ts";
+import { changeCode, diagnosis, seconds } from "../failure.ts";
 
 const quoted = (lines: readonly string[]) => (lines.length === 0 ? null : lines.join("\n"));
 
@@ -13,6 +13,7 @@ export function diagnoseStartTimeout(file: string, timeoutMs: number, lastLines:
       title: "The server did not start in time",
       detail: `${file} was still being loaded after ${seconds(timeoutMs)}. ${lastLines.length === 0 ? "It printed nothing." : "Its last lines are below."}`,
       remedy: `Look in ${file} for code that waits or loops during the import (a connection, a download, \`while True\`), and move it into a tool or a lifespan.`,
+      action: changeCode,
     },
     { file, excerpt: quoted(lastLines) },
   );
@@ -33,6 +34,7 @@ export function diagnoseProtocol(
         title: "The server started, but doesn't answer MCP",
         detail: `The handshake and the lists of tools, resources and prompts took longer than ${seconds(timeoutMs)}.`,
         remedy: `Look in ${file} for work that blocks: a lifespan or list handler must not wait for anything slow.`,
+        action: changeCode,
       },
       { file, excerpt: quoted(lastLines) },
     );
@@ -54,6 +56,7 @@ export function diagnoseProtocol(
       remedy:
         remedies[error.code] ??
         `Check what ${file} serves: the entrypoint must be an MCP server, or an app that serves MCP at /mcp.`,
+      action: changeCode,
     },
     { file, excerpt: quoted(lastLines) },
   );

@@ -1,4 +1,5 @@
 import { buildImage } from "@towpath/runtime";
+import { askOperator } from "../failure.ts";
 import { isPartOfPython, requiresModule } from "./standard-library.ts";
 import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
 
@@ -23,6 +24,7 @@ function failure(output: string, context: UvContext): Parts {
       title: missing === null ? `The project ${name} couldn't be built` : `Building ${name} needs ${missing.what}`,
       detail: `The project has to be built before it can be installed${because}`,
       remedy: `${missing === null ? "The end of the output says why, and `uv build` should fail in the same way on a machine that has what this host has." : fromOperator(missing)} Or, if a release of it on the package index has a wheel, deploy that: \`pypi:${name}\`.`,
+      ...byOperator(missing),
     };
   }
   const by = name === null ? null : requirerOf(name, output, context);
@@ -38,8 +40,11 @@ function failure(output: string, context: UvContext): Parts {
       missing === null
         ? `${alone} ${otherPython}`
         : `${fromOperator(missing)} Or ${alone[0]?.toLowerCase()}${alone.slice(1)}`,
+    ...byOperator(missing),
   };
 }
+
+const byOperator = (missing: Missing | null) => (missing === null ? {} : { action: askOperator });
 
 const otherPython = "Or choose a Python for which it has a wheel, in `.python-version`.";
 

@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis, DiagnosisAction } from "@towpath/core/build/contract";
 
 export type UvContext = {
   /** The file that lists the dependencies, relative to the root directory; null when there is none. */
@@ -13,7 +13,11 @@ export type Rule = {
   readonly pattern: RegExp;
   readonly say: (match: RegExpExecArray, context: UvContext, output: string) => Parts;
 };
-export type Parts = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & { readonly file?: string | null };
+export type Parts = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & {
+  readonly file?: string | null;
+  /** A change of the code, if omitted: what it requires can't be installed. */
+  readonly action?: DiagnosisAction;
+};
 
 /** Where the dependencies are listed, for a sentence. */
 export const place = ({ file }: UvContext) => (file === null ? "the dependencies" : `\`${file}\``);

@@ -1,5 +1,5 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
-import { diagnosis } from "../failure.ts";
+import { changeCode, diagnosis, rebuild } from "../failure.ts";
 import { isPartOfPython, requiresModule } from "./standard-library.ts";
 import { buildRule } from "./uv-builds.ts";
 import { gitRule } from "./uv-git.ts";
@@ -181,6 +181,7 @@ const unreachable = (detail: string): Parts => ({
   detail,
   remedy:
     "Start the build again in a moment. If it fails again, the operator must check the network and the UV_INDEX settings.",
+  action: rebuild,
 });
 
 const excerptLines = 40;
@@ -194,8 +195,8 @@ export function diagnoseUv(output: string, context: UvContext): Diagnosis {
   for (const { pattern, say } of rules) {
     const match = pattern.exec(flat);
     if (match === null) continue;
-    const { file = context.file, ...parts } = say(match, context, output);
-    return diagnosis({ ...parts, phase: "install" }, { file, excerpt });
+    const { file = context.file, action = changeCode, ...parts } = say(match, context, output);
+    return diagnosis({ ...parts, phase: "install", action }, { file, excerpt });
   }
   return diagnosis(
     {
@@ -204,6 +205,7 @@ export function diagnoseUv(output: string, context: UvContext): Diagnosis {
       title: "The dependencies couldn't be installed",
       detail: "uv failed; its output is below.",
       remedy: `Check ${place(context)}. \`uv pip install\` with Python ${context.pythonVersion} should fail on your machine in the same way.`,
+      action: changeCode,
     },
     { file: context.file, excerpt },
   );

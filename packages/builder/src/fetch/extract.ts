@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
 import { type Header, extract as untar } from "tar-stream";
-import { BuildFailure, diagnosis, megabytes } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis, megabytes, rebuild } from "../failure.ts";
 import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
 
 /** What tar-stream yields; its types don't export it. */
@@ -33,6 +33,7 @@ const tooLarge = (detail: string) =>
       detail,
       remedy:
         "Remove large files (data, models, build artifacts) from the repository, and load them when the server starts.",
+      action: changeCode,
     }),
   );
 
@@ -45,6 +46,7 @@ const unsafe = (name: string, reason: string) =>
         title: "The repository contains something that can't be deployed",
         detail: `${JSON.stringify(name.slice(0, 200))} is refused: ${reason}.`,
         remedy: "Remove it from the repository, or replace it with an ordinary file.",
+        action: changeCode,
       },
       { file: name.slice(0, 200) },
     ),
@@ -58,6 +60,7 @@ const noFiles = () =>
       title: "The commit has no files",
       detail: "There is nothing to run.",
       remedy: "Commit a file with a Python MCP server, such as server.py, and push it.",
+      action: changeCode,
     }),
   );
 
@@ -70,6 +73,7 @@ const unreadable = (cause: unknown) =>
       detail: `What GitHub sent is not a complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
       remedy:
         "Start the build again. If it fails again, check whether GitHub lets you download the repository as an archive.",
+      action: rebuild,
     }),
     cause,
   );

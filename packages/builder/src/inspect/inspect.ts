@@ -10,35 +10,36 @@ import {
   recordAnswers,
 } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
-import {
-  type Endpoint,
-  type Exit,
-  inspectPath,
-  type OutputSink,
-  type RuntimeDriver,
-  type StartResult,
-} from "@towpath/runtime";
+import { type Endpoint, type Exit, inspectPath, type RuntimeDriver, type StartResult } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink, BuildRequest } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
 import {
   diagnoseHarness,
-  endsItself,
   needsInstallation,
   outgrownBy,
   requirementFor,
   startingCommands,
   timeFor,
 } from "../diagnose/harness.ts";
+import { endsItself } from "../diagnose/harness-action.ts";
 import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
+import { type Transcript, transcript } from "./transcript.ts";
 import { listsNotRead, manifestWarnings, startWarnings } from "./warnings.ts";
 
 /** What the plan says of the server. `dependencies`: null for layers that were taken over, of which there is no plan. */
 export type InspectedServer = Pick<Plan, "program" | "entryFile"> & {
   readonly dependencies: Plan["dependencies"] | null;
 };
+
+/** What is known of a server whose layers are taken over. */
+export const serverTakenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
+  program: { entrypoint, arguments: [...words] },
+  entryFile: entrypoint.split(":")[0] ?? entrypoint,
+  dependencies: null,
+});
 
 export type InspectInput = {
   readonly request: BuildRequest;
@@ -277,35 +278,4 @@ export function logManifest(log: BuildLogSink, manifest: Manifest): void {
   const text = (shown: typeof counts) => shown.map(([count, noun]) => countOf(count, noun)).join(", ");
   log("inspect", "step", `MCP ${protocolVersion}: ${server.name} ${server.version} has ${text(counts)}.`);
   log("inspect", "result", text(counts.filter(([count]) => count > 0)) || "Answers, and offers nothing");
-}
-
-const maxLines = 1_000;
-const maxKeptLines = 30;
-const maxLineLength = 2_000;
-
-type Transcript = {
-  readonly line: OutputSink;
-  /** The last 30 lines, for a diagnosis. */
-  readonly lastLines: () => readonly string[];
-};
-
-/** Writes a server's output to the build log, up to 1,000 lines, and keeps its last lines for a diagnosis. */
-function transcript(log: BuildLogSink): Transcript {
-  const last: string[] = [];
-  let count = 0;
-  return {
-    line: (_stream, line) => {
-      last.push(line.slice(0, maxLineLength));
-      if (last.length > maxKeptLines) last.shift();
-      count += 1;
-      if (count <= maxLines) log("inspect", "output", line);
-      if (count === maxLines)
-        log(
-          "inspect",
-          "warning",
-          `The server printed more than ${maxLines} lines while starting; the rest is omitted.`,
-        );
-    },
-    lastLines: () => last,
-  };
 }

@@ -1,6 +1,6 @@
 import type { Diagnosis, Program } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis } from "../failure.ts";
 import type { Inspection } from "./inspect.ts";
 import { commandOf, tryPrograms } from "./try-programs.ts";
 
@@ -9,7 +9,7 @@ const server = (entrypoint: string) => ({
   entryFile: entrypoint,
   dependencies: null,
 });
-const early = { code: "exited_early", phase: "inspect", detail: "", remedy: "" } as const;
+const early = { code: "exited_early", phase: "inspect", detail: "", remedy: "", action: changeCode } as const;
 const inspection: Inspection = { manifest: null, recording: null, warnings: [], ownSignIn: false };
 
 /** Programs that are tried when the first of two ends early, and the second serves. */
@@ -83,11 +83,8 @@ test("BLD-16 after a program that starts nothing another is tried; one that ends
 });
 
 test("BLD-2 files tried for their names only, without a server in them: there is none, rather than one that lacks an object", async () => {
-  const failing = async (isGuess: boolean, fix?: Diagnosis["fix"]) => {
-    const missing = diagnosis(
-      { ...early, code: "object_missing", title: "no object" },
-      fix === undefined ? {} : { fix },
-    );
+  const failing = async (isGuess: boolean, action: Diagnosis["action"] = changeCode) => {
+    const missing = diagnosis({ ...early, code: "object_missing", title: "no object", action });
     const programs = { server: server("a.py"), others: [server("b.py")], isGuess };
     const error = await tryPrograms(
       programs,

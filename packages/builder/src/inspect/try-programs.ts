@@ -1,7 +1,7 @@
 import type { BuildPhase, Diagnosis, Program } from "@towpath/core/build/contract";
 import { argumentsText } from "@towpath/core/project/schema";
 import type { BuildLogSink } from "../contract.ts";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, changeSettings, diagnosis } from "../failure.ts";
 import type { Pin } from "../plan/requirements-file.ts";
 import type { InspectedServer, Inspection } from "./inspect.ts";
 
@@ -57,8 +57,8 @@ export async function tryPrograms(
       if (!startsNoServer(error) && !lacksArguments(error)) throw isBeyond(first, error) ? error : (first ?? error);
       if (first === null) waiting.push(...withCommands(server, error));
       first ??= error;
-      const { code, fix } = error.diagnosis;
-      holdsServer ||= code !== "object_missing" || fix !== undefined;
+      const { code, action } = error.diagnosis;
+      holdsServer ||= code !== "object_missing" || action.kind === "entrypoint";
       if (waiting.length > 0) log("inspect", "step", `${error.diagnosis.title}. ${error.diagnosis.detail}`);
     }
   }
@@ -102,6 +102,7 @@ export const noServerIn = ({ name, version }: Pin, lacks: "program" | "mcp"): Di
         ? `${name} ${version} has no console script, and no package with a \`__main__\`: it may be a library. So what it requires wasn't installed.`
         : `No file of ${name} ${version} mentions MCP, and no package that it requires is for it, so they weren't installed.`,
     remedy: "Set the entrypoint under Settings → Build to what starts a server, if there is one.",
+    action: changeSettings("build"),
   });
 
 function nothingStarts(phase: BuildPhase, why: string): Diagnosis {
@@ -112,5 +113,6 @@ function nothingStarts(phase: BuildPhase, why: string): Diagnosis {
     detail: `It has no fastmcp.json, console script or package with a __main__.py for one, and no file that defines one. ${why}`,
     remedy:
       "If there is a server, set the entrypoint under Settings → Build to what starts it, then build again. A library has none: deploy a server that uses it.",
+    action: changeSettings("build"),
   });
 }

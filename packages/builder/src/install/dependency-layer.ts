@@ -3,7 +3,7 @@ import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:
 import { dirname, join } from "node:path";
 import { buildImage, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
-import { BuildFailure, countOf, diagnosis, megabytes } from "../failure.ts";
+import { BuildFailure, changeCode, countOf, diagnosis, megabytes } from "../failure.ts";
 import { noServerIn, withoutMcp } from "../inspect/try-programs.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Pin } from "../plan/requirements-file.ts";
@@ -182,6 +182,7 @@ async function finish(input: LayerInput, interpreter: string): Promise<void> {
       title: "The dependencies are too large",
       detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
       remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
+      action: changeCode,
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { BuildFailure, countOf, diagnosis } from "../failure.ts";
+import { BuildFailure, changeSettings, countOf, diagnosis } from "../failure.ts";
 import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
 import type { ProjectFiles } from "./project-files.ts";
@@ -91,6 +91,7 @@ function checkConfigured(facts: SourceFacts, settings: PlanSettings): void {
                 .map((path) => `\`${path}\``)
                 .join(" or ")}, or leave it empty.`
             : "Add the file to the repository, or leave the requirements file empty under Settings → Build.",
+        action: changeSettings("build"),
       },
       { file: settings.requirements },
     ),

@@ -57,8 +57,8 @@ test("BLD-16 a package without a script of that name is run by python -m; a file
 });
 
 test("BLD-16 an entrypoint that doesn't exist is answered with what starts the server: scripts, packages, then files", () => {
-  const { fix } = failureOf(() => planOf(inSrc, { entrypoint: "nothing.here:main" }));
-  expect(fix).toEqual({ kind: "entrypoint", candidates: ["my_server", "other", "server.py"] });
+  const { action } = failureOf(() => planOf(inSrc, { entrypoint: "nothing.here:main" }));
+  expect(action).toEqual({ kind: "entrypoint", candidates: ["my_server", "other", "server.py"] });
 });
 
 test("BLD-16 names of scripts that can't be written to metadata are left out", () => {
@@ -163,7 +163,10 @@ test("BLD-15 projects with a server come before files at the top that have nothi
     [`${name}/server.py`]: serverCode,
   });
   const files = { "main.py": "print('tools of this repository')\n", ...project("servers/one"), ...project("two") };
-  expect(failureOf(() => foundIn(files)).fix).toEqual({ kind: "root-directory", candidates: ["two", "servers/one"] });
+  expect(failureOf(() => foundIn(files)).action).toEqual({
+    kind: "root-directory",
+    candidates: ["two", "servers/one"],
+  });
   expect(foundIn({ ...files, "main.py": serverCode }).program.entrypoint).toBe("main.py");
 });
 
@@ -176,11 +179,14 @@ test("BLD-16 a found file's own requirements count; a commit without a server sa
     ...{ code: "entrypoint_not_found", file: null },
     detail: "There is no server at its top, but 1 project with a server below it: `servers/one`.",
     remedy: expect.stringContaining("Set the root directory"),
-    fix: { kind: "root-directory", candidates: ["servers/one"] },
+    action: { kind: "root-directory", candidates: ["servers/one"] },
   });
   const library = failureOf(() => foundIn({ "servers/one/pyproject.toml": "[project]\nname = 'one'\n" }));
-  expect([library.detail, library.fix]).toEqual([
-    ...["There is no server at its top, but 1 project below it: `servers/one`.", undefined],
+  expect([library.detail, library.action]).toEqual([
+    ...[
+      "There is no server at its top, but 1 project below it: `servers/one`.",
+      { kind: "settings", section: "build" },
+    ],
   ]);
   expect(failureOf(() => foundIn({ "README.md": "" })).detail).toContain("There is no Python file in the repository");
   expect(failureOf(() => foundIn({ "tests/a.py": "" })).detail).toContain("1 Python file, and none but tests");

@@ -11,7 +11,7 @@ import {
   serversBeside,
 } from "../entrypoints/offers.ts";
 import { readmeArguments } from "../entrypoints/readme-arguments.ts";
-import { BuildFailure, countOf, diagnosis } from "../failure.ts";
+import { BuildFailure, changeSettings, countOf, diagnosis } from "../failure.ts";
 import { commandOf } from "../inspect/try-programs.ts";
 import type { PlanSettings, SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
@@ -144,22 +144,23 @@ function nothingFound(
           remedy: "Set the root directory under Settings → Build to the server's project, then build again.",
         };
   return new BuildFailure(
-    diagnosis(
-      {
-        code: "entrypoint_not_found",
-        phase: "plan",
-        title: "No server was found in the repository",
-        ...(inDirectory ?? {
-          detail:
-            python.length === 0
-              ? noPython
-              : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, and none but tests, examples, documentation, setup.py or a package's \`__init__.py\`.`,
-          remedy:
-            "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
-        }),
-      },
-      candidates.length > 0 ? { fix: { kind: "root-directory", candidates: candidates.slice(0, maxNamed) } } : {},
-    ),
+    diagnosis({
+      code: "entrypoint_not_found",
+      phase: "plan",
+      title: "No server was found in the repository",
+      ...(inDirectory ?? {
+        detail:
+          python.length === 0
+            ? noPython
+            : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, and none but tests, examples, documentation, setup.py or a package's \`__init__.py\`.`,
+        remedy:
+          "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
+      }),
+      action:
+        candidates.length > 0
+          ? { kind: "root-directory", candidates: candidates.slice(0, maxNamed) }
+          : changeSettings("build"),
+    }),
   );
 }
 
@@ -182,11 +183,9 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
         title: `The entrypoint ${file} doesn't exist`,
         detail,
         remedy: `${instead}, or leave it empty, then build again.`,
+        action: candidates.length > 0 ? { kind: "entrypoint", candidates } : changeSettings("build"),
       },
-      {
-        file,
-        ...(candidates.length > 0 && { fix: { kind: "entrypoint" as const, candidates } }),
-      },
+      { file },
     ),
   );
 }

@@ -1,7 +1,7 @@
 import { constants, open } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { findOffers, maxProjects, projectDirectories } from "../entrypoints/offers.ts";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis } from "../failure.ts";
 import { digestOf, type SourceEntry } from "../fetch/source-tree.ts";
 import { type BuildContext, findBuildContext } from "./build-context.ts";
 import { includedFiles } from "./requirements-file.ts";
@@ -187,7 +187,14 @@ async function readText(directory: string, path: string, maxFileBytes: number): 
 const unreadable = (path: string, detail: string, remedy: string) =>
   new BuildFailure(
     diagnosis(
-      { code: "invalid_project_file", phase: "plan", title: `${path} can't be read`, detail, remedy },
+      {
+        code: "invalid_project_file",
+        phase: "plan",
+        title: `${path} can't be read`,
+        detail,
+        remedy,
+        action: changeCode,
+      },
       { file: path },
     ),
   );

@@ -1,6 +1,6 @@
 import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import type { RuntimeDriver } from "@towpath/runtime";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { askOperator, BuildFailure, changeCode, diagnosis } from "../failure.ts";
 import { isRange, type PythonChoice } from "./python-version.ts";
 
 /** The oldest Python that FastMCP and the mcp package run on. */
@@ -123,6 +123,7 @@ function unavailable(
       remedy: isDefault
         ? `Ask the operator to ${install(request ?? `3.${preferredMinor}`)}.`
         : `Change ${where} to allow a version that is available, or ask the operator to ${install(request ?? "")}.`,
+      action: isDefault ? askOperator : changeCode,
     },
     { file: isDefault ? null : from },
   );

@@ -2,7 +2,7 @@ import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Diagnosis } from "@towpath/core/build/contract";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis } from "../failure.ts";
 import type { SourceTree } from "../fetch/source-tree.ts";
 import type { PlanSettings, PlanSource } from "./facts.ts";
 import type { Plan } from "./plan.ts";
@@ -81,5 +81,6 @@ const unreadable = (what: string) =>
       title: "The project's files can't be read",
       detail: `Parsing pyproject.toml, uv.lock, the requirements, fastmcp.json and the entrypoint's script block ${what}. One of them is unusually large or deeply nested.`,
       remedy: "Make these files smaller and push again.",
+      action: changeCode,
     }),
   );

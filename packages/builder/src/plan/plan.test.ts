@@ -184,8 +184,8 @@ test("BLD-2 for an entrypoint that does not exist, likely files are suggested", 
   const found = failureOf(() =>
     planOf({ "src/app/server.py": "", "tests/server.py": "" }, { entrypoint: "main/server.py:mcp" }),
   );
-  const fix = { kind: "entrypoint", candidates: ["server.py", "src/app/server.py"] };
-  expect(found).toMatchObject({ code: "entrypoint_not_found", file: "main/server.py", fix });
+  const action = { kind: "entrypoint", candidates: ["server.py", "src/app/server.py"] };
+  expect(found).toMatchObject({ code: "entrypoint_not_found", file: "main/server.py", action });
   expect(found.remedy).toContain("`server.py`");
   expect(found.remedy).toContain("`src/app/server.py`");
   expect(found.remedy).not.toContain("tests/");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BuildFailure, diagnosis } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis } from "../failure.ts";
 import type { SourceFacts } from "./facts.ts";
 import { type LockFacts, type Pyproject, parseLock, parsePyproject } from "./pyproject.ts";
 import { parseScriptBlock, type ScriptBlock } from "./script-block.ts";
@@ -56,6 +56,7 @@ function malformed(file: string, error: unknown): BuildFailure {
         remedy: isLock
           ? "Check the file for an unresolved merge conflict, run `uv lock`, commit uv.lock and push."
           : `Correct ${file} and push again.`,
+        action: changeCode,
       },
       { file, line, excerpt: drawing.join("\n").trim() === "" ? null : drawing.join("\n") },
     ),

@@ -101,16 +101,31 @@ const diagnosisCodes = [
 ] as const;
 export type DiagnosisCode = (typeof diagnosisCodes)[number];
 
-/** What the dashboard can do about a failure at the press of a button, and then build again. */
-const diagnosisFixSchema = z.discriminatedUnion("kind", [
-  /** Set the entrypoint to one of these, the likeliest first. */
+/** Parts of a project's settings that a build depends on. */
+const settingsSections = ["build", "variables", "package"] as const;
+export type SettingsSection = (typeof settingsSections)[number];
+
+/**
+ * What ends a failure, decided where the diagnosis is made. Page, REST and terminal offer this and nothing else: building
+ * again only where that can help.
+ */
+const diagnosisActionSchema = z.discriminatedUnion("kind", [
+  /** Build the same commit again: the cause is not in it, and may be gone. */
+  z.object({ kind: z.literal("rebuild") }),
+  /** The operator has to do something, then build again. */
+  z.object({ kind: z.literal("operator") }),
+  /** Change the settings, then build again. */
+  z.object({ kind: z.literal("settings"), section: z.enum(settingsSections) }),
+  /** Set the entrypoint to one of these, the likeliest first, then build again. */
   z.object({ kind: z.literal("entrypoint"), candidates: z.array(z.string()).min(1) }),
-  /** Set the root directory to one of these, which have a server. */
+  /** Set the root directory to one of these, which have a server, then build again. */
   z.object({ kind: z.literal("root-directory"), candidates: z.array(z.string()).min(1) }),
-  /** Store values for these environment variables. */
+  /** Store values for these environment variables, then build again. */
   z.object({ kind: z.literal("variables"), names: z.array(z.string()).min(1) }),
+  /** Change the code. `path`: of the diagnosis's file, from the top of the repository; null when the commit lacks it. */
+  z.object({ kind: z.literal("code"), path: z.string().nullable() }),
 ]);
-export type DiagnosisFix = z.infer<typeof diagnosisFixSchema>;
+export type DiagnosisAction = z.infer<typeof diagnosisActionSchema>;
 
 /** Why a build failed, as shown to users: what happened, where, what to do (BLD-2). */
 export const diagnosisSchema = z.object({
@@ -126,8 +141,7 @@ export const diagnosisSchema = z.object({
   line: z.number().int().nullable(),
   /** The relevant last lines of a traceback or of a tool's output. */
   excerpt: z.string().nullable(),
-  /** Absent when the cure is in the code, and in diagnoses by earlier versions. */
-  fix: diagnosisFixSchema.optional(),
+  action: diagnosisActionSchema,
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 

@@ -34,6 +34,7 @@ import {
   takeBuild,
   unlessBuilding,
 } from "./index.ts";
+import { readDiagnosis } from "./stored-build.ts";
 
 let database: TestDatabase;
 let team: SeededOrganization;
@@ -159,7 +160,10 @@ test("BLD-2 PRJ-3 a build stored by another version can still be read, without i
     .update(build)
     .set({
       status: "failed",
-      diagnosis: { ...diagnosis, code: "code_of_tomorrow", phase: "phase_of_tomorrow" },
+      diagnosis: {
+        ...diagnosis,
+        ...{ code: "code_of_tomorrow", phase: "phase_of_tomorrow", action: { kind: "action_of_tomorrow" } },
+      },
       warnings: [{ ...known, code: "warning_of_tomorrow" }, known],
       manifest: { tools: "of yesterday" },
       timings: { fetch: 1, phase_of_tomorrow: 2 },
@@ -167,7 +171,13 @@ test("BLD-2 PRJ-3 a build stored by another version can still be read, without i
     })
     .where(eq(build.id, queued.id));
   const shown = await getBuild({ ctx: as(team.owner), input: { buildId: queued.id } });
-  expect(shown.diagnosis).toEqual({ ...diagnosis, code: "internal_error", phase: "fetch" });
+  const fallback = { code: "internal_error", phase: "fetch", action: { kind: "rebuild" } };
+  expect(shown.diagnosis).toEqual({ ...diagnosis, ...fallback });
+  // Until 2026-11 an action was called a fix, and a failure that only the code ends had none.
+  const { action: _, ...earlier } = diagnosis;
+  const fix = { kind: "variables", names: ["KEY"] } as const;
+  expect(readDiagnosis({ ...earlier, fix })).toEqual({ ...earlier, action: fix });
+  expect(readDiagnosis(earlier)).toEqual({ ...earlier, action: { kind: "rebuild" } });
   expect(shown).toMatchObject({ warnings: [known], manifest: null, timings: { fetch: 1 }, pythonVersion: null });
 });
 

@@ -19,6 +19,7 @@ const workersLost: Diagnosis = {
   file: null,
   line: null,
   excerpt: null,
+  action: { kind: "rebuild" },
 };
 
 /**

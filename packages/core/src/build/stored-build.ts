@@ -8,7 +8,7 @@ import {
   buildPhases,
   buildWarningSchema,
   type Diagnosis,
-  type DiagnosisFix,
+  type DiagnosisAction,
   diagnosisSchema,
   type Layers,
   layersSchema,
@@ -35,16 +35,23 @@ export function readTimings(stored: unknown): BuildTimings {
   return Object.fromEntries(buildPhases.flatMap((phase) => (all[phase] === undefined ? [] : [[phase, all[phase]]])));
 }
 
-/** Keeps the texts of a row of another version whose code or phase is unknown to this one. */
+/** Keeps the texts of a row of another version whose code, phase or action is unknown to this one. */
 const storedDiagnosisSchema = diagnosisSchema.extend({
   code: diagnosisSchema.shape.code.catch("internal_error"),
   phase: diagnosisSchema.shape.phase.catch("fetch"),
   file: diagnosisSchema.shape.file.default(null),
   line: diagnosisSchema.shape.line.default(null),
   excerpt: diagnosisSchema.shape.excerpt.default(null),
-  fix: diagnosisSchema.shape.fix.catch(undefined),
+  action: diagnosisSchema.shape.action.catch({ kind: "rebuild" }),
 });
-export const readDiagnosis = (stored: unknown): Diagnosis | null => read(storedDiagnosisSchema, stored);
+
+/** Earlier versions stored some actions as `fix`, and none for other failures: then building again is offered. */
+const withAction = (stored: unknown): unknown =>
+  typeof stored === "object" && stored !== null && "fix" in stored && !("action" in stored)
+    ? { ...stored, action: stored.fix }
+    : stored;
+
+export const readDiagnosis = (stored: unknown): Diagnosis | null => read(storedDiagnosisSchema, withAction(stored));
 
 type StoredWarnings = { readonly warnings: unknown; readonly ownSignIn: boolean | null };
 
@@ -65,7 +72,7 @@ export function readWarnings({ warnings, ownSignIn }: StoredWarnings, authMode: 
 const storable = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
 
 export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
-  const { title, detail, remedy, file, excerpt, fix } = diagnosis;
+  const { title, detail, remedy, file, excerpt, action } = diagnosis;
   return {
     ...diagnosis,
     title: storable(title),
@@ -73,14 +80,23 @@ export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
     remedy: storable(remedy),
     file: file === null ? null : storable(file),
     excerpt: excerpt === null ? null : storable(excerpt),
-    ...(fix && { fix: storableFix(fix) }),
+    action: storableAction(action),
   };
 }
 
-const storableFix = (fix: DiagnosisFix): DiagnosisFix =>
-  fix.kind === "variables"
-    ? { ...fix, names: fix.names.map(storable) }
-    : { ...fix, candidates: fix.candidates.map(storable) };
+function storableAction(action: DiagnosisAction): DiagnosisAction {
+  switch (action.kind) {
+    case "variables":
+      return { ...action, names: action.names.map(storable) };
+    case "entrypoint":
+    case "root-directory":
+      return { ...action, candidates: action.candidates.map(storable) };
+    case "code":
+      return { ...action, path: action.path === null ? null : storable(action.path) };
+    default:
+      return action;
+  }
+}
 
 export const storableWarning = ({ code, title, detail, remedy }: BuildWarning): BuildWarning => ({
   code,

@@ -41,6 +41,7 @@ export const sampleDiagnosis: Diagnosis = {
   file: "server.py",
   line: 1,
   excerpt: null,
+  action: { kind: "code", path: "server.py" },
 };
 
 /** Does what a worker does with a queued build that goes well. */

@@ -2,64 +2,86 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
 import type { Diagnosis } from "@towpath/core/build/contract";
+import { FileCode } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { Button } from "~/ui/button.tsx";
+import { Button, buttonLook } from "~/ui/button.tsx";
 import { InlineCode } from "~/ui/code-block.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
-import { forkOf } from "../project-screen/branch-title.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { useCodeUrl } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
 import { saveVariables, updateProject } from "../settings/settings.functions.ts";
 import { redeploy } from "./build.functions.ts";
 import { RedeployButton } from "./redeploy-button.tsx";
 import { SettingsLink } from "./settings-link.tsx";
-import { whatHelps } from "./what-helps.ts";
 
 type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
 
 /**
- * What can be done about a failed build from here: the diagnosis's own fix and a rebuild in one, the settings where the
- * fix belongs, or building again. The primary button is the one that its remedy names; there is none where only the code
- * helps.
+ * What can be done about a failed build from here, as its diagnosis says: a change of the settings and a rebuild in one,
+ * the settings, the line of the code, or building again. Where only a change of the code helps, a rebuild isn't offered.
  */
 export function Remedies({ project, build, diagnosis }: Failed) {
-  const { fix } = diagnosis;
+  const { action } = diagnosis;
   const mayBuild = useMay("build.start");
   const mayUpdate = useMay("project.update");
   const mayStore = useMay("secret.manage");
   // Nothing goes live any more where its branch has ended.
   if (build.branch.isEnded) return null;
-  if ((fix?.kind === "entrypoint" || fix?.kind === "root-directory") && mayBuild && mayUpdate) {
-    return (
-      <>
-        {fix.candidates.map((value, index) => (
-          <SetAndRebuild
-            key={value}
-            {...{ project, build, value }}
-            setting={buildSettings[fix.kind]}
-            variant={index === 0 ? "primary" : "secondary"}
-          />
-        ))}
-        <SettingsLink project={project} section="build" />
-      </>
-    );
+  const again = (variant: "primary" | "secondary") => (
+    <RedeployButton project={project} buildId={build.id} variant={variant} label="Rebuild" />
+  );
+  switch (action.kind) {
+    case "code":
+      return <OpenCode commitSha={build.commitSha} path={action.path} line={diagnosis.line} />;
+    case "rebuild":
+      return again("primary");
+    case "operator":
+      return again("secondary");
+    case "variables":
+      if (mayBuild && mayStore) return <MissingVariables project={project} build={build} names={action.names} />;
+      return <SettingsLink project={project} section="variables" variant="primary" />;
+    case "settings":
+      return (
+        <>
+          <SettingsLink project={project} section={action.section} variant="primary" />
+          {again("secondary")}
+        </>
+      );
+    case "entrypoint":
+    case "root-directory":
+      return (
+        <>
+          {mayBuild &&
+            mayUpdate &&
+            action.candidates.map((value, index) => (
+              <SetAndRebuild
+                key={value}
+                {...{ project, build, value }}
+                setting={buildSettings[action.kind]}
+                variant={index === 0 ? "primary" : "secondary"}
+              />
+            ))}
+          <SettingsLink project={project} section="build" />
+        </>
+      );
   }
-  if (fix?.kind === "variables" && mayBuild && mayStore) {
-    return <MissingVariables project={project} build={build} names={fix.names} />;
-  }
-  const helps = forkOf(build.branch.name) === null ? whatHelps(diagnosis.remedy) : "code";
+}
+
+/** A link to the file at the build's commit; nothing where the source has no page for it. */
+function OpenCode({ commitSha, path, line }: { commitSha: string; path: string | null; line: number | null }) {
+  const url = useCodeUrl(commitSha, path, line);
+  if (url === null) return null;
   return (
-    <>
-      {helps !== "again" && helps !== "code" && <SettingsLink project={project} section={helps} variant="primary" />}
-      <RedeployButton
-        project={project}
-        buildId={build.id}
-        variant={helps === "again" ? "primary" : "secondary"}
-        label="Rebuild"
-      />
-    </>
+    <a href={url} target="_blank" rel="noreferrer" className={buttonLook({ variant: "primary" })}>
+      <FileCode aria-hidden />
+      <span className="min-w-0 truncate">
+        Open <code>{path}</code>
+        {line !== null && ` line ${line}`}
+      </span>
+    </a>
   );
 }
 

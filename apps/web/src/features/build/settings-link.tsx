@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
+import type { SettingsSection } from "@towpath/core/build/contract";
 import { Settings } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import type { Section } from "./what-helps.ts";
 
 export function SettingsLink({
   project,
@@ -10,7 +10,7 @@ export function SettingsLink({
   variant = "secondary",
 }: {
   project: ProjectKey;
-  section: Section;
+  section: SettingsSection;
   variant?: "primary" | "secondary";
 }) {
   return (

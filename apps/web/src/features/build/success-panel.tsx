@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import { type BuildWarning, namedVersion } from "@towpath/core/build/contract";
+import { type BuildWarning, namedVersion, type SettingsSection } from "@towpath/core/build/contract";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
@@ -15,7 +15,6 @@ import { buildDuration, withWarnings } from "./build-status.tsx";
 import { NextChange } from "./next-change.tsx";
 import { SettingsLink } from "./settings-link.tsx";
 import { SurfaceChanges } from "./surface-changes.tsx";
-import { whatHelps } from "./what-helps.ts";
 
 const shownNames = 12;
 
@@ -101,13 +100,20 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
   );
 }
 
-/** A button that ends a warning, or leads to where its remedy says; nothing for one that only a change of the code ends. */
+/** Where the settings may end a warning. */
+const sections: Readonly<Partial<Record<BuildWarning["code"], SettingsSection>>> = {
+  incomplete: "build",
+  nothing_offered: "variables",
+  other_servers: "build",
+};
+
+/** A button that ends a warning, or leads to the settings that may; nothing for one that only a change of the code ends. */
 function WarningAction({ project, warning }: { project: ProjectKey; warning: BuildWarning }) {
-  const helps = whatHelps(warning.remedy);
-  return helps === "again" || helps === "code" ? (
+  const section = sections[warning.code];
+  return section === undefined ? (
     <AuthModeButton project={project} warning={warning} />
   ) : (
-    <SettingsLink project={project} section={helps} />
+    <SettingsLink project={project} section={section} />
   );
 }
 

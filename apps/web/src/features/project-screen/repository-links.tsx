@@ -59,6 +59,14 @@ export function BranchLink({ name, className }: { name: string; className?: stri
   );
 }
 
+/** Where a file of a commit is read, at a line; null for a project without a repository, and without a file. */
+export function useCodeUrl(sha: string, path: string | null, line: number | null): string | null {
+  const repository = useRepositoryUrl();
+  if (repository === null || path === null) return null;
+  const encoded = path.split("/").map(encodeURIComponent).join("/");
+  return `${repository}/blob/${sha}/${encoded}${line === null ? "" : `#L${line}`}`;
+}
+
 /** owner/name of the project's repository, as a link. */
 export function RepositoryLink({ fullName, className }: { fullName: string; className?: string }) {
   const repository = useRepositoryUrl();

@@ -32,11 +32,11 @@ export function useMissingVariables(key: ProjectKey, stored: readonly SecretView
   // Not suspended: a build that fails while somebody types must not take the form away.
   const builds = useQueries({ queries: failed.map(({ buildId }) => buildQuery(key, buildId)) });
   return failed.flatMap(({ name, isDefault, buildId }, index) => {
-    const fix = builds[index]?.data?.diagnosis?.fix;
-    if (fix?.kind !== "variables") return [];
+    const action = builds[index]?.data?.diagnosis?.action;
+    if (action?.kind !== "variables") return [];
     const environment = isDefault ? "production" : "preview";
     const known = stored.filter(({ environments }) => environments.includes(environment));
-    const keyNames = fix.names.filter((each) => !known.some(({ keyName }) => keyName === each));
+    const keyNames = action.names.filter((each) => !known.some(({ keyName }) => keyName === each));
     return keyNames.length === 0 ? [] : [{ branch: name, buildId, keyNames }];
   });
 }
