@@ -1,5 +1,5 @@
 import { openArtifacts } from "@towpath/artifacts";
-import { createBuilder } from "@towpath/builder";
+import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { buildNewVersions } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
 import { openDatabase } from "@towpath/db";
@@ -42,8 +42,9 @@ const forgeEveryMs = 600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
 const missedEveryMs = 600_000;
 const heartbeatMs = 5_000;
-/** A start may wait a minute for a place and then take another one. */
-const runnerTimeoutMs = 150_000;
+/** A start may wait a minute for a place, then take three times its limit on a busy host, and say why it failed. */
+const runnerTimeoutMs = ({ limits }: WorkerConfig["builder"]) =>
+  3 * (limits?.startMs ?? defaultBuildLimits.startMs) + 90_000;
 /** The rest of the time until the process must exit is for closing connections. */
 const jobsEndWithinMs = stopLimits.exitMs - 1_500;
 
@@ -69,7 +70,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     databaseUrl: config.directDatabaseUrl,
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
-  const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs });
+  const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs(config.builder) });
   const { dataDirectory } = config.builder;
   const disk = new Disk({
     directory: dataDirectory,

@@ -102,8 +102,35 @@ test("BLD-2 an import that never returns", async () => {
   const files = { "server.py": "print('connecting', flush=True)\nwhile True:\n    pass\n", ...small };
   const found = await failure(files, {}, hurried);
   expect(found).toMatchObject({ code: "start_timeout", phase: "inspect", file: "server.py" });
-  expect(found.detail).toContain("still being loaded after 6 seconds");
-  expect(found.excerpt).toContain("connecting");
+  // On a busy machine it is given more time.
+  expect(found.detail).toMatch(
+    /^It stood at `server\.py` line [23] after (?:6|12|18) seconds\. It .*(?:loops|busy with others)/,
+  );
+  expect(found.excerpt).toMatch(/^File "server\.py", line [23], in <module>\n\nconnecting$/);
+});
+
+test("BLD-2 a start that waits, in an import or in a lifespan, names the line at which it stands", async () => {
+  const waiting = "import time\n\ndef connect():\n    time.sleep(1000)\n\nconnect()\n";
+  const inImport = await failure({ "app/server.py": waiting, ...small }, { rootDirectory: "app" }, hurried);
+  expect(inImport).toMatchObject({
+    ...{ code: "start_timeout", file: "server.py", line: 4 },
+    action: { kind: "code", path: "app/server.py" },
+  });
+  expect(inImport.detail).toContain("so it waits for something");
+  const lifespan = `import asyncio
+from contextlib import asynccontextmanager
+from starlette.applications import Starlette
+
+@asynccontextmanager
+async def lifespan(app):
+    await asyncio.sleep(1000)
+    yield
+
+app = Starlette(lifespan=lifespan)
+`;
+  const files = { "server.py": lifespan, "requirements.txt": "starlette\nuvicorn\n" };
+  const found = await failure(files, { entrypoint: "server.py:app" }, hurried);
+  expect(found).toMatchObject({ code: "start_timeout", file: "server.py", line: 7 });
 });
 
 test("BLD-2 a server that exits during the import, or right after it has started", async () => {
@@ -208,22 +235,6 @@ test("BLD-2 a dependency that cannot be built, with its output and what requires
   expect(found).toMatchObject({ code: "dependency_build_failed", phase: "install", title: "native couldn't be built" });
   expect(found.detail).toContain("`outer`, on which the project depends, requires `native`");
   expect(found.excerpt).toContain("needs libfoo");
-});
-
-test("BLD-2 a lock that is older than pyproject.toml and lacks what the code imports", async () => {
-  const lock = `version = 1
-requires-python = ">=3.10"
-[[package]]
-name = "old"
-version = "1"
-source = { virtual = "." }
-[package.metadata]
-requires-dist = []
-`;
-  const pyproject = '[project]\nname = "old"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ["mcp"]\n';
-  const found = await failure({ "server.py": server, "uv.lock": lock, "pyproject.toml": pyproject });
-  expect(found).toMatchObject({ code: "lock_outdated", phase: "inspect" });
-  expect(found.remedy).toContain("uv lock");
 });
 
 test("BLD-2 a repository that has nothing to do with MCP, before anything is installed, unless something that it requires may bring it", async () => {

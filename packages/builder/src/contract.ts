@@ -10,7 +10,7 @@ import type {
 } from "@towpath/core/build/contract";
 import type { AuthMode } from "@towpath/core/project/schema";
 import type { Recording } from "@towpath/mcp/client";
-import type { BridgeKind, Endpoint, Incomplete } from "@towpath/runtime";
+import type { BridgeKind, Endpoint, Incomplete, LateStart } from "@towpath/runtime";
 
 export type BuildLogSink = (phase: BuildPhase, kind: BuildLogKind, text: string) => void;
 
@@ -28,7 +28,12 @@ export type StartedServer = {
 };
 
 /** One that was neither ready nor had failed there within the limit for a start, and is stopped again. */
-export type LateServer = { readonly endpoint: null; readonly output: readonly string[] };
+export type LateServer = {
+  readonly endpoint: null;
+  readonly output: readonly string[];
+  /** Null where the runner doesn't say. */
+  readonly late: LateStart | null;
+};
 
 export type BuildRequest = {
   readonly buildId: string;

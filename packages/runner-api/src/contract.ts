@@ -1,6 +1,7 @@
 import { isolationReportSchema } from "@towpath/core/host-isolation/schema";
 import { z } from "zod";
 import { endpointSchema } from "./endpoint.ts";
+import { lateStartSchema } from "./late-start.ts";
 
 /** A server that accepts requests at `endpoint` and is neither frozen nor stopped for `leaseMs`. */
 const leasedInstanceSchema = z.object({
@@ -130,8 +131,11 @@ export type RunnerErrorCode = AnsweredErrorCode | "unreachable";
 
 const answeredCodes = Object.keys(runnerErrors) as [AnsweredErrorCode, ...AnsweredErrorCode[]];
 
-/** What a server printed that wasn't ready within the limit for its start: the first lines. Only from `ensure`. */
-const timedOutSchema = z.object({ output: z.array(z.string()) });
+/**
+ * What a server printed that wasn't ready within the limit for its start: the first lines. `late`: earlier runners don't
+ * say. Only from `ensure`.
+ */
+const timedOutSchema = z.object({ output: z.array(z.string()), late: lateStartSchema.optional().catch(undefined) });
 
 /** Body of every response but 200. Unknown codes, of a newer runner, are read as `internal`. */
 export const failureSchema = z.object({

@@ -1,4 +1,5 @@
 export type { Endpoint } from "@towpath/runner-api/endpoint";
+export type { LateStart } from "@towpath/runner-api/late-start";
 export { buildImage, pickBuildEnvironment } from "./build/step-spec.ts";
 export {
   dataSettings,

@@ -1,4 +1,5 @@
 import type { Endpoint } from "@towpath/runner-api/endpoint";
+import type { LateStart } from "@towpath/runner-api/late-start";
 import type { VolumeUsage } from "./data/volumes.ts";
 import type { PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 import type { BroughtPython } from "./python/bring-python.ts";
@@ -78,7 +79,10 @@ export type InstanceSpec = {
   /** Its last 12 characters must be unique among running instances. */
   readonly instanceId: string;
   readonly server: ServerSpec;
-  /** From starting the process until its socket answers. */
+  /**
+   * From starting the process until its socket answers. At most three times as long as far as it was ready to run and
+   * the host's processors were busy with others.
+   */
   readonly startTimeoutMs: number;
   /**
    * What a later runner needs to adopt the server (see `adopt`); may contain secrets. The driver keeps it while the
@@ -242,12 +246,18 @@ export type StartResult =
     }
   | {
       readonly ok: false;
-      /**
-       * `harness`: it reported a failure. `exited`: it ended without one. `timeout`: neither ready nor failed in time.
-       */
-      readonly cause: "harness" | "exited" | "timeout";
+      /** `harness`: it reported a failure. `exited`: it ended without one. */
+      readonly cause: "harness" | "exited";
       readonly status: Extract<HarnessStatus, { state: "failed" }> | null;
       readonly exit: Exit | null;
+    }
+  | {
+      readonly ok: false;
+      /** Neither ready nor failed in time. */
+      readonly cause: "timeout";
+      readonly status: null;
+      readonly exit: Exit | null;
+      readonly late: LateStart;
     };
 
 /** Which protections are in force on this host. */

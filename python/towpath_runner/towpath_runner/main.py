@@ -24,6 +24,7 @@ from towpath_runner.kinds import ASGI, SDK_FASTMCP, SDK_LOWLEVEL, kind_of
 from towpath_runner.lookups import VariableLookups
 from towpath_runner.place_code import place_code
 from towpath_runner.servable import unservable
+from towpath_runner.stack_dump import StackDump
 from towpath_runner.status import Failure, NothingStarted, Ready, StatusFile
 
 
@@ -66,13 +67,19 @@ def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
     options = _parse(arguments)
     status = StatusFile(options.status)
     status.clear()
+    dump = StackDump(f"{os.path.abspath(options.status)}.stack", os.getcwd())
     # Made absolute now: the server's code may change the working directory.
     socket_path = os.path.abspath(options.socket)
     try:
         target = Target(socket_path, options.inspect_path)
         deadline = time.monotonic() + options.start_seconds
         started = Start(options.entrypoint, options.argument, Restart(arguments, deadline), deadline)
-        outcome = Outcome(lambda ready: status.ready(ready, options.prewarm), lambda failure: _report(failure, status))
+
+        def ready(ready: Ready) -> None:
+            dump.stop()
+            status.ready(ready, options.prewarm)
+
+        outcome = Outcome(ready, lambda failure: _report(failure, status))
         if options.exited is None:
             _run(started, target, guard or ImportGuard(), outcome)
         else:

@@ -254,7 +254,7 @@ export class DeploymentServer {
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   }
 
-  #startFailed(instance: Instance, { code, reason, exit, timedOut }: LaunchFailure): RunnerError {
+  #startFailed(instance: Instance, { code, reason, exit, late }: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
     // The driver, which is closed too, ends what is starting.
     if (this.#closedFor !== null || code === "ended") {
@@ -265,7 +265,7 @@ export class DeploymentServer {
     const message = instance.didNotStart(reason, exit);
     this.#lastFailure = message.replace(/\.$/, "");
     if (code === "isolation_unavailable") return new RunnerError(code, message);
-    const more = timedOut ? { timedOut: { output: instance.takeShown()?.output ?? [] } } : {};
+    const more = late === null ? {} : { timedOut: { output: instance.takeShown()?.output ?? [], late } };
     return new RunnerError(code, `The server did not start: ${message}`, { retryAfterMs: wait, ...more });
   }
 

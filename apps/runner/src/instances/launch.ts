@@ -2,6 +2,7 @@ import { RunnerError } from "@towpath/runner-api";
 import {
   type Exit,
   type InstanceSpec,
+  type LateStart,
   type Limits,
   type OutputSink,
   SandboxError,
@@ -25,8 +26,8 @@ export type LaunchFailure = {
   readonly code: "start_failed" | "isolation_unavailable" | "ended";
   readonly reason: string;
   readonly exit: Exit | null;
-  /** It was neither ready nor had it failed within the limit. */
-  readonly timedOut: boolean;
+  /** What it was doing when it was neither ready nor had failed within the limit; null for other failures. */
+  readonly late: LateStart | null;
 };
 
 /** Those of its limits by which a server may end. */
@@ -92,13 +93,13 @@ export async function launch(
       return null;
     }
     if (result.exit?.reason === "platform-ended")
-      return { code: "ended", reason: platformEnded, exit: result.exit, timedOut: false };
-    const reason = describeStartFailure(result, timing.startTimeoutMs, instance.limits);
-    return { code: "start_failed", reason, exit: result.exit, timedOut: result.cause === "timeout" };
+      return { code: "ended", reason: platformEnded, exit: result.exit, late: null };
+    const reason = describeStartFailure(result, instance.limits);
+    return { code: "start_failed", reason, exit: result.exit, late: result.cause === "timeout" ? result.late : null };
   } catch (error) {
     onError(error);
     const code = error instanceof SandboxError ? publicErrors[error.code] : undefined;
-    const nothingRan = { exit: null, timedOut: false };
+    const nothingRan = { exit: null, late: null };
     if (error instanceof SandboxError && error.code === "platform_ended")
       return { code: "ended", reason: platformEnded, ...nothingRan };
     if (code !== undefined && error instanceof Error) return { code, reason: error.message, ...nothingRan };
@@ -128,13 +129,20 @@ export function describeExit(exit: Exit | null, { memoryBytes, processes }: Serv
   }
 }
 
+const activities: Readonly<Record<LateStart["activity"], string>> = {
+  starved: "the host's processors were busy with others",
+  busy: "it computes or loops",
+  waiting: "it waits",
+};
+
+function describeLateStart({ activity, afterMs, stack: [at] }: LateStart): string {
+  const where = at?.isOwn && activity !== "starved" ? ` at ${at.file} line ${at.line}` : "";
+  return `it did not answer within ${Math.round(afterMs / 1000)} s: ${activities[activity]}${where}`;
+}
+
 /** Why a server didn't start, as shown to its owner. */
-function describeStartFailure(
-  result: Extract<StartResult, { ok: false }>,
-  timeoutMs: number,
-  limits: ServerLimits,
-): string {
+function describeStartFailure(result: Extract<StartResult, { ok: false }>, limits: ServerLimits): string {
   if (result.status !== null) return result.status.message;
-  if (result.cause === "timeout") return `it did not answer within ${Math.round(timeoutMs / 1000)} s`;
+  if (result.cause === "timeout") return describeLateStart(result.late);
   return describeExit(result.exit, limits);
 }

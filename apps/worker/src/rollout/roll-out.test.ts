@@ -11,6 +11,7 @@ import {
   testContext,
 } from "@towpath/core/testing";
 import { build, deployment as deploymentTable, project as projectTable, route } from "@towpath/db/schema";
+import type { LateStart } from "@towpath/runtime";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
@@ -143,7 +144,7 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
     found.push((await request.startInPlace?.({ layers, program }, request.signal)) ?? null);
     found.push(await db.$count(deploymentTable));
   };
-  const failWith = (timedOut: { timedOut?: { output: string[] } }) => {
+  const failWith = (timedOut: { timedOut?: { output: string[]; late?: LateStart } }) => {
     bench.runner.lookUp = async (deploymentId) => {
       const server = await lookUp(deploymentId);
       return server && { ...server, failure: { ...failure, ...timedOut } };
@@ -161,7 +162,9 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
   await builds.ended(failed);
   expect(await builds.show(failed)).toMatchObject({ status: "failed", deployment: null });
   // Inspected by the build itself after all, it goes live as another deployment.
-  failWith({ timedOut: { output: ["Loading."] } });
+  const at = { file: "server.py", line: 4, name: "<module>", isOwn: true };
+  const late: LateStart = { activity: "waiting", afterMs: 60_000, processorMs: 900, stack: [at] };
+  failWith({ timedOut: { output: ["Loading."], late } });
   bench.build = async (request) => {
     await tryInPlace(request);
     bench.runner.lookUp = lookUp;
@@ -171,7 +174,7 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
   await builds.ended(passed);
   expect(await builds.show(passed)).toMatchObject({ status: "succeeded", deployment: { isLive: true } });
   // What a start that took too long has printed is known without another one.
-  expect(found).toEqual([null, 0, { endpoint: null, output: ["Loading."] }, 0]);
+  expect(found).toEqual([null, 0, { endpoint: null, output: ["Loading."], late }, 0]);
 });
 
 test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected as a build is, which says why", async () => {

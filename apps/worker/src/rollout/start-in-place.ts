@@ -43,7 +43,8 @@ export async function startInPlace(
     await withdraw();
     signal.throwIfAborted();
     if (!(error instanceof RunnerError)) throw error;
-    return error.timedOut && { endpoint: null, output: error.timedOut.output };
+    const { timedOut } = error;
+    return timedOut && { endpoint: null, output: timedOut.output, late: timedOut.late ?? null };
   }
   await withdraw();
   return null;

@@ -1,4 +1,10 @@
-import type { BuildWarning, Diagnosis, DiagnosisCode, SettingsSection } from "@towpath/core/build/contract";
+import type {
+  BuildWarning,
+  Diagnosis,
+  DiagnosisAction,
+  DiagnosisCode,
+  SettingsSection,
+} from "@towpath/core/build/contract";
 import { changeSettings } from "../failure.ts";
 
 // Who runs a package of the index can't change its files: what helps is a setting, another version, or its author.
@@ -12,7 +18,7 @@ const whatStarts =
 const otherRequirements =
   "Choose another version under Settings → Package: a newer one may have been mended. Or tell the package's author, who can require versions that work together.";
 
-type Remedy = string | ((found: { readonly remedy: string }) => string);
+type Remedy = string | ((found: { readonly remedy: string; readonly action?: DiagnosisAction }) => string);
 
 /** The beginning of remedies that are for the operator, not for who has the code. */
 const fromOperator = "Ask the operator";
@@ -66,7 +72,10 @@ const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
   ),
   read_only: `If the server has a setting for where it writes, set it to a directory below \`/tmp\` or, if the project keeps one, to \`/data\`. Otherwise, ${another}.`,
   arguments_missing: same,
-  start_timeout: `If it waits for a service, check that it has the right ${settings}. Otherwise, ${another}. The operator can allow more time by TOWPATH_START_TIMEOUT_MS.`,
+  start_timeout: ({ remedy, action }) =>
+    action?.kind === "rebuild"
+      ? remedy
+      : `If it waits for a service, check that it has the right ${settings}. Otherwise, ${another}. The operator can allow more time by TOWPATH_START_TIMEOUT_MS.`,
   exited_early: `What it printed says why. Give it what it asks for: ${settings}, such as a subcommand. If another program of the package is the server, set the entrypoint there, too. Otherwise, ${another}.`,
   out_of_memory: `Ask the operator for more memory, or ${another}.`,
   output_limit: `If the server has a setting for how much it logs, lower it under Settings → Environment variables. Otherwise, ${another}.`,
@@ -79,11 +88,14 @@ const letTheServerDecide = until(" Or remove", "Nothing else needs to be done.")
 
 const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
   python_replaced: "If the server doesn't work as it should, ask the operator to install the Python that it asks for.",
+  // A package has no lock.
+  lock_renewed: same,
   // These say it themselves, as they know what else is different for packages (second-attempt.ts).
   older_dependencies: same,
   requirement_added: same,
   // A package names its programs, so its files are not searched.
   other_servers: same,
+  empty_passed_over: same,
   bridged: "Choose a newer version of the package when there is one that requires `mcp>=1.8`, or tell its author.",
   nothing_offered: `It may offer more with other settings: ${settings}. Otherwise, ${another}.`,
   incomplete:
@@ -97,7 +109,7 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
     "Choose under Settings that only members can call it, or switch on the server's own sign-in if it has one.",
 };
 
-const remedyOf = (remedy: Remedy, found: { readonly remedy: string }) =>
+const remedyOf = (remedy: Remedy, found: BuildWarning | Diagnosis) =>
   typeof remedy === "string" ? remedy : remedy(found);
 
 /** The part of the settings by which who can't change the code may end a failure; another version, if omitted. */

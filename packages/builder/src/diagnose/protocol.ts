@@ -4,21 +4,6 @@ import { changeCode, diagnosis, seconds } from "../failure.ts";
 
 const quoted = (lines: readonly string[]) => (lines.length === 0 ? null : lines.join("\n"));
 
-/** Neither ready nor failed in time: most often an import that never returns. */
-export function diagnoseStartTimeout(file: string, timeoutMs: number, lastLines: readonly string[]): Diagnosis {
-  return diagnosis(
-    {
-      code: "start_timeout",
-      phase: "inspect",
-      title: "The server did not start in time",
-      detail: `${file} was still being loaded after ${seconds(timeoutMs)}. ${lastLines.length === 0 ? "It printed nothing." : "Its last lines are below."}`,
-      remedy: `Look in ${file} for code that waits or loops during the import (a connection, a download, \`while True\`), and move it into a tool or a lifespan.`,
-      action: changeCode,
-    },
-    { file, excerpt: quoted(lastLines) },
-  );
-}
-
 /** The server runs, but the handshake failed. */
 export function diagnoseProtocol(
   error: McpClientError,

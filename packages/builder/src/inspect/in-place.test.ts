@@ -118,7 +118,9 @@ test("BLD-6 BLD-10 a server with its own sign-in stays where it will run, while 
 });
 
 test("BLD-2 BLD-6 a server that isn't ready in time where it will run is told so at once, with its last lines", async () => {
-  const { starts, result, text } = await build(plainServer, async () => ({ endpoint: null, output: ["Loading."] }));
+  const { starts, result, text } = await build(plainServer, async () => ({
+    ...{ endpoint: null, output: ["Loading."], late: null },
+  }));
   expect(starts).toBe(0);
   expect(result).toMatchObject({ ok: false, diagnosis: { code: "start_timeout", excerpt: "Loading." } });
   expect(text).toContain("inspect output Loading.");

@@ -1,11 +1,11 @@
 import { McpClientError } from "@towpath/mcp/client";
 import type { StartedServer } from "../contract.ts";
-import { diagnoseStartTimeout } from "../diagnose/protocol.ts";
+import { diagnoseLateStart } from "../diagnose/late-start.ts";
 import { BuildFailure } from "../failure.ts";
 import { type InspectInput, type Inspection, inspectRunning, logManifest, logStart } from "./inspect.ts";
 import { startWarnings } from "./warnings.ts";
 
-/** In addition to the limit for a start: on a full host it waits for a place. */
+/** In addition to the time for a start, which is up to three limits on a busy host: on a full one it waits for a place. */
 const placeWithinMs = 20_000;
 const listWithinMs = 5_000;
 const maxLastLines = 30;
@@ -59,14 +59,15 @@ async function startInTime(input: Omit<InspectInput, "driver">): Promise<Started
   const { request, server, layers, limits, signal } = input;
   if (request.startInPlace === null) return null;
   request.log("inspect", "step", "Server: starting where it will run.");
-  const late = AbortSignal.timeout(limits.startMs + placeWithinMs);
+  const late = AbortSignal.timeout(3 * limits.startMs + placeWithinMs);
   try {
     const built = { layers, program: server.program };
     const started = await request.startInPlace(built, AbortSignal.any([signal, late]));
     if (started === null || started.endpoint !== null) return started;
     for (const line of started.output) request.log("inspect", "output", line);
     const lastLines = started.output.slice(-maxLastLines);
-    throw new BuildFailure(diagnoseStartTimeout(server.entryFile, limits.startMs, lastLines));
+    const found = { file: server.entryFile, late: started.late, limitMs: limits.startMs };
+    throw new BuildFailure(diagnoseLateStart(found, lastLines));
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) return null;

@@ -23,7 +23,8 @@ import {
   timeFor,
 } from "../diagnose/harness.ts";
 import { endsItself } from "../diagnose/harness-action.ts";
-import { diagnoseProtocol, diagnoseStartTimeout } from "../diagnose/protocol.ts";
+import { diagnoseLateStart } from "../diagnose/late-start.ts";
+import { diagnoseProtocol } from "../diagnose/protocol.ts";
 import { BuildFailure, countOf } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Transcript, transcript } from "./transcript.ts";
@@ -257,7 +258,8 @@ function startFailure(
     return new BuildFailure(diagnoseHarness(status, server, lastLines), undefined, more);
   }
   if (result.cause === "timeout") {
-    return new BuildFailure(diagnoseStartTimeout(server.entryFile, limits.startMs, lastLines));
+    const late = { file: server.entryFile, late: result.late, limitMs: limits.startMs };
+    return new BuildFailure(diagnoseLateStart(late, lastLines));
   }
   return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, file: server.entryFile }, limits));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxSpec } from "../engine.ts";
 import type { Limits, OutputSink, OutputStream, StartResult } from "../port.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
@@ -59,8 +60,11 @@ export async function prewarmServer(
     await directory.remove();
     throw error;
   }
-  const status = await outcomeOf(directory, running.ended, launch.startTimeoutMs, () =>
-    readPrewarmStatus(`${directory.shared}/${statusName}`),
+  const status = await outcomeOf(
+    directory,
+    running.ended,
+    (signal) => sleep(launch.startTimeoutMs, undefined, { signal }),
+    () => readPrewarmStatus(`${directory.shared}/${statusName}`),
   );
   let isServer = false;
   const interpreter: WaitingInterpreter = {

@@ -6,6 +6,7 @@ import type { SandboxSpec } from "../engine.ts";
 import type { Exit } from "../port.ts";
 import { naturalExit } from "./child.ts";
 import { type HostedProcess, localHost, type ProcessHost } from "./host.ts";
+import { processorUse } from "./processor-use.ts";
 import { readOutput } from "./read-output.ts";
 import type { OutputReader, RunningProcess } from "./running-process.ts";
 import { isRunning, isStopped, processTree, signalProcess, treeMemoryBytes } from "./tree.ts";
@@ -80,7 +81,7 @@ export function plainProcess(hosted: HostedProcess, group: string, reader: Outpu
     isAlive: () => isRunning(pid),
     sendInput: (text) => hosted.write(0, text, true),
     limit: async () => false,
-    terminate: async () => hosted.signal("SIGTERM"),
+    signal: async (signal) => hosted.signal(signal),
     kill: () => signalAll("SIGKILL"),
     isFrozen: () => isStopped(pid),
     async freeze() {
@@ -89,6 +90,7 @@ export function plainProcess(hosted: HostedProcess, group: string, reader: Outpu
     },
     wake: () => signalAll("SIGCONT"),
     memoryBytes: () => treeMemoryBytes(pid),
+    processorUse: () => processorUse(pid),
     limitEvents: async () => ({ outOfMemory: null, refusedProcesses: null, throttledPeriods: null }),
     processUse: async () => null,
   };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { SandboxSpec } from "../engine.ts";
 import type { Exit, Limits, OutputStream } from "../port.ts";
+import type { ProcessorUse } from "./processor-use.ts";
 
 /** How often the kernel enforced a limit; null where it neither enforces nor counts. */
 export type LimitEvents = {
@@ -44,14 +45,15 @@ export type RunningProcess = {
   sendInput(text: string): void;
   /** Replaces the limits that control groups enforce: memory, processes, CPU. False if one could not be set. */
   limit(limits: Limits): Promise<boolean>;
-  /** SIGTERM to the command. */
-  terminate(): Promise<void>;
+  /** Sends a signal to the command. */
+  signal(signal: "SIGTERM" | "SIGUSR1"): Promise<void>;
   /** SIGKILL to everything that it started. */
   kill(): Promise<void>;
   isFrozen(): Promise<boolean>;
   freeze(): Promise<boolean>;
   wake(): Promise<void>;
   memoryBytes(): Promise<number | null>;
+  processorUse(): Promise<ProcessorUse>;
   limitEvents(): Promise<LimitEvents>;
   /** Null if the host doesn't limit the number of processes. */
   processUse(): Promise<ProcessUse | null>;

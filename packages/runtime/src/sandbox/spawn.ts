@@ -6,6 +6,7 @@ import { SandboxError } from "../errors.ts";
 import type { Exit } from "../port.ts";
 import { naturalExit } from "../process/child.ts";
 import type { HostedProcess, ProcessHost } from "../process/host.ts";
+import { processorUse } from "../process/processor-use.ts";
 import { readOutput } from "../process/read-output.ts";
 import type { OutputReader, Restorable, RunningProcess } from "../process/running-process.ts";
 import { childrenOf, isRunning, isStopped, processTree, signalProcess, treeMemoryBytes } from "../process/tree.ts";
@@ -161,9 +162,9 @@ function supervise(
     },
     sendInput: (text) => monitor.write(0, text, true),
     limit: (limits) => cgroup.limit(limits),
-    async terminate() {
+    async signal(signal) {
       // The first process only waits for the command; the command is its child.
-      for (const pid of await childrenOf(firstPid)) signalProcess(pid, "SIGTERM");
+      for (const pid of await childrenOf(firstPid)) signalProcess(pid, signal);
     },
     async kill() {
       await cgroup.kill();
@@ -186,6 +187,7 @@ function supervise(
     memoryBytes: async () => (await cgroup.memoryBytes()) ?? (await treeMemoryBytes(firstPid)),
     limitEvents: () => cgroup.limitEvents(),
     processUse: () => cgroup.processUse(),
+    processorUse: () => processorUse(firstPid),
   };
 }
 

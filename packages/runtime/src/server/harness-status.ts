@@ -64,11 +64,20 @@ export const readHarnessStatus = (path: string): Promise<HarnessStatus | null> =
 /** The same of an interpreter that has no server yet. */
 export const readPrewarmStatus = (path: string): Promise<PrewarmStatus | null> => readStatus(path, prewarmStatusSchema);
 
-/**
- * The file is the tenant's: it is not followed when it is a link, not waited for when it is a pipe, not read beyond a
- * limit.
- */
 async function readStatus<Status>(path: string, schema: z.ZodType<Status>): Promise<Status | null> {
+  try {
+    const status = schema.safeParse(JSON.parse((await readBounded(path, maxStatusBytes)) ?? ""));
+    return status.success ? status.data : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A file of the tenant's: it is not followed when it is a link, not waited for when it is a pipe, not read beyond a
+ * limit. Null when it is empty, or none of these.
+ */
+export async function readBounded(path: string, maxBytes: number): Promise<string | null> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -77,10 +86,9 @@ async function readStatus<Status>(path: string, schema: z.ZodType<Status>): Prom
   }
   try {
     const { size } = await file.stat().then((stats) => (stats.isFile() ? stats : { size: 0 }));
-    if (size === 0 || size > maxStatusBytes) return null;
+    if (size === 0 || size > maxBytes) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
-    const status = schema.safeParse(JSON.parse(buffer.subarray(0, bytesRead).toString("utf8")));
-    return status.success ? status.data : null;
+    return buffer.subarray(0, bytesRead).toString("utf8");
   } catch {
     return null;
   } finally {

@@ -1,14 +1,18 @@
 import { type FSWatcher, watch } from "node:fs";
 import { link, lstat, unlink } from "node:fs/promises";
 import { connect } from "node:net";
+import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LateStart } from "@towpath/runner-api/late-start";
 import type { Launch } from "../engine.ts";
 import type { Exit, HarnessStatus, InstanceHandle, OutputSink, StartResult } from "../port.ts";
 import { type FloodGate, type FloodLimits, floodGate } from "../process/flood.ts";
+import { activityOf } from "../process/processor-use.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { readHarnessStatus } from "./harness-status.ts";
 import { answersRequest, watchProcessLimit } from "./process-limit.ts";
 import { runtimeDirectory, socketName, statusName } from "./server-spec.ts";
+import { dumpName, dumpSignal, readStackDump } from "./stack-dump.ts";
 
 /** The directory for a server's socket and status. The driver limits what the server can write there. */
 export type SocketDirectory = {
@@ -58,7 +62,11 @@ export async function awaitServer(
   start: { readonly instanceId: string; readonly startTimeoutMs: number; readonly startedAt: number },
   gate: FloodGate,
 ): Promise<StartResult> {
-  const decided = outcomeOf(directory, running.ended, start.startTimeoutMs, () => finalStatus(directory));
+  let late: Omit<LateStart, "stack"> | null = null;
+  const untilTooLate = async (signal: AbortSignal) => {
+    late = await tooLate(running, start.startTimeoutMs, signal);
+  };
+  const decided = outcomeOf(directory, running.ended, untilTooLate, () => finalStatus(directory));
   // A server that ends early has said why in its directory: read it before it is removed.
   const remove = () => decided.then(() => directory.remove());
   const isReady = decided.then((outcome) => typeof outcome !== "string" && outcome.state === "ready");
@@ -70,10 +78,12 @@ export async function awaitServer(
     const more = { ...(prewarm && { prewarm }), ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
     return { ok: true, startMs, handle, ...more };
   }
+  const stack = outcome === "timeout" ? await askForStack(running, directory) : [];
   await running.kill();
   const exit = await exited;
   if (typeof outcome !== "string") return { ok: false, cause: "harness", status: outcome, exit };
-  return { ok: false, cause: outcome, status: null, exit };
+  if (late === null) return { ok: false, cause: "exited", status: null, exit };
+  return { ok: false, cause: "timeout", status: null, exit, late: { ...(late as LateStart), stack } };
 }
 
 /**
@@ -122,11 +132,49 @@ async function finalStatus(directory: SocketDirectory): Promise<HarnessStatus | 
   return status?.state === "ready" && !(await takeSocket(directory)) ? null : status;
 }
 
-/** What `look` finds first; else how it ended without. */
+/** How many times the limit a start gets on a host whose processors are busy with others. */
+const maxRounds = 3;
+
+/** Resolves when a start has had the time that it gets: more than `startTimeoutMs` only as far as the host had none for it. */
+async function tooLate(
+  running: RunningProcess,
+  startTimeoutMs: number,
+  signal: AbortSignal,
+): Promise<Omit<LateStart, "stack">> {
+  const before = await running.processorUse();
+  for (let round = 1; ; round++) {
+    await sleep(startTimeoutMs, undefined, { signal });
+    const now = await running.processorUse();
+    const afterMs = round * startTimeoutMs;
+    const isHostBusy = (loadavg()[0] ?? 0) > availableParallelism();
+    const measured = { before, now, elapsedMs: afterMs, enoughMs: startTimeoutMs / 2, isHostBusy };
+    const activity = activityOf(measured);
+    const processorMs = Math.max(0, now.usedMs - before.usedMs);
+    if (activity !== "starved" || round === maxRounds) return { activity, afterMs, processorMs };
+  }
+}
+
+const maxDumpMs = 2_000;
+
+/** Where a server stands that isn't ready: for this it must run. */
+async function askForStack(running: RunningProcess, directory: SocketDirectory): Promise<LateStart["stack"]> {
+  await running.signal(dumpSignal);
+  const path = `${directory.shared}/${dumpName(statusName)}`;
+  let stack: LateStart["stack"] = [];
+  for (const until = performance.now() + maxDumpMs; performance.now() < until; await sleep(pollMs)) {
+    const dump = await readStackDump(path);
+    stack = dump?.stack ?? stack;
+    // Code that never returns to the interpreter writes no end.
+    if (dump?.isWhole) break;
+  }
+  return stack;
+}
+
+/** What `look` finds first; else how it ended without. `tooLate`: resolves when it has had its time. */
 export async function outcomeOf<Status extends object>(
   directory: SocketDirectory,
   ended: Promise<Exit>,
-  timeoutMs: number,
+  tooLate: (done: AbortSignal) => Promise<unknown>,
   look: () => Promise<Status | null>,
 ): Promise<Status | "exited" | "timeout"> {
   const outcome = Promise.withResolvers<Status | "exited" | "timeout">();
@@ -134,16 +182,18 @@ export async function outcomeOf<Status extends object>(
     const status = await look();
     if (status !== null) outcome.resolve(status);
   };
-  const timer = setTimeout(() => outcome.resolve("timeout"), timeoutMs);
   // It may have written its status just before it exited.
   void ended.then(lookOnce).then(() => outcome.resolve("exited"));
   const looking = new AbortController();
+  tooLate(looking.signal).then(
+    () => outcome.resolve("timeout"),
+    (error: unknown) => (looking.signal.aborted ? undefined : outcome.reject(error)),
+  );
   void checkOnChanges(directory.shared, lookOnce, looking.signal);
   try {
     return await outcome.promise;
   } finally {
     looking.abort();
-    clearTimeout(timer);
   }
 }
 
@@ -231,7 +281,7 @@ function instanceHandle(
     await Promise.resolve();
     if (ended) return await exited;
     await wake();
-    await running.terminate();
+    await running.signal("SIGTERM");
     return { ...(await exited), reason: "stopped" };
   };
   return {
