@@ -11,10 +11,17 @@ import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtim
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
 import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";
-import { BuildFailure, located, notIsolated, tooLong } from "./failure.ts";
+import { BuildFailure, located, notIsolated, tooLong, withTerminal } from "./failure.ts";
 import type { SourceTree } from "./fetch/source-tree.ts";
 import { inspectInPlace } from "./inspect/in-place.ts";
-import { type Inspection, inspectRunning, inspectServer, logManifest, serverTakenOver } from "./inspect/inspect.ts";
+import {
+  type InspectedServer,
+  type Inspection,
+  inspectRunning,
+  inspectServer,
+  logManifest,
+  serverTakenOver,
+} from "./inspect/inspect.ts";
 import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
 import { otherServers } from "./inspect/warnings.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
@@ -118,7 +125,8 @@ class Build {
       signal.throwIfAborted();
       const found = this.#diagnose(error);
       if (found === null) throw error;
-      const diagnosis = this.#request.isPackage ? failureOfPackage(found) : located(found, this.#source);
+      const { isPackage } = this.#request;
+      const diagnosis = withTerminal(isPackage ? failureOfPackage(found) : located(found, this.#source));
       const { phase, title, detail, remedy } = diagnosis;
       this.#request.log(phase, "error", [title, detail, remedy].join("\n"));
       return { ok: false, diagnosis, timings: this.#timings };
@@ -181,9 +189,11 @@ class Build {
       const { isPackage } = this.#request;
       const pinned = mayBeMended(error) ? await this.#newestPin(made, error) : null;
       const attempts = [...laterAttempts(error, { ...made, pinned, isPackage, now: new Date() })];
-      for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
+      if (attempts.length > 0) this.#request.log("inspect", "step", `${title}. ${detail}`);
+      for (let attempt = attempts.shift(), count = 2; attempt !== undefined; attempt = attempts.shift(), count++) {
         this.#isRepeating = true;
-        this.#request.log("inspect", "step", [title, detail, tryingAgain(attempt)].join("\n"));
+        // In the phase to which the build goes back for it.
+        this.#request.log("install", "step", `Attempt ${count}: ${tryingAgain(attempt)}`);
         const result = await this.#tryWith(attempt, made, error);
         if (result !== null && !(result instanceof BuildFailure)) return result;
         if (result === null) continue;
@@ -237,11 +247,11 @@ class Build {
     const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
     const { server, inspection } = await this.#timed("inspect", async () => {
       const { server } = programs;
-      const { inspection, withdraw } = await inspectInPlace({ ...common, server });
-      if (inspection !== null) return { server, inspection };
+      const { inspection: first, withdraw } = await inspectInPlace({ ...common, server });
       let isKept = false;
       try {
-        const found = await tryPrograms(programs, (server) => inspectServer({ ...common, server }), log);
+        const inspect = (each: InspectedServer) => inspectServer({ ...common, server: each });
+        const found = await tryPrograms(programs, { inspect, log, ...(first && { first }) });
         isKept = found.server === server;
         return found;
       } finally {

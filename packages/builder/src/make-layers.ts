@@ -10,6 +10,7 @@ import { type SourceTree, subtree } from "./fetch/source-tree.ts";
 import { commandOf, type Programs } from "./inspect/try-programs.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { type Installed, installLayers } from "./install/install.ts";
+import { lockRenewed } from "./plan/choose-dependencies.ts";
 import { findPython } from "./plan/find-python.ts";
 import { ofPackage, type Plan, requiring } from "./plan/plan.ts";
 import { planSource } from "./plan/plan-source.ts";
@@ -125,6 +126,8 @@ async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> 
   );
   const plan = input.request.isPackage ? ofPackage(planned) : planned;
   for (const { kind, text } of plan.notes) log("plan", kind, text);
+  const { renewsLock } = plan.dependencies;
+  if (renewsLock !== null) warn("plan", lockRenewed(renewsLock));
   const { version, from, warning } = await findPython(plan.python, config.defaultPython, driver);
   if (warning !== null) warn("plan", warning);
   log("plan", "step", `Using Python ${version}${from === null ? "" : `, downloaded from ${from} and checked`}.`);

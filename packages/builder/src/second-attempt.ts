@@ -168,13 +168,12 @@ export function changedVersions(then: string, today: string, failure: string): r
 
 const dayOf = (time: Date) => time.toISOString().slice(0, 10);
 
-/** Why the same server is started once more. */
+/** What is done differently, and why: the end of a sentence. */
 export function tryingAgain(attempt: Attempt): string {
-  if (attempt.kind === "installed")
-    return "It may have to be installed: trying again with the project built as a package.";
+  if (attempt.kind === "installed") return "it may have to be installed, so the project is built as a package.";
   return attempt.kind === "requirement"
-    ? `Trying again with ${attempt.requirement}, if the requirements allow it.`
-    : `It may have been broken by newer versions of what it depends on: trying those of ${dayOf(attempt.day)}.`;
+    ? `with ${attempt.requirement}, if the requirements allow it.`
+    : `newer versions of what it depends on may have broken it, so those of ${dayOf(attempt.day)} are installed, when ${attempt.when}.`;
 }
 
 /** Why an attempt came to nothing, up to the failure's title: where its layers can't be made, and where its server doesn't start. */

@@ -151,5 +151,19 @@ dependencies = ["${dependency}"]
   const fork = { "pyproject.toml": project("acme-fork", "six"), "uv.lock": lock, "server.py": server };
   const tried = await workshop.tryBuild(fork, { entrypoint: "server.py:app" });
   expect(built(tried).said).toBe("1.16.0");
-  expect(tried.text).toMatch(/plan warning .*uv\.lock is that of a project with another name/);
+  expect(tried.text).toMatch(/plan step .*uv\.lock is that of a project with another name/);
+});
+
+test("BLD-3 BLD-6 a lock that lacks a direct dependency is renewed as `uv run` does, with a warning", async () => {
+  const project = (...dependencies: string[]) =>
+    `[project]\nname = "acme"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ${JSON.stringify(dependencies)}\n`;
+  const lock = await lockOf({ "pyproject.toml": project("six==1.16.0") });
+  const server = plainServer
+    .replace("import json", "import json\nimport idna, six")
+    .replace('"Adds."', "six.__version__");
+  const old = { "pyproject.toml": project("six", "idna"), "uv.lock": lock, "server.py": server };
+  const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
+  expect(built(tried).said).toBe("1.16.0");
+  expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
+  expect(tried.text).toMatch(/plan warning uv\.lock was renewed for this build\nIt is older .* doesn't include idna/);
 });

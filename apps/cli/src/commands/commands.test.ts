@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type DiagnosisAction, terminalCommand } from "@towpath/core/build/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { projectPath } from "../servers/list.ts";
 import { asCommandError, UsageError } from "../terminal/terminal.ts";
@@ -91,6 +92,27 @@ test("OPS-4 every example of the table can be parsed as the table says", () => {
   expect(wrong).toThrow(UsageError);
   expect(() => projectPath("../one")).toThrow(UsageError);
   expect(asCommandError(new Error("x"))).not.toBeInstanceOf(UsageError);
+});
+
+test("BLD-2 OPS-4 each command that a remedy names for the settings is one that the terminal takes", () => {
+  const actions: readonly DiagnosisAction[] = [
+    { kind: "entrypoint", candidates: ["src/my server.py:app", "b.py"] },
+    { kind: "root-directory", candidates: ["servers/one"] },
+    { kind: "variables", names: ["API_KEY", "API_URL"] },
+    { kind: "settings", section: "build" },
+    { kind: "settings", section: "variables" },
+  ];
+  const parsed = actions.map((action) => {
+    const [program, name = "", ...words] = (terminalCommand(action) ?? "").match(/'[^']*'|\S+/g) ?? [];
+    expect([program, Object.keys(specs)]).toEqual(["./towpath", expect.arrayContaining([name])]);
+    return parse(
+      name as keyof typeof commands,
+      words.map((word) => word.replace(/^'(.*)'$/, "$1")),
+    );
+  });
+  expect(parsed[0]).toMatchObject({ values: { entrypoint: "src/my server.py:app" } });
+  expect(parsed[2]).toMatchObject({ positionals: ["NAME", "set", "API_KEY=…", "API_URL=…"] });
+  for (const kind of ["rebuild", "operator"] as const) expect(terminalCommand({ kind })).toBeNull();
 });
 
 test("OPS-4 the shell completes commands, and the options of each", async () => {

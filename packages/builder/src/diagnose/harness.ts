@@ -1,6 +1,6 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import type { HarnessStatus } from "@towpath/runtime";
-import { changeCode, diagnosis } from "../failure.ts";
+import { diagnosis } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
 import { actionOf, endsItself } from "./harness-action.ts";
 import { needsEarlyMcp, olderFramework, outsideCauses, takesAnyArgument } from "./outside-causes.ts";
@@ -41,15 +41,14 @@ const titles: Readonly<Record<Failed["code"], (status: Failed) => string>> = {
  */
 export function diagnoseHarness(found: Failed, server: InspectedServer, lastLines: readonly string[] = []): Diagnosis {
   const status = { ...found, message: withOutput(found.message, lastLines) };
-  const outdated = outdatedLock(status, server);
   return diagnosis(
     {
-      code: outdated === null ? status.code : "lock_outdated",
+      code: status.code,
       phase: "inspect",
       title: titles[status.code](status),
-      detail: outdated === null ? status.message : `${status.message} ${outdated}`,
-      remedy: outdated === null ? remedyOf(status, server) : "Run `uv lock`, commit uv.lock and push.",
-      action: outdated === null ? actionOf(status, server.entryFile) : changeCode,
+      detail: status.message,
+      remedy: remedyOf(status, server),
+      action: actionOf(status, server.entryFile),
     },
     { file: status.file, line: status.line, excerpt: status.traceback },
   );
@@ -100,14 +99,6 @@ export const needsInstallation = (status: Failed): boolean =>
   (status.code === "import_failed" &&
     /^IndexError\b/.test(status.message) &&
     /\.parents\[/.test(status.traceback ?? ""));
-
-/** A sentence when the missing module is listed in pyproject.toml but not in the older lock; else null. */
-function outdatedLock(status: Failed, server: InspectedServer): string | null {
-  if (status.code !== "module_missing" || status.module === null) return null;
-  const wanted = packageFor(status.module);
-  if (!server.dependencies?.unlocked.includes(wanted)) return null;
-  return `\`${wanted}\` is listed in pyproject.toml, but uv.lock is older and doesn't include it.`;
-}
 
 function remedyOf(status: Failed, server: InspectedServer): string {
   const where = status.file === null ? "" : ` in ${status.file}${status.line === null ? "" : ` line ${status.line}`}`;

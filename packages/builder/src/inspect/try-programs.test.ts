@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { BuildFailure, changeCode, diagnosis } from "../failure.ts";
 import type { Inspection } from "./inspect.ts";
 import { commandOf, tryPrograms } from "./try-programs.ts";
+import { manifestWarnings } from "./warnings.ts";
 
 const server = (entrypoint: string) => ({
   program: { entrypoint, arguments: [] },
@@ -10,6 +11,10 @@ const server = (entrypoint: string) => ({
   dependencies: null,
 });
 const early = { code: "exited_early", phase: "inspect", detail: "", remedy: "", action: changeCode } as const;
+const emptyManifest = {
+  ...{ protocolVersion: "2025-06-18", server: { name: "echo", version: "1" }, instructions: null },
+  ...{ tools: [], resources: [], templates: [], prompts: [] },
+};
 const inspection: Inspection = { manifest: null, recording: null, warnings: [], ownSignIn: false };
 
 /** Programs that are tried when the first of two ends early, and the second serves. */
@@ -21,7 +26,7 @@ async function triedAfter(failure: BuildFailure): Promise<readonly string[]> {
     return inspection;
   };
   const programs = { server: server("first"), others: [server("second")], isGuess: false };
-  await tryPrograms(programs, inspect, () => {}).catch(() => null);
+  await tryPrograms(programs, { inspect, log: () => {} }).catch(() => null);
   return tried;
 }
 
@@ -36,14 +41,13 @@ test("BLD-16 a program that lacks arguments is tried with those that are known, 
   const serve = { ...server("first"), program: { entrypoint: "first", arguments: ["serve"] } };
   const found = await tryPrograms(
     { server: server("first"), others: [server("other"), serve], isGuess: false },
-    inspect,
-    () => {},
+    { inspect, log: () => {} },
   );
   expect([tried, found.server]).toEqual([["first", "first serve"], serve]);
   const others = [server("other")];
-  await expect(tryPrograms({ server: server("first"), others, isGuess: false }, inspect, () => {})).rejects.toBe(
-    lacking,
-  );
+  await expect(
+    tryPrograms({ server: server("first"), others, isGuess: false }, { inspect, log: () => {} }),
+  ).rejects.toBe(lacking);
 });
 
 test("BLD-16 a program that lists its commands is tried with those that start a server; what it lacks then is told", async () => {
@@ -60,7 +64,7 @@ test("BLD-16 a program that lists its commands is tried with those that start a 
     };
     const first = { ...server("first"), program: { entrypoint: "first", arguments: words } };
     const programs = { server: first, others: [], isGuess: false };
-    const end = await tryPrograms(programs, inspect, () => {}).catch((error: unknown) => error);
+    const end = await tryPrograms(programs, { inspect, log: () => {} }).catch((error: unknown) => error);
     return [tried, end instanceof BuildFailure ? end.diagnosis.title : "live"];
   };
   const none = lacking;
@@ -86,11 +90,8 @@ test("BLD-2 files tried for their names only, without a server in them: there is
   const failing = async (isGuess: boolean, action: Diagnosis["action"] = changeCode) => {
     const missing = diagnosis({ ...early, code: "object_missing", title: "no object", action });
     const programs = { server: server("a.py"), others: [server("b.py")], isGuess };
-    const error = await tryPrograms(
-      programs,
-      () => Promise.reject(new BuildFailure(missing)),
-      () => {},
-    ).catch((error: unknown) => error);
+    const inspect = () => Promise.reject(new BuildFailure(missing));
+    const error = await tryPrograms(programs, { inspect, log: () => {} }).catch((error: unknown) => error);
     return error instanceof BuildFailure ? error.diagnosis : null;
   };
   expect(await failing(true)).toMatchObject({
@@ -100,4 +101,43 @@ test("BLD-2 files tried for their names only, without a server in them: there is
   expect((await failing(false))?.code).toBe("object_missing");
   // It has a server under another name.
   expect((await failing(true, { kind: "entrypoint", candidates: ["a.py:demo"] }))?.code).toBe("object_missing");
+});
+
+test("BLD-16 a server that offers nothing is passed over for the next candidate that offers something, and the build says so", async () => {
+  const nothing = manifestWarnings({ manifest: emptyManifest, failedLists: [] }, "core/server.py");
+  const empty: Inspection = { ...inspection, warnings: nothing };
+  const variable = new BuildFailure(diagnosis({ ...early, code: "variable_missing", title: "TOKEN is not set" }));
+  const programs = { server: server("core/server.py"), others: [server("a.py"), server("main.py")], isGuess: false };
+  const tryWith = async (ends: Readonly<Record<string, Inspection | BuildFailure>>, first?: Inspection) => {
+    const tried: string[] = [];
+    const log: string[] = [];
+    const inspect = async ({ program: { entrypoint } }: { readonly program: Program }) => {
+      tried.push(entrypoint);
+      const end = ends[entrypoint] ?? empty;
+      if (end instanceof BuildFailure) throw end;
+      return end;
+    };
+    const found = await tryPrograms(programs, {
+      ...{ inspect, log: (_phase, _kind, text) => void log.push(text) },
+      ...(first && { first }),
+    });
+    const { server, inspection } = found;
+    return { served: server.entryFile, tried, log: log.join("\n"), warnings: inspection.warnings };
+  };
+  // The first was inspected where it will run.
+  const passedOver = await tryWith({ "a.py": variable, "main.py": inspection }, empty);
+  expect(passedOver).toMatchObject({
+    served: "main.py",
+    tried: ["a.py", "main.py"],
+    warnings: [{ code: "empty_passed_over", remedy: expect.stringContaining("Settings → Build to `main.py`") }],
+  });
+  expect(passedOver.log).toBe(
+    "core/server.py answers, but offers nothing.\nTrying a.py.\nTOKEN is not set. \nTrying main.py.",
+  );
+  // Where nothing else is better, it goes live, and its remedy names what was tried.
+  const alone = await tryWith({ "a.py": variable });
+  expect(alone).toMatchObject({ served: "core/server.py", tried: ["core/server.py", "a.py", "main.py"] });
+  expect(alone.warnings).toMatchObject([
+    { code: "nothing_offered", remedy: expect.stringContaining("`a.py`, `main.py` were tried instead") },
+  ]);
 });

@@ -1,9 +1,10 @@
-import type { BuildPhase, Diagnosis, Program } from "@towpath/core/build/contract";
+import type { BuildPhase, BuildWarning, Diagnosis, Program } from "@towpath/core/build/contract";
 import { argumentsText } from "@towpath/core/project/schema";
 import type { BuildLogSink } from "../contract.ts";
 import { BuildFailure, changeSettings, diagnosis } from "../failure.ts";
 import type { Pin } from "../plan/requirements-file.ts";
 import type { InspectedServer, Inspection } from "./inspect.ts";
+import { emptyPassedOver, offersNothing, withOthersTried } from "./warnings.ts";
 
 const withoutServer: ReadonlySet<string> = new Set([
   ...["exited_early", "object_missing", "unsupported_object", "entrypoint_not_found"],
@@ -35,35 +36,68 @@ export type Programs = {
 
 export type FoundServer = { readonly server: InspectedServer; readonly inspection: Inspection };
 
+type Trying = {
+  readonly inspect: (server: InspectedServer) => Promise<Inspection>;
+  readonly log: BuildLogSink;
+  /** Of the first program, where that was inspected already. */
+  readonly first?: Inspection;
+};
+
 /**
- * Inspects the first of the programs that starts a server (BLD-16).
+ * Inspects the first of the programs that starts a server which offers something (BLD-16); if none offers anything, the
+ * first that starts one.
  * @throws BuildFailure of the likeliest one, whose reason says most, if none does
  */
 export async function tryPrograms(
   { server, others, isGuess }: Programs,
-  inspect: (server: InspectedServer) => Promise<Inspection>,
-  log: BuildLogSink,
+  { inspect, log, first: known }: Trying,
 ): Promise<FoundServer> {
   let first: BuildFailure | null = null;
+  let empty: FoundServer | null = null;
   let holdsServer = !isGuess;
+  const tried: string[] = [];
   const waiting = [server, ...others];
   for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
     // Nothing else starts a server that only lacks arguments, except the same with them.
     if (lacksArguments(first) && each.program.arguments.length === 0) continue;
-    if (first !== null) log("inspect", "step", `Trying ${commandOf(each.program)}.`);
+    const command = commandOf(each.program);
+    if (first !== null || empty !== null) log("inspect", "step", `Trying ${command}.`);
+    if (empty !== null) tried.push(code(command));
     try {
-      return { server: each, inspection: await inspect(each) };
+      const inspection = each === server && known !== undefined ? known : await inspect(each);
+      const found = { server: each, inspection };
+      if (!offersNothing(inspection)) return empty === null ? found : insteadOf(empty, found);
+      if (waiting.length > 0) log("inspect", "step", `${command} answers, but offers nothing.`);
+      empty ??= found;
     } catch (error) {
+      if (empty !== null && error instanceof BuildFailure) {
+        log("inspect", "step", `${error.diagnosis.title}. ${error.diagnosis.detail}`);
+        continue;
+      }
       if (!startsNoServer(error) && !lacksArguments(error)) throw isBeyond(first, error) ? error : (first ?? error);
       if (first === null) waiting.push(...withCommands(server, error));
       first ??= error;
-      const { code, action } = error.diagnosis;
-      holdsServer ||= code !== "object_missing" || action.kind === "entrypoint";
+      const { diagnosis: failure } = error;
+      holdsServer ||= failure.code !== "object_missing" || failure.action.kind === "entrypoint";
       if (waiting.length > 0) log("inspect", "step", `${error.diagnosis.title}. ${error.diagnosis.detail}`);
     }
   }
+  if (empty !== null) return withWarnings(empty, (warning) => withOthersTried(warning, tried));
   throw holdsServer ? first : new BuildFailure(noServer([server, ...others]), first);
 }
+
+const code = (text: string) => `\`${text}\``;
+
+function insteadOf(empty: FoundServer, found: FoundServer): FoundServer {
+  const [passedOver, served] = [empty, found].map(({ server }) => code(commandOf(server.program)));
+  const warning = emptyPassedOver(passedOver ?? "", served ?? "");
+  return { ...found, inspection: { ...found.inspection, warnings: [warning, ...found.inspection.warnings] } };
+}
+
+const withWarnings = (
+  { server, inspection }: FoundServer,
+  change: (warning: BuildWarning) => BuildWarning,
+): FoundServer => ({ server, inspection: { ...inspection, warnings: inspection.warnings.map(change) } });
 
 const maxCommands = 2;
 

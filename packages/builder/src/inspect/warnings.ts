@@ -1,4 +1,4 @@
-import type { BuildWarning } from "@towpath/core/build/contract";
+import { type BuildWarning, settingsCommands } from "@towpath/core/build/contract";
 import type { ListName, ReadManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { BridgeKind, Incomplete } from "@towpath/runtime";
@@ -15,6 +15,27 @@ export function manifestWarnings({ manifest, failedLists }: ReadManifest, file: 
   const failed = failedLists.map(({ list, error }) => listFailed(list, error.message, file));
   return failed.length === 0 && isEmpty(manifest) ? [nothingOffered(file)] : failed;
 }
+
+/** Whether a server that answers has nothing to call or read. */
+export const offersNothing = ({ warnings }: { readonly warnings: readonly BuildWarning[] }): boolean =>
+  warnings.some(({ code }) => code === "nothing_offered");
+
+/** For a server that offers nothing, where the commit has other candidates, and none of them offers more. Pure. */
+export const withOthersTried = (warning: BuildWarning, tried: readonly string[]): BuildWarning =>
+  warning.code !== "nothing_offered" || tried.length === 0
+    ? warning
+    : {
+        ...warning,
+        remedy: `${warning.remedy} ${tried.join(", ")} ${tried.length === 1 ? "was tried instead and offers" : "were tried instead and offer"} nothing either, or ${tried.length === 1 ? "doesn't" : "don't"} start: the log says why.`,
+      };
+
+/** For a server that is served instead of a likelier one that offers nothing. Pure. */
+export const emptyPassedOver = (empty: string, served: string): BuildWarning => ({
+  code: "empty_passed_over",
+  title: `${empty} offers nothing, so ${served} is served`,
+  detail: `${empty} is the likelier entrypoint and answers MCP, but it has no tools, resources, templates or prompts. ${served} has some.`,
+  remedy: `If that is right, set the entrypoint under Settings → Build, or by \`${settingsCommands.build}\`, to ${served}: builds then don't start ${empty} first. If ${empty} offers something only with variables, set those under Settings → Environment variables, or by \`${settingsCommands.variables}\`, and rebuild.`,
+});
 
 const isEmpty = ({ tools, resources, templates, prompts }: Manifest) =>
   [tools, resources, templates, prompts].every((list) => list.length === 0);
@@ -33,7 +54,7 @@ const nothingOffered = (file: string): BuildWarning => ({
   code: "nothing_offered",
   title: "The server offers nothing",
   detail: "It answers MCP, but has no tools, resources, templates or prompts, so clients find nothing to call.",
-  remedy: `If it offers them only with variables, such as an address and a token, set those under Settings → Environment variables and build again. Otherwise register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
+  remedy: `If it offers them only with variables, such as an address and a token, set those under Settings → Environment variables, or by \`${settingsCommands.variables}\`, and build again. Otherwise register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
 });
 
 /** What the start of a server has shown. Pure. */
@@ -56,7 +77,7 @@ export function otherServers(file: string, others: readonly string[]): BuildWarn
       ? "Another server of the repository isn't part of this one"
       : `${others.length} other servers of the repository aren't part of this one`,
     detail: `\`${file}\` was found first and is served. ${named} ${isOne ? "defines a server" : "define servers"} of ${isOne ? "its" : "their"} own, which nothing imports, so ${isOne ? "its" : "their"} tools are missing here.`,
-    remedy: `To serve ${isOne ? "it" : "them"} too, create a server from this repository for ${isOne ? "it" : "each"}, with ${isOne ? `\`${first}\`` : "its file"} as the entrypoint. If \`${file}\` is all you want, set it as the entrypoint under Settings → Build.`,
+    remedy: `To serve ${isOne ? "it" : "them"} too, create a server from this repository for ${isOne ? "it" : "each"}, with ${isOne ? `\`${first}\`` : "its file"} as the entrypoint. If \`${file}\` is all you want, set it as the entrypoint under Settings → Build, or by \`${settingsCommands.build}\`.`,
   };
 }
 
@@ -74,8 +95,7 @@ function incompleteServer({ reason, tools }: Incomplete, manifest: Manifest | nu
   };
 }
 
-const incompleteRemedy =
-  "Set the entrypoint under Settings → Build to what you start, such as the file alone or a console script, with its arguments. Or register everything at the top level of the file.";
+const incompleteRemedy = `Set the entrypoint under Settings → Build, or by \`${settingsCommands.build}\`, to what you start, such as the file alone or a console script, with its arguments. Or register everything at the top level of the file.`;
 
 /** For a server that can't serve HTTP by itself (BLD-16). */
 function bridged(over: BridgeKind): BuildWarning {

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import type { BuildWarning } from "@towpath/core/build/contract";
 import { BuildFailure, changeSettings, countOf, diagnosis } from "../failure.ts";
 import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
@@ -27,8 +28,8 @@ export type Dependencies = {
   readonly usesTree: boolean;
   /** The lock lacks uvicorn, which the harness needs. */
   readonly addsUvicorn: boolean;
-  /** Listed in pyproject.toml, but not in uv.lock. */
-  readonly unlocked: readonly string[];
+  /** Why uv.lock is only followed where the requirements allow its versions: the end of a sentence. Null for other cases. */
+  readonly renewsLock: string | null;
   /** Versions to resolve to where the requirements allow them, as `name==version`. */
   readonly preferred: readonly string[];
   /** What the repository requires in one version only. */
@@ -42,7 +43,7 @@ const base = {
   inputs: [],
   usesTree: false,
   addsUvicorn: true,
-  unlocked: [],
+  renewsLock: null,
   preferred: [],
   pins: [],
 } as const;
@@ -104,18 +105,11 @@ function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: N
     note({ kind: "warning", text: "uv.lock is ignored, because there is no pyproject.toml beside it." });
     return null;
   }
-  if (isOthers(lock, pyproject)) return null;
+  if (followedOnly(lock, pyproject) !== null) return null;
   note({
     kind: "step",
     text: `Dependencies: uv.lock, ${countOf(lock.packages.size, "package")} at their locked versions (uv sync --frozen).`,
   });
-  const unlocked = unlockedDependencies(pyproject, lock);
-  if (unlocked.length > 0) {
-    note({
-      kind: "warning",
-      text: `uv.lock is older than pyproject.toml: it doesn't include ${unlocked.join(", ")}. Run \`uv lock\` and commit uv.lock.`,
-    });
-  }
   if (facts.texts.has("requirements.txt"))
     note({ kind: "step", text: "requirements.txt is not read: uv.lock takes precedence." });
   return {
@@ -126,15 +120,27 @@ function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: N
     requirements: [pyproject.settings],
     usesTree: lock.localSources || facts.context !== null,
     addsUvicorn: !lock.packages.has("uvicorn"),
-    unlocked,
   };
 }
 
+export const lockRenewed = (why: string): BuildWarning => ({
+  code: "lock_renewed",
+  title: "uv.lock was renewed for this build",
+  detail: `It ${why}. Its versions stay where the requirements allow them; the rest is resolved in each build.`,
+  remedy: "Run `uv lock`, commit uv.lock and push: then each build gets the same versions.",
+});
+
 /**
- * Whether a lock is that of a project with another name, as in a fork that was renamed. `uv run` locks it anew and keeps
- * its versions; `uv sync --frozen` refuses it.
+ * Why `uv run` would renew a lock and keep its versions, while `uv sync --frozen` refuses it, or installs too little: it is
+ * that of a project with another name, as in a fork that was renamed, or older than the project. Null for one that fits.
  */
-const isOthers = (lock: LockFacts, { name }: Pyproject) => name !== null && !lock.packages.has(normalizeName(name));
+function followedOnly(lock: LockFacts, pyproject: Pyproject): string | null {
+  const { name } = pyproject;
+  if (name !== null && !lock.packages.has(normalizeName(name)))
+    return `is that of a project with another name: it doesn't include ${name}`;
+  const unlocked = unlockedDependencies(pyproject, lock);
+  return unlocked.length === 0 ? null : `is older than pyproject.toml: it doesn't include ${unlocked.join(", ")}`;
+}
 
 function fromPyproject(
   { pyproject, lock }: ProjectFiles,
@@ -151,16 +157,16 @@ function fromPyproject(
     return null;
   }
   const count = pyproject.dynamicDependencies ? "as its build backend reports them" : `${listed} listed there`;
-  const others = lock !== null && isOthers(lock, pyproject) ? lock : null;
+  const why = lock === null ? null : followedOnly(lock, pyproject);
   note(
-    others === null
+    why === null
       ? {
           kind: "step",
           text: `Dependencies: pyproject.toml (${count}). There is no uv.lock, so their versions are resolved now.`,
         }
       : {
-          kind: "warning",
-          text: `Dependencies: pyproject.toml (${count}). uv.lock is that of a project with another name: it doesn't include ${pyproject.name}, so it is only followed where the requirements allow its versions. Run \`uv lock\` and commit uv.lock.`,
+          kind: "step",
+          text: `Dependencies: pyproject.toml (${count}). uv.lock ${why}, so it is renewed for this build, as \`uv run\` does: its versions stay where the requirements allow them.`,
         },
   );
   if (requirements !== null)
@@ -169,9 +175,10 @@ function fromPyproject(
     ...base,
     kind: "pyproject",
     file: "pyproject.toml",
-    inputs: ["pyproject.toml", ...(others === null ? [] : ["uv.lock"])],
+    inputs: ["pyproject.toml", ...(why === null ? [] : ["uv.lock"])],
     usesTree: pyproject.dynamicDependencies || pyproject.localSources,
-    preferred: others?.versions ?? [],
+    preferred: why === null ? [] : (lock?.versions ?? []),
+    renewsLock: why,
     pins: pinsIn(pyproject.dependencies ?? []),
   };
 }

@@ -127,6 +127,28 @@ const diagnosisActionSchema = z.discriminatedUnion("kind", [
 ]);
 export type DiagnosisAction = z.infer<typeof diagnosisActionSchema>;
 
+const quoted = (word: string): string => (/^[\w./:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+/** The terminal's command for what ends a failure in the settings; null where there is none. `NAME` stands for the server. */
+export function terminalCommand(action: DiagnosisAction): string | null {
+  switch (action.kind) {
+    case "entrypoint":
+    case "root-directory":
+      return `./towpath settings NAME --${action.kind} ${quoted(action.candidates[0] ?? "")}`;
+    case "variables":
+      return `./towpath env NAME set ${action.names.map((name) => `${name}=…`).join(" ")}`;
+    case "settings":
+      return action.section === "package" ? null : settingsCommands[action.section];
+    default:
+      return null;
+  }
+}
+
+export const settingsCommands: Readonly<Record<Exclude<SettingsSection, "package">, string>> = {
+  build: "./towpath settings NAME --entrypoint … --args '…'",
+  variables: "./towpath env NAME set KEY=…",
+};
+
 /** Why a build failed, as shown to users: what happened, where, what to do (BLD-2). */
 export const diagnosisSchema = z.object({
   code: z.enum(diagnosisCodes),
@@ -147,9 +169,11 @@ export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
 const buildWarningCodes = [
   "python_replaced",
+  "lock_renewed",
   "older_dependencies",
   "requirement_added",
   "other_servers",
+  "empty_passed_over",
   "bridged",
   "nothing_offered",
   "incomplete",
