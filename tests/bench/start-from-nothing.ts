@@ -44,6 +44,11 @@ const frameworks: Readonly<Record<string, Kind>> = {
   "mcp-1": { requirement: "mcp>=1,<2", code: source("mcp.server.fastmcp import FastMCP", sdkRun) },
   "mcp-2": { requirement: "mcp>=2,<3", code: source("mcp.server import MCPServer", sdkRun) },
 };
+const unknown = only.filter((name) => !Object.hasOwn(frameworks, name));
+if (unknown.length > 0) {
+  process.stderr.write(`No framework is called ${unknown.join(", ")}. Known: ${Object.keys(frameworks).join(", ")}.\n`);
+  process.exit(2);
+}
 const leaseMs = 500;
 const stopAfterMs = 1500;
 const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };

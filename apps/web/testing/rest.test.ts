@@ -28,15 +28,8 @@ beforeAll(async () => {
     sequence: 1,
     entrypoint: "echo.py",
     diagnosis: {
-      code: "entrypoint_not_found",
-      phase: "plan",
-      title: "T",
-      detail: "D",
-      remedy: "R",
-      file: null,
-      line: null,
-      excerpt: null,
-      action: { kind: "code", path: "server.py" },
+      ...{ code: "entrypoint_not_found", phase: "plan", title: "T", detail: "D", remedy: "R" },
+      ...{ file: null, line: null, excerpt: null, action: { kind: "code", path: "server.py" } },
     },
   });
 });

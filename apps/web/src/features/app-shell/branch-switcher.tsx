@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useLocation, useRouter } from "@tanstack/react-router";
+import { useLocation, useParams, useRouter } from "@tanstack/react-router";
 import { Check, GitBranch } from "lucide-react";
 import { useState } from "react";
+import { buildQuery } from "~/features/build/build.functions.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
 import { branchTitle } from "~/features/project-screen/branch-title.ts";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
@@ -18,15 +19,18 @@ export function useHasBranches(open: ProjectKey): boolean {
   return project === undefined || (project.kind === "hosted" && project.package === null);
 }
 
-/** Shows the branch of the open screen and switches to another; from screens of the whole server, to its overview. */
+/** Shows the branch of the open screen, or of the open build, and switches to another; from screens of the whole server, to its overview. */
 export function BranchSwitcher({ open, className }: { readonly open: ProjectKey; readonly className?: string }) {
   const [wanted, setWanted] = useState(false);
-  const branchId = useOpenBranch();
+  const { buildId } = useParams({ strict: false });
+  const { data: build } = useQuery({ ...buildQuery(open, buildId ?? ""), enabled: buildId !== undefined });
+  const openBranch = useOpenBranch();
+  const branchId = build?.branch.id ?? openBranch;
   const screen = useOpenScreen();
   const { pathname } = useLocation();
   const { history } = useRouter();
   const { data: project } = useQuery(projectQuery(open));
-  const { data: branches } = useQuery({ ...branchesQuery(open), enabled: wanted || branchId !== null });
+  const { data: branches } = useQuery({ ...branchesQuery(open), enabled: wanted || openBranch !== null });
   const current = branches?.find(({ id, isDefault }) => (branchId === null ? isDefault : id === branchId));
   const overview = `/${open.orgSlug}/${open.projectName}`;
   const choices = (branches ?? []).map((branch) => ({
@@ -49,7 +53,8 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
       icon={<GitBranch className="size-3.5 text-faint" aria-hidden />}
       onOpen={() => setWanted(true)}
     >
-      {current?.name ?? (branchId === null ? project?.defaultBranch : "Unknown branch")}
+      {branchTitle(build?.branch.name ?? current?.name ?? "") ||
+        (branchId === null ? project?.defaultBranch : "Unknown branch")}
     </Switcher>
   );
 }

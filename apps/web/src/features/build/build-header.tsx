@@ -42,11 +42,15 @@ export function BuildHeader({
           ]}
         />
       }
-      title={<span className="break-words">{commitTitle(build.commitMessage)}</span>}
+      title={
+        <span className="block truncate" title={commitTitle(build.commitMessage)}>
+          {commitTitle(build.commitMessage)}
+        </span>
+      }
       description={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <span className="text-ink">
-            <BuildStatusLabel status={build.status} />
+            <BuildStatusLabel build={build} />
           </span>
           {build.packageVersion === null ? <CommitLine commit={{ ...build, branch: build.branch.name }} /> : null}
           <span className="text-xs">

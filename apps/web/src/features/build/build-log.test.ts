@@ -75,3 +75,22 @@ test("PRJ-3 a log line keeps its number, which links use", () => {
     tag: "plan",
   });
 });
+
+test("BLD-3 PRJ-3 a build that goes back to try other versions is in that phase again, and its line says what it does", () => {
+  const result = (number: number, phase: BuildLogEntry["phase"], text: string) => ({
+    ...line(number, phase, number, text),
+    kind: "result" as const,
+  });
+  const lines = [
+    ...[line(1, "fetch", 0), line(2, "plan", 1), line(3, "install", 2), result(4, "install", "9 packages installed")],
+    ...[
+      line(5, "inspect", 4, "The code is written for another version"),
+      line(6, "install", 5, "Attempt 2: with mcp<2.\nMore"),
+    ],
+  ];
+  const again = phaseStates({ status: "building", timings: { install: 900 }, diagnosis: null }, lines);
+  expect(again.map(({ state }) => state)).toEqual(["done", "done", "running", "waiting", "waiting"]);
+  expect(again[2]?.doing).toBe("Attempt 2: with mcp<2.");
+  const installed = phaseStates({ status: "building", timings: {}, diagnosis: null }, lines.slice(0, 4));
+  expect(installed[2]).toMatchObject({ doing: null, result: "9 packages installed" });
+});

@@ -24,6 +24,8 @@ export type PhaseState = {
   readonly startedAt: string | null;
   /** What the phase came to, in a few words; null while it runs, and for builds by earlier versions. */
   readonly result: string | null;
+  /** What it does now: its newest step, unless that has come to a result. */
+  readonly doing: string | null;
   /** What Towpath decided in this phase, and why. */
   readonly steps: readonly string[];
   readonly warnings: readonly string[];
@@ -51,7 +53,10 @@ type BuildFacts = {
 export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]): PhaseState[] {
   const firstLine = new Map<BuildPhase, string>();
   for (const line of lines) if (!firstLine.has(line.phase)) firstLine.set(line.phase, line.time);
-  const reached = buildPhases.findLastIndex((phase) => firstLine.has(phase) || build.timings[phase] !== undefined);
+  const furthest = buildPhases.findLastIndex((phase) => firstLine.has(phase) || build.timings[phase] !== undefined);
+  // With other versions of dependencies it goes back: what it does now is in the newest line.
+  const newest = lines.at(-1)?.phase;
+  const reached = build.status === "building" && newest !== undefined ? buildPhases.indexOf(newest) : furthest;
   const failedAt = build.diagnosis ? buildPhases.indexOf(build.diagnosis.phase) : -1;
   return buildPhases.map((phase, index) => {
     const startedAt = firstLine.get(phase) ?? null;
@@ -70,10 +75,14 @@ export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]):
   });
 }
 
-function notesOf(lines: readonly BuildLogEntry[]): Pick<PhaseState, "result" | "steps" | "warnings" | "packages"> {
+type Notes = Pick<PhaseState, "result" | "doing" | "steps" | "warnings" | "packages">;
+
+function notesOf(lines: readonly BuildLogEntry[]): Notes {
+  const newest = lines.findLast(({ kind }) => kind === "step" || kind === "result");
   const texts = (kind: BuildLogEntry["kind"]) => lines.filter((line) => line.kind === kind).map(({ text }) => text);
   return {
     result: texts("result").at(-1) ?? null,
+    doing: newest?.kind === "step" ? (newest.text.split("\n")[0] ?? null) : null,
     steps: texts("step"),
     warnings: texts("warning"),
     packages: lines.flatMap((line) => packageOf(line) ?? []),

@@ -51,7 +51,8 @@ export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; bui
           label="Build log"
           lines={logLines}
           live={running}
-          className="h-[max(22rem,calc(100dvh-22rem))]"
+          // While it runs, it ends where the window does: the newest line stays in view below the phases.
+          className={running ? "h-[max(12rem,calc(100dvh-28.5rem))]" : "h-[max(22rem,calc(100dvh-22rem))]"}
           filters={
             <>
               <StreamStateLabel state={state} />

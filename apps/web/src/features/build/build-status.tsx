@@ -45,13 +45,25 @@ export function withWarnings(count: number): string {
   return count === 1 ? ", with a warning" : `, with ${count} warnings`;
 }
 
-/** Dot and label of a build's status. Green only for a build without warnings. */
-export function BuildStatusLabel({ status, warnings = 0 }: { status: BuildStatus; warnings?: number }) {
+type Shown = {
+  readonly status: BuildStatus;
+  readonly deployment?: { readonly isLive: boolean; readonly isProd?: boolean } | null;
+};
+
+/** The one state of a build: that its deployment is live says more than that it succeeded. */
+export function buildState({ status, deployment }: Shown): string {
+  if (status !== "succeeded" || !deployment?.isLive) return statusLooks[status].label;
+  return deployment.isProd === false ? "Live preview" : "Live";
+}
+
+/** Dot and label of a build's state. Green only for a build without warnings. */
+export function BuildStatusLabel({ build, warnings = 0 }: { build: Shown; warnings?: number }) {
+  const { status } = build;
   const look = statusLooks[status];
   return (
     <span className="inline-flex items-center gap-2 font-medium whitespace-nowrap">
       <StatusDot tone={warnings > 0 ? "warn" : look.tone} pulse={isRunning(status)} />
-      {look.label}
+      {buildState(build)}
       {withWarnings(warnings)}
     </span>
   );

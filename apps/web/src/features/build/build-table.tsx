@@ -3,7 +3,6 @@ import type { BuildSummary } from "@towpath/core/build";
 import { versionText } from "@towpath/core/build/contract";
 import { ArrowUpToLine, Ellipsis, FileText, RotateCw, ScrollText, Undo2 } from "lucide-react";
 import { useState } from "react";
-import { Badge } from "~/ui/badge.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
@@ -49,10 +48,7 @@ function BuildRow({ project, build, isPackage }: { project: ProjectKey; build: B
   return (
     <Tr className="relative">
       <Td>
-        <span className="flex items-center gap-2">
-          <BuildStatusLabel status={build.status} warnings={build.warningCount} />
-          {build.deployment?.isLive && <Badge tone="accent">{build.deployment.isProd ? "Live" : "Live preview"}</Badge>}
-        </span>
+        <BuildStatusLabel build={build} warnings={build.warningCount} />
       </Td>
       <Td wide className="max-w-0 max-sm:row-start-1 max-sm:max-w-none max-sm:pr-9!">
         <Link

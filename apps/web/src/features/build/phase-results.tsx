@@ -106,7 +106,8 @@ function Notes({ notes, className }: { notes: readonly string[]; className?: str
 
 function PhaseLine({ phase, failure }: { phase: Shown; failure: string | null }) {
   const { state, durationMs, startedAt, isNeeded } = phase;
-  const result = state === "failed" ? (failure ?? phase.result) : phase.result;
+  const doing = state === "running" ? phase.doing : null;
+  const result = state === "failed" ? (failure ?? phase.result) : (doing ?? phase.result);
   const isIdle = state === "waiting" || state === "skipped";
   return (
     <div className="flex min-h-10 min-w-0 flex-1 items-center gap-3 px-4 py-2 text-sm">

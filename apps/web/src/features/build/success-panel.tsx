@@ -102,6 +102,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
 
 /** Where the settings may end a warning. */
 const sections: Readonly<Partial<Record<BuildWarning["code"], SettingsSection>>> = {
+  empty_passed_over: "build",
   incomplete: "build",
   nothing_offered: "variables",
   other_servers: "build",

@@ -91,7 +91,7 @@ function NewestBuild({
       params={{ ...project, buildId: build.id }}
       className="flex min-h-6 flex-wrap items-center gap-x-2 text-xs underline-offset-3 hover:underline"
     >
-      <BuildStatusLabel status={build.status} />
+      <BuildStatusLabel build={build} />
       {isLive && <code className="text-muted">{versionText(build)}</code>}
       <RelativeTime time={build.createdAt} className="text-muted" />
     </Link>

@@ -129,7 +129,7 @@ function NewerBuild({
       {build.status === "succeeded" ? (
         <span className="text-muted">The newest build isn't live:</span>
       ) : (
-        <BuildStatusLabel status={build.status} />
+        <BuildStatusLabel build={build} />
       )}
       <Link
         to="/$orgSlug/$projectName/build-logs/$buildId"

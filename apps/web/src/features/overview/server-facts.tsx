@@ -57,7 +57,7 @@ export function ServerFacts({ project, status }: { project: ProjectView; status:
               params={{ orgSlug: project.orgSlug, projectName: project.pathName, buildId: latestBuild.id }}
               className="inline-flex items-center gap-2 underline underline-offset-2"
             >
-              <BuildStatusLabel status={latestBuild.status} />
+              <BuildStatusLabel build={latestBuild} />
               <RelativeTime time={latestBuild.createdAt} className="text-muted" />
             </Link>
           </Fact>

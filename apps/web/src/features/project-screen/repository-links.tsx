@@ -15,7 +15,8 @@ function useOpenProject() {
 const useRepositoryUrl = (): string | null => useOpenProject()?.repositoryUrl ?? null;
 
 /** Large enough to hit (WCAG 2.5.8). */
-const look = "relative z-10 inline-flex min-h-6 items-center underline-offset-2 hover:text-ink hover:underline";
+const look =
+  "relative z-10 inline-flex min-h-6 max-w-full items-center underline-offset-2 hover:text-ink hover:underline";
 
 function CodeLink({
   href,
@@ -28,7 +29,7 @@ function CodeLink({
 }) {
   return (
     <a href={href} target="_blank" rel="noreferrer" className={classNames(look, className)}>
-      {children}
+      <span className="min-w-0 truncate">{children}</span>
     </a>
   );
 }
@@ -62,7 +63,13 @@ export function BranchLink({ name, className }: { name: string; className?: stri
 /** Where a file of a commit is read, at a line; null for a project without a repository, and without a file. */
 export function useCodeUrl(sha: string, path: string | null, line: number | null): string | null {
   const repository = useRepositoryUrl();
-  if (repository === null || path === null) return null;
+  return repository === null || path === null ? null : codeUrl(repository, { sha, path, line });
+}
+
+type Place = { readonly sha: string; readonly path: string; readonly line: number | null };
+
+/** The same at GitHub and at the forge. */
+export function codeUrl(repository: string, { sha, path, line }: Place): string {
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   return `${repository}/blob/${sha}/${encoded}${line === null ? "" : `#L${line}`}`;
 }

@@ -140,7 +140,7 @@ function Status({ server, orgSlug }: { readonly server: ProjectListItem; readonl
           className="relative z-10 inline-flex min-h-6 flex-wrap items-center gap-x-2 text-xs underline-offset-3 hover:underline"
         >
           <span className="sr-only">Latest build: </span>
-          <BuildStatusLabel status={latestBuild.status} warnings={latestBuild.warningCount} />
+          <BuildStatusLabel build={latestBuild} warnings={latestBuild.warningCount} />
           <RelativeTime time={latestBuild.createdAt} className="text-muted" />
         </Link>
       ) : null}
