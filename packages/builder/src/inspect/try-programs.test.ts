@@ -129,7 +129,12 @@ test("BLD-16 a server that offers nothing is passed over for the next candidate 
   expect(passedOver).toMatchObject({
     served: "main.py",
     tried: ["a.py", "main.py"],
-    warnings: [{ code: "empty_passed_over", remedy: expect.stringContaining("Settings → Build to `main.py`") }],
+    warnings: [
+      {
+        code: "empty_passed_over",
+        remedy: expect.stringContaining("or by `./towpath settings NAME --entrypoint main.py`"),
+      },
+    ],
   });
   expect(passedOver.log).toBe(
     "core/server.py answers, but offers nothing.\nTrying a.py.\nTOKEN is not set. \nTrying main.py.",

@@ -89,8 +89,7 @@ export async function tryPrograms(
 const code = (text: string) => `\`${text}\``;
 
 function insteadOf(empty: FoundServer, found: FoundServer): FoundServer {
-  const [passedOver, served] = [empty, found].map(({ server }) => code(commandOf(server.program)));
-  const warning = emptyPassedOver(passedOver ?? "", served ?? "");
+  const warning = emptyPassedOver(empty.server.program, found.server.program);
   return { ...found, inspection: { ...found.inspection, warnings: [warning, ...found.inspection.warnings] } };
 }
 

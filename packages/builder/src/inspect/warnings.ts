@@ -1,4 +1,4 @@
-import { type BuildWarning, settingsCommands } from "@towpath/core/build/contract";
+import { type BuildWarning, type Program, settingsCommands, terminalCommand } from "@towpath/core/build/contract";
 import type { ListName, ReadManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { BridgeKind, Incomplete } from "@towpath/runtime";
@@ -30,12 +30,16 @@ export const withOthersTried = (warning: BuildWarning, tried: readonly string[])
       };
 
 /** For a server that is served instead of a likelier one that offers nothing. Pure. */
-export const emptyPassedOver = (empty: string, served: string): BuildWarning => ({
-  code: "empty_passed_over",
-  title: `${empty} offers nothing, so ${served} is served`,
-  detail: `${empty} is the likelier entrypoint and answers MCP, but it has no tools, resources, templates or prompts. ${served} has some.`,
-  remedy: `If that is right, set the entrypoint under Settings → Build, or by \`${settingsCommands.build}\`, to ${served}: builds then don't start ${empty} first. If ${empty} offers something only with variables, set those under Settings → Environment variables, or by \`${settingsCommands.variables}\`, and rebuild.`,
-});
+export function emptyPassedOver(empty: Program, served: Program): BuildWarning {
+  const [first, other] = [empty, served].map(({ entrypoint }) => `\`${entrypoint}\``);
+  const command = terminalCommand({ kind: "entrypoint", candidates: [served.entrypoint] });
+  return {
+    code: "empty_passed_over",
+    title: `${first} offers nothing, so ${other} is served`,
+    detail: `${first} is the likelier entrypoint and answers MCP, but it has no tools, resources, templates or prompts. ${other} has some.`,
+    remedy: `If that is right, set the entrypoint to ${other} under Settings → Build, or by \`${command}\`: builds then don't start ${first} first. If ${first} offers something only with variables, set those under Settings → Environment variables, or by \`${settingsCommands.variables}\`, and rebuild.`,
+  };
+}
 
 const isEmpty = ({ tools, resources, templates, prompts }: Manifest) =>
   [tools, resources, templates, prompts].every((list) => list.length === 0);

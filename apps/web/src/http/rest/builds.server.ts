@@ -49,7 +49,7 @@ export const buildOperations: readonly Operation[] = [
     path: "/builds/{buildId}",
     id: "readBuild",
     permission: "build.read",
-    summary: "a build with its diagnosis and warnings",
+    summary: "a build with its diagnosis, whose `action` says what ends the failure, and warnings",
     answer: answers.buildOutcome,
     handle: async ({ ctx, params }) => {
       const build = await getBuild({ ctx, input: { buildId: params.buildId } });
