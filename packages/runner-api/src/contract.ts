@@ -1,7 +1,6 @@
 import { isolationReportSchema } from "@towpath/core/host-isolation/schema";
 import { z } from "zod";
 import { endpointSchema } from "./endpoint.ts";
-import { lateStartSchema } from "./late-start.ts";
 
 /** A server that accepts requests at `endpoint` and is neither frozen nor stopped for `leaseMs`. */
 const leasedInstanceSchema = z.object({
@@ -130,6 +129,29 @@ type AnsweredErrorCode = keyof typeof runnerErrors;
 export type RunnerErrorCode = AnsweredErrorCode | "unreachable";
 
 const answeredCodes = Object.keys(runnerErrors) as [AnsweredErrorCode, ...AnsweredErrorCode[]];
+
+/** A place in the code of a server. `isOwn`: in the server's own code, whose paths are relative to its directory. */
+const frameSchema = z.object({
+  file: z.string(),
+  line: z.number().int(),
+  name: z.string(),
+  isOwn: z.boolean(),
+});
+
+/** What a server was doing that was neither ready nor had failed in time. */
+const lateStartSchema = z.object({
+  /**
+   * `starved`: it was ready to run, and the host's processors were busy with others. `busy`: it used its processor time.
+   * `waiting`: it used little, though the host had more.
+   */
+  activity: z.enum(["starved", "busy", "waiting"]),
+  /** Time that it was given, in milliseconds. */
+  afterMs: z.number(),
+  /** Processor time that it used, in milliseconds. */
+  processorMs: z.number(),
+  /** Where its own code stood, and then what that had called, the innermost call last; empty if that isn't known. */
+  stack: z.array(frameSchema).readonly(),
+});
 
 /**
  * What a server printed that wasn't ready within the limit for its start: the first lines. `late`: earlier runners don't

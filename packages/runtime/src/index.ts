@@ -1,5 +1,4 @@
 export type { Endpoint } from "@towpath/runner-api/endpoint";
-export type { LateStart } from "@towpath/runner-api/late-start";
 export { buildImage, pickBuildEnvironment } from "./build/step-spec.ts";
 export {
   dataSettings,
@@ -38,4 +37,5 @@ export { lineCutNote } from "./process/lines.ts";
 export { removeDirectory } from "./process/remove-directory.ts";
 export { ownerName, ownerRuns } from "./process/tree.ts";
 export type { PythonDownloads } from "./python/bring-python.ts";
+export type { LateStart } from "./server/late-start.ts";
 export { cloudEnvironment } from "./server/server-spec.ts";

@@ -1,9 +1,9 @@
 import type { Endpoint } from "@towpath/runner-api/endpoint";
-import type { LateStart } from "@towpath/runner-api/late-start";
 import type { VolumeUsage } from "./data/volumes.ts";
 import type { PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 import type { BroughtPython } from "./python/bring-python.ts";
 import type { InstalledPython } from "./python/resolve-python.ts";
+import type { LateStart } from "./server/late-start.ts";
 
 export type Limits = {
   /** Bytes of memory, for all processes of the sandbox together. */

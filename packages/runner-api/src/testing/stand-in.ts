@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LeasedInstance, RunnerError, type RunnerErrorCode } from "../contract.ts";
 import type { Endpoint, RunnerAddress } from "../endpoint.ts";
-import type { LateStart } from "../late-start.ts";
 import { createRunnerApi } from "../server.ts";
 
 /** The server of a deployment as a test sets it. */
@@ -17,7 +16,7 @@ type StandInServer = {
     readonly code: RunnerErrorCode;
     readonly message: string;
     readonly retryAfterMs?: number;
-    readonly timedOut?: { readonly output: string[]; readonly late?: LateStart };
+    readonly timedOut?: NonNullable<RunnerError["timedOut"]>;
   };
   /** Frozen. */
   readonly isAsleep?: boolean;

@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import type { LateStart } from "@towpath/runner-api/late-start";
+import type { LateStart } from "../server/late-start.ts";
 import { processTree } from "./tree.ts";
 
 // Read from /proc, because each host has that: control groups of version 1, 2 or none count different things, and none

@@ -1,6 +1,6 @@
-import type { StackFrame } from "@towpath/runner-api/late-start";
 import { storableText } from "../process/lines.ts";
 import { readBounded } from "./harness-status.ts";
+import type { StackFrame } from "./late-start.ts";
 
 /** What the harness writes when it gets the signal: see stack_dump.py. */
 export const dumpSignal = "SIGUSR1";
