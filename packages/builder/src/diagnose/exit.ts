@@ -94,6 +94,7 @@ export function diagnoseServerExit({ exit, lastLines, file }: ServerExit, limits
         detail: `It was stopped while it was starting. A server may have ${limits.server.processes} processes and threads.`,
         remedy:
           "Limit what it starts (pools, threads, subprocesses), or ask the operator to raise TOWPATH_SERVER_PROCESSES.",
+        action: changeCode,
       },
       { file, excerpt },
     );
