@@ -118,7 +118,7 @@ test("PRJ-5 LOG-5 the open log shows a new call soon, and requests nothing while
   const open = await browser.signedInPage(site.url, member);
   await open.clock.install();
   await open.goto(`${site.url}/${member.organization.slug}/${own.name}/logs`);
-  await open.getByText("Live", { exact: true }).waitFor();
+  await open.getByText("Following", { exact: true }).waitFor();
   let asked = 0;
   open.on("request", (request: Request) => void (decodeURIComponent(request.url()).includes("timeRange") && asked++));
   // What connecting causes comes when it comes; what asks again and again never ends.

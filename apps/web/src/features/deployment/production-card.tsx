@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { versionText } from "@towpath/core/build/contract";
 import { ScrollText, SquareTerminal } from "lucide-react";
-import { StatusDot } from "~/ui/badge.tsx";
+import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
@@ -35,7 +35,7 @@ export function ProductionCard({
       <div className="flex flex-wrap items-start gap-x-10 gap-y-4 p-4">
         <div className="flex min-w-0 flex-1 basis-80 flex-col gap-2.5">
           <h2 className="flex items-center gap-2 text-lg font-semibold tracking-tight">
-            <StatusDot tone={!deployment ? "neutral" : warnings.length > 0 ? "warn" : "ok"} />
+            <StatusDot tone={toneOf(branch)} />
             {productionText(branch)}
           </h2>
           {deployment ? (
@@ -92,6 +92,12 @@ export function ProductionCard({
       </footer>
     </Card>
   );
+}
+
+function toneOf({ deployment, liveBuild }: BranchItem): Tone {
+  if (!deployment) return "neutral";
+  if (liveBuild && liveBuild.warnings.length > 0) return "warn";
+  return liveBuild?.isRolledBack ? "info" : "ok";
 }
 
 function productionText({ deployment, liveBuild }: BranchItem): string {
