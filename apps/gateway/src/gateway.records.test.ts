@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerEmpty, connectLegacy, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
@@ -49,7 +50,7 @@ test("GW-7 a canceled call is recorded as canceled, not as an error, in both era
     canceling.abort();
     expect(await settled).toBe("canceled");
     // The legacy server ends the stream of a canceled call only with its session.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     await client.close();
     expect(await callRow(server.projectId)).toMatchObject({ outcome: "canceled", isError: false, errorMessage: null });
   }
@@ -167,7 +168,7 @@ test("GW-7 strangers cannot fill the log of a project: what is left out is count
 });
 
 test("GW-7 a call whose stream ends early has one row, with its whole duration and the error that came later", async () => {
-  const server = await rig.deploy(createMcpListener({ resumable: true }));
+  const server = await rig.deploy(createMcpListener({ beforeResumedAnswer: () => sleep(600) }));
   const { client } = await connectLegacy(server.url);
   const from = performance.now();
   const result = await client.callTool({ name: "resume", arguments: { text: "x" } });
@@ -187,7 +188,8 @@ test("GW-7 a call whose stream ends early has one row, with its whole duration a
 });
 
 test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and a failure found later is told", async () => {
-  const server = await rig.deploy(createMcpListener({ resumable: true }));
+  const resumed = Promise.withResolvers<void>();
+  const server = await rig.deploy(createMcpListener({ beforeResumedAnswer: () => resumed.promise }));
   const { client, transport } = await connectLegacy(server.url);
   const headers = {
     accept: "application/json, text/event-stream",
@@ -205,6 +207,7 @@ test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and 
   // The gateway that has started since knows nothing of the call, but tells of its failure.
   const url = `http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`;
   const rest = await fetch(url, { headers: { ...headers, "last-event-id": lastEventId } });
+  resumed.resolve();
   expect(await rest.text()).toContain("it failed");
   await until(async () => (await rig.rows(server.projectId, 1)).some((row) => row.outcome === "tool_error"));
   await client.close();

@@ -63,6 +63,7 @@ test("GW-10 a row is on disk within the turn that ended its call, and gone from 
   const afterKill = await recorderIn(directory);
   afterKill.start();
   await until(async () => (await count(projectId)) === 40);
+  await until(async () => (await segmentsIn(directory)).length === 0);
   // The killed one, in truth alive, writes them too: nothing is doubled.
   await recorder.stop();
   await afterKill.stop();

@@ -16,8 +16,8 @@ export type McpListenerOptions = {
   onDie?: () => void;
   /** Adds the tool `wait` to both eras, which calls this and ends only when it is canceled. */
   onWait?: () => void;
-  /** Adds the tool `resume` to the legacy era, which ends its stream early and fails when the client is back. */
-  resumable?: boolean;
+  /** Adds the tool `resume` to the legacy era, which ends its stream early, waits for this and fails. */
+  beforeResumedAnswer?: () => Promise<unknown>;
   /** Adds the tool `roots` to the legacy era, which asks the client for its roots and counts them. */
   asksRoots?: boolean;
   /** Called with the id of each legacy session that begins. */
@@ -70,7 +70,7 @@ export function createMcpListener(options: McpListenerOptions = {}): RequestList
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       enableJsonResponse: options.json ?? false,
-      ...(options.resumable ? { eventStore: new InMemoryEventStore(), retryInterval: 50 } : {}),
+      ...(options.beforeResumedAnswer ? { eventStore: new InMemoryEventStore(), retryInterval: 50 } : {}),
       onsessioninitialized: (sessionId) => {
         options.onSession?.(sessionId);
         sessions.set(sessionId, transport);
@@ -96,7 +96,7 @@ function createModernServer({ onWait }: McpListenerOptions): ModernServer {
   return server;
 }
 
-function createLegacyServer({ onDie, onWait, resumable, asksRoots }: McpListenerOptions): LegacyServer {
+function createLegacyServer({ onDie, onWait, beforeResumedAnswer, asksRoots }: McpListenerOptions): LegacyServer {
   const server = new LegacyServer({ name: "both-eras", version: "1.0.0" });
   server.registerTool("echo", { inputSchema: input }, async ({ text }) => reply(text));
   server.registerTool("fail", { inputSchema: input }, async () => failure);
@@ -120,11 +120,11 @@ function createLegacyServer({ onDie, onWait, resumable, asksRoots }: McpListener
       return reply(String(roots.length));
     });
   }
-  if (resumable) {
+  if (beforeResumedAnswer) {
     server.registerTool("resume", { inputSchema: input }, async (_arguments, { closeSSEStream }) => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       closeSSEStream?.();
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      await beforeResumedAnswer();
       return failure;
     });
   }

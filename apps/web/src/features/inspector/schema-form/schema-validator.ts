@@ -38,7 +38,7 @@ function pathOf(location: string): string[] {
 /** A validation error as the form shows it: at its field, reworded where that is shorter. */
 function toFormError(unit: OutputUnit): RJSFValidationError {
   const path = pathOf(unit.instanceLocation);
-  const missing = unit.keyword === "required" ? /property "(.*)"\.$/.exec(unit.error)?.[1] : undefined;
+  const missing = unit.keyword === "required" ? /^[^"]*property "(.*)"\.$/.exec(unit.error)?.[1] : undefined;
   if (missing !== undefined) path.push(missing);
   const message = missing === undefined ? unit.error.replace(/^Instance /, "This ") : "Required";
   const property = path.map((part) => (/^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `['${part}']`)).join("");
