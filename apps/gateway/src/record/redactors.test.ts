@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Redactor } from "@towpath/secrets/redaction";
 import pino from "pino";
 import { afterEach, expect, test } from "vitest";
 import { Redactors } from "./redactors.ts";
@@ -12,8 +13,25 @@ afterEach(() => {
 
 type Values = Readonly<Record<string, string>>;
 
+/** Time that passes only when a test says so. */
+function createClock() {
+  const sleeping = new Set<{ until: number; wake: () => void }>();
+  const clock = {
+    now: 0,
+    sleep: (ms: number) => new Promise<void>((wake) => void sleeping.add({ until: clock.now + ms, wake })),
+    /** Sets the time, after everything that waits for nothing else has gone on. */
+    async passTo(now: number) {
+      await turn();
+      clock.now = now;
+      for (const sleeper of sleeping) if (sleeper.until <= now && sleeping.delete(sleeper)) sleeper.wake();
+      await turn();
+    },
+  };
+  return clock;
+}
+
 function createRedactors(read: (id: string) => Promise<Values | null>, routed: string[] = []) {
-  const clock = { now: 0 };
+  const clock = createClock();
   const asked: string[] = [];
   const redactors = new Redactors({
     read(id) {
@@ -24,6 +42,7 @@ function createRedactors(read: (id: string) => Promise<Values | null>, routed: s
     share: 1,
     log,
     now: () => clock.now,
+    sleep: clock.sleep,
   });
   made.push(redactors);
   return { redactors, clock, asked };
@@ -45,15 +64,56 @@ test("KEY-4 values are asked for once by the first of many requests, and the oth
   expect(redactors.find(null)?.text("of an external server")).toBe("of an external server");
 });
 
-test("KEY-4 requests wait for values a short time, the first ones only", async () => {
-  let answer = (_: Values): void => {};
-  const { redactors, clock } = createRedactors(() => new Promise((resolve) => (answer = resolve)));
-  expect(await redactors.wait("a")).toBeNull();
-  clock.now = 251;
-  // A wait of its own would end after 250 ms.
-  expect(await Promise.race([redactors.wait("a"), sleep(100, "it waits")])).toBeNull();
-  answer({ TOKEN: "abcdefgh" });
-  await expect.poll(() => redactors.find("a")?.text("abcdefgh")).toBe("[TOKEN]");
+/** A database that answers when the test says so, and what a wait has come to. */
+function createSlowDatabase() {
+  const answers = new Map<string, PromiseWithResolvers<Values | null>>();
+  const read = (id: string) => {
+    const answer = Promise.withResolvers<Values | null>();
+    answers.set(id, answer);
+    return answer.promise;
+  };
+  return { ...createRedactors(read), answers };
+}
+
+function watch(waiting: Promise<Redactor | null>): { state: string } {
+  const seen = { state: "waits" };
+  void waiting.then((redactor) => (seen.state = redactor?.text("abcdefgh") ?? "withheld"));
+  return seen;
+}
+
+test("KEY-4 the answer of a slow database is waited for, and no text is withheld", async () => {
+  const { redactors, clock, answers } = createSlowDatabase();
+  const first = watch(redactors.wait("a"));
+  const behind = watch(redactors.wait("b"));
+  await clock.passTo(4999);
+  expect([first.state, behind.state]).toEqual(["waits", "waits"]);
+  answers.get("a")?.resolve({ TOKEN: "abcdefgh" });
+  await expect.poll(() => answers.has("b")).toBe(true);
+  answers.get("b")?.resolve({ OTHER: "abcdefgh" });
+  await expect.poll(() => [first.state, behind.state]).toEqual(["[TOKEN]", "[OTHER]"]);
+});
+
+test("KEY-4 a database that hangs keeps the requests to one deployment waiting, and those to others only shortly", async () => {
+  const { redactors, clock, answers } = createSlowDatabase();
+  const first = watch(redactors.wait("a"));
+  await clock.passTo(5000);
+  expect(first.state).toBe("withheld");
+  // Neither later requests to it wait, nor those to others for long.
+  const [later, other] = [watch(redactors.wait("a")), watch(redactors.wait("b"))];
+  await clock.passTo(5249);
+  expect([later.state, other.state]).toEqual(["withheld", "waits"]);
+  await clock.passTo(5250);
+  expect(other.state).toBe("withheld");
+  // Once it has answered, it is waited for again.
+  answers.get("a")?.resolve({ TOKEN: "abcdefgh" });
+  await expect.poll(() => answers.has("b")).toBe(true);
+  answers.get("b")?.resolve({});
+  const recovered = watch(redactors.wait("c"));
+  await expect.poll(() => answers.has("c")).toBe(true);
+  await clock.passTo(8000);
+  expect(recovered.state).toBe("waits");
+  answers.get("c")?.resolve({ TOKEN: "abcdefgh" });
+  await expect.poll(() => recovered.state).toBe("[TOKEN]");
 });
 
 test("KEY-4 after a failure values are asked for again, but not by every request", async () => {

@@ -3,8 +3,10 @@ import { createBoundedRedactor, type Redactor, unchanged } from "@towpath/secret
 import type { Logger } from "pino";
 import type { ReadVariables } from "../read-model/variables.ts";
 
-/** Longest time that the first requests to a deployment wait for its variables. A database that is there takes less. */
+/** Longest time that the first requests to a deployment wait for its variables while those of others keep us busy. */
 const patienceMs = 250;
+/** The same while the database is answering: what a slow one says is waited for. */
+const answerPatienceMs = 5000;
 const retryMs = 2000;
 /** Of all deployments together, in a gateway with one worker. */
 const maxBytes = 64 * 1024 * 1024;
@@ -35,7 +37,10 @@ type Parts = {
   log: Logger;
   /** For tests. */
   now?: () => number;
+  sleep?: (ms: number) => Promise<unknown>;
 };
+
+const unreferencedSleep = (ms: number) => sleep(ms, undefined, { ref: false });
 
 /**
  * What removes the values of variables from rows of the request log (KEY-4), for each deployment that is called. Values
@@ -46,13 +51,19 @@ export class Redactors {
   readonly #entries = new Map<string, Entry>();
   readonly #parts: Parts;
   readonly #now: () => number;
+  readonly #sleep: (ms: number) => Promise<unknown>;
   readonly #sweepTimer: NodeJS.Timeout;
   #queue: Promise<void> = Promise.resolve();
+  /** The database has been asked for a deployment's variables. */
+  #isReading = false;
+  /** It took longer than anybody waits, and has not answered since. */
+  #isHanging = false;
   #isStopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#now = parts.now ?? (() => performance.now());
+    this.#sleep = parts.sleep ?? unreferencedSleep;
     this.#sweepTimer = setInterval(() => this.sweep(), sweepMs).unref();
   }
 
@@ -71,13 +82,19 @@ export class Redactors {
     return entry.redactor;
   }
 
-  /** The same, after a short wait if the deployment's first request has just come. */
+  /**
+   * The same, after a wait if the deployment's first request has just come. A database that hangs makes the requests to
+   * one deployment wait long, not those to each.
+   */
   async wait(deploymentId: string): Promise<Redactor | null> {
     const known = this.find(deploymentId);
     const entry = this.#entries.get(deploymentId);
     if (known !== null || !entry?.loading) return known;
-    const leftMs = entry.firstAt + patienceMs - this.#now();
-    if (leftMs > 0) await Promise.race([entry.loading, sleep(leftMs, undefined, { ref: false })]);
+    await this.#waitFor(entry, patienceMs);
+    if (this.#isReading && !this.#isHanging) {
+      await this.#waitFor(entry, answerPatienceMs);
+      this.#isHanging ||= this.#isReading && entry.loading !== null;
+    }
     return entry.redactor;
   }
 
@@ -107,13 +124,19 @@ export class Redactors {
     this.#entries.clear();
   }
 
+  /** Waits until an entry is loaded, or so long since its first request. */
+  async #waitFor(entry: Entry, maxMs: number): Promise<void> {
+    const leftMs = entry.firstAt + maxMs - this.#now();
+    if (entry.loading !== null && leftMs > 0) await Promise.race([entry.loading, this.#sleep(leftMs)]);
+  }
+
   #load(deploymentId: string, entry: Entry): void {
     entry.loading = this.#queue
       .then(() => this.#loadNow(deploymentId, entry))
       .then((spentMs) => {
         entry.loading = null;
         const pauseMs = spentMs / maxBusyPart - spentMs;
-        this.#queue = this.#queue.then(() => (pauseMs < 1 ? undefined : sleep(pauseMs, undefined, { ref: false })));
+        this.#queue = this.#queue.then(async () => void (pauseMs >= 1 && (await unreferencedSleep(pauseMs))));
       });
     this.#queue = entry.loading;
   }
@@ -122,8 +145,11 @@ export class Redactors {
   async #loadNow(deploymentId: string, entry: Entry): Promise<number> {
     if (this.#isStopped) return 0;
     const { read, log } = this.#parts;
+    this.#isReading = true;
     try {
       const values = await read(deploymentId);
+      this.#isReading = false;
+      this.#isHanging = false;
       const startedAt = performance.now();
       entry.redactor = values && (await createBoundedRedactor(values, maxBytesOfOne));
       if (values && entry.redactor === null)
@@ -135,6 +161,8 @@ export class Redactors {
       entry.retryAt = this.#now() + retryMs;
       log.debug({ err: error, deploymentId }, "variables can't be read; request logs withhold texts");
       return failureMs;
+    } finally {
+      this.#isReading = false;
     }
   }
 
