@@ -25,11 +25,19 @@ async function callRow(projectId: string) {
 test("GW-7 a canceled call is recorded as canceled, not as an error, in both eras", async () => {
   const modern = async (url: URL) => {
     const client = await connectModern(url);
-    return { wait: (signal: AbortSignal) => client.callTool(call, { signal }), close: () => client.close() };
+    return {
+      cancellations: 0,
+      wait: (signal: AbortSignal) => client.callTool(call, { signal }),
+      close: () => client.close(),
+    };
   };
   const legacy = async (url: URL) => {
     const { client } = await connectLegacy(url);
-    return { wait: (signal: AbortSignal) => client.callTool(call, undefined, { signal }), close: () => client.close() };
+    return {
+      cancellations: 1,
+      wait: (signal: AbortSignal) => client.callTool(call, undefined, { signal }),
+      close: () => client.close(),
+    };
   };
   for (const connectTo of [modern, legacy]) {
     let isRunning = false;
@@ -50,7 +58,11 @@ test("GW-7 a canceled call is recorded as canceled, not as an error, in both era
     canceling.abort();
     expect(await settled).toBe("canceled");
     // The legacy server ends the stream of a canceled call only with its session.
-    await sleep(100);
+    await until(
+      async () =>
+        (await rig.rows(server.projectId, 0)).filter(({ method }) => method === "notifications/cancelled").length ===
+        client.cancellations,
+    );
     await client.close();
     expect(await callRow(server.projectId)).toMatchObject({ outcome: "canceled", isError: false, errorMessage: null });
   }

@@ -99,7 +99,11 @@ test("GW-7 GW-14 a call is recorded as canceled although another worker got the 
     // So that the next call does not always meet the same worker.
     if (at % 2 === 0) await fetchAnew(`${origin()}/`);
   }
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  // They are on their way when their calls have been given up, and don't survive the client.
+  await until(
+    async () =>
+      (await rig.rows(server.projectId, 6)).filter(({ method }) => method === "notifications/cancelled").length === 6,
+  );
   await client.close();
   await until(async () => {
     const calls = (await rig.rows(server.projectId, 6)).filter(({ method }) => method === "tools/call");

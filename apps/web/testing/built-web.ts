@@ -8,13 +8,17 @@ const web = join(import.meta.dirname, "..");
 /** Not the `dist` of instances: one may be running from it or building it. */
 const directory = join(web, "testing", "dist");
 
+/** Longer than a build takes on a slow machine: twenty seconds of a processor on a quick one. */
+export const maxBuildMs = 600_000;
+const pauseMs = 200;
+
 /**
  * The directory of the production build that tests run against. It is built once for all test files, and again only when
  * a source is newer. A directory serves as the lock, because `mkdir` succeeds in one process only.
  */
 export async function builtWeb(): Promise<string> {
   const lock = join(web, "testing", "dist.lock");
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let waitedMs = 0; waitedMs < maxBuildMs; waitedMs += pauseMs) {
     if (
       await mkdir(lock).then(
         () => true,
@@ -35,8 +39,8 @@ export async function builtWeb(): Promise<string> {
         () => Date.now(),
       ));
     // Break the lock of a run that was killed while it built.
-    if (age > 120_000) await rm(lock, { recursive: true, force: true });
-    await sleep(200);
+    if (age > maxBuildMs) await rm(lock, { recursive: true, force: true });
+    await sleep(pauseMs);
   }
   throw new Error("The lock of the test build was not released.");
 }

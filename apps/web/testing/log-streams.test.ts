@@ -81,11 +81,15 @@ test("PRJ-3 a build's log streams existing lines, then each new line, then the e
   expect(await stream.next("line")).toMatchObject({ id: "2", data: { line: 2, text: "second" } });
   expect(await stream.next("status")).toMatchObject({ data: { status: "building" } });
 
-  const before = performance.now();
-  await say(buildId, "third");
-  expect(await stream.next("line")).toMatchObject({ id: "3", data: { text: "third" } });
-  // Much less than the polling interval, so a notification has arrived.
-  expect(performance.now() - before).toBeLessThan(3000);
+  const waits: number[] = [];
+  for (const id of ["3", "4", "5"]) {
+    const before = performance.now();
+    await say(buildId, `line ${id}`);
+    expect(await stream.next("line")).toMatchObject({ id, data: { text: `line ${id}` } });
+    waits.push(performance.now() - before);
+  }
+  // By polling each but the first would take the whole interval of 5 s; by notification none does, but on a busy machine.
+  expect(Math.min(...waits.slice(1))).toBeLessThan(3000);
 
   await site.db.update(build).set({ status: "succeeded" }).where(eq(build.id, buildId));
   expect(await stream.next("status")).toMatchObject({ data: { status: "succeeded" } });
@@ -278,7 +282,6 @@ test.concurrent("open streams do not keep the process from stopping", async ({ e
   const headers = { authorization: `Bearer ${second.operatorToken}` };
   const stream = await open(newVisitor(second.url), `/api/builds/${buildId}/log`, headers);
   await stream.next("status");
-  const { code, ms } = await second.stop();
-  expect(code).toBe(0);
-  expect(ms).toBeLessThan(8000);
+  // Not 1, as of a process that can't stop in time.
+  expect((await second.stop()).code).toBe(0);
 });

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { freePort } from "@towpath/role/testing";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import { afterAll, beforeAll } from "vitest";
+import { maxBuildMs } from "./built-web.ts";
 import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
@@ -30,7 +31,7 @@ export function openSite(environment?: (url: string) => Environment | Promise<En
     database = await createTestDatabase();
     const web = await startWeb({ databaseUrl: database.url, ...(environment && { environment }) });
     opened = { database, web };
-  }, 120_000);
+  }, maxBuildMs);
   afterAll(async () => {
     await opened?.web.stop();
     await database?.close();
@@ -53,7 +54,7 @@ export function sharedSite(): Site {
     opened = await shared;
     // Attempts and requests are limited by address, and all files come from the same.
     await opened.database.pool.query("TRUNCATE rate_limit, sign_in_attempt");
-  }, 120_000);
+  }, maxBuildMs);
   return siteOf(() => opened);
 }
 

@@ -13,8 +13,8 @@ export type WebProcess = {
   readonly dataDirectory: string;
   /** Everything that it has printed. */
   output(): string;
-  /** Sends SIGTERM. Resolves with the exit code and the duration in milliseconds. */
-  stop(): Promise<{ code: number | null; ms: number }>;
+  /** Sends SIGTERM. Resolves with the exit code. */
+  stop(): Promise<{ code: number | null }>;
 };
 
 /** Starts the production build as a process on a free port. */
@@ -62,11 +62,10 @@ export async function startWeb(options: {
     dataDirectory,
     output: () => output,
     async stop() {
-      const before = performance.now();
       child.kill("SIGTERM");
       const code = await exited;
       await rm(dataDirectory, { recursive: true, force: true });
-      return { code, ms: performance.now() - before };
+      return { code };
     },
   };
 }

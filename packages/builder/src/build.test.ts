@@ -368,8 +368,8 @@ test("RUN-4 the server is inspected with its own environment, which install step
 
 test("BLD-13 a canceled build stops at once and leaves nothing behind", async () => {
   const cancel = new AbortController();
-  const slow = "import time\ntime.sleep(60)\n";
-  const start = performance.now();
+  // Longer than the test may take.
+  const slow = "import time\ntime.sleep(600)\n";
   const running = workshop.tryBuild(
     { "server.py": slow, ...small },
     {
@@ -381,7 +381,6 @@ test("BLD-13 a canceled build stops at once and leaves nothing behind", async ()
     },
   );
   await expect(running).rejects.toThrow("canceled");
-  expect(performance.now() - start).toBeLessThan(10_000);
   expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
 });
 

@@ -4,19 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import type { BuildRequest, BuildResult } from "./index.ts";
 import { openWorkshop, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-// A dozen published servers of different shapes, as they are on the package index, with nothing named. `./towpath test
-// corpus` tries seventy, and compares them with what they say of themselves.
+// A dozen published servers of different shapes, as they are on the package index, with nothing named: by default those
+// of which no other test builds the like, by `./towpath test thorough` all. `./towpath test corpus` tries seventy, and
+// compares them with what they say of themselves.
 
 type Published = {
   readonly package: string;
   readonly shape: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
+  /** Whether it is built by default. */
+  readonly isUsual?: boolean;
   /** Tools that it offers, some or all; or the diagnosis that names why it can't. */
   readonly expected: { readonly tools: readonly string[] } | { readonly code: string; readonly says: string };
 };
@@ -35,11 +39,13 @@ const published: readonly Published[] = [
   },
   {
     package: "mcp-server-stats==0.2.2",
+    isUsual: true,
     shape: "setup.py, and a requirement that is too old for the code",
     expected: { code: "dependency_mismatch", says: "mcp.server.fastmcp" },
   },
   {
     package: "mcp-server-time==2026.10.19",
+    isUsual: true,
     shape: "mcp 2, argparse, src layout, locked",
     expected: { tools: ["convert_time", "get_current_time"] },
   },
@@ -56,6 +62,7 @@ const published: readonly Published[] = [
   },
   {
     package: "comfy-mcp-server==0.1.11",
+    isUsual: true,
     shape: "FastMCP of mcp 1.2, over a bridge",
     environment: {
       COMFY_URL: "http://comfy.invalid",
@@ -78,6 +85,7 @@ const published: readonly Published[] = [
   },
   {
     package: "arithmo-mcp-server==0.1.0",
+    isUsual: true,
     shape: "a console script of a module that the package lacks",
     expected: { code: "module_missing", says: "simple_calculator" },
   },
@@ -88,12 +96,14 @@ const published: readonly Published[] = [
   },
 ];
 
+const tried = published.filter(({ isUsual }) => isThorough || isUsual);
+
 /** Addresses of the source distributions, by package: each is an archive with one directory, as GitHub's are. */
 let sources: ReadonlyMap<string, string>;
 let workshop: Workshop;
 
 beforeAll(async () => {
-  sources = await findSources(published.map((each) => each.package));
+  sources = await findSources(tried.map((each) => each.package));
   workshop = await openWorkshop();
 });
 afterAll(() => workshop?.close());
@@ -130,7 +140,7 @@ async function build(server: Published): Promise<BuildResult> {
   return (await workshop.tryBuild({}, request)).result;
 }
 
-test.each(published)("BLD-2 BLD-16 a published server with nothing named: $package ($shape)", async (server) => {
+test.each(tried)("BLD-2 BLD-16 a published server with nothing named: $package ($shape)", async (server) => {
   const result = await build(server);
   if ("tools" in server.expected) {
     if (!result.ok) throw new Error(JSON.stringify(result.diagnosis, null, 2));

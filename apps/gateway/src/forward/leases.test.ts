@@ -71,13 +71,14 @@ test("RUN-3 a deployment that the runner no longer knows is forgotten with its c
 });
 
 test("RUN-3 a request that begins in the second half of a lease keeps it alive", async () => {
-  runner.leaseMs = 1400;
+  runner.leaseMs = 8000;
   const leases = new Leases({ runner: client, upstreams: new Upstreams() });
   const deploymentId = deploy();
   const asked = () => runner.ensured.filter((id) => id === deploymentId).length;
   const first = await leases.acquire(deploymentId);
-  await new Promise((resolve) => setTimeout(resolve, 780));
+  await new Promise((resolve) => setTimeout(resolve, 4100));
   expect(asked()).toBe(1);
+  runner.leaseMs = 1400;
   leases.requestStarted(deploymentId);
   expect(leases.acquire(deploymentId)).toBe(first);
   await until(() => asked() >= 3);

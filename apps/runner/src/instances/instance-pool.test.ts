@@ -167,7 +167,7 @@ test("RUN-3 an idle server is frozen, woken by a request, stopped when idle for 
 
 test("RUN-3 a jump of the wall clock neither ends nor extends a lease", async () => {
   const deployed = await seedDeployment(database.db);
-  const { pool } = poolOf(serving, { leaseMs: 3000 });
+  const { pool } = poolOf(serving, { leaseMs: 8000 });
   const lease = await pool.lease(deployed.deploymentId);
   const { instanceId } = lease;
   const wall = Date.now();

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Exit, InstanceHandle, InstanceSpec, Prewarmed, PrewarmSpec, StartResult } from "@towpath/runtime";
 import { tinyServer } from "@towpath/runtime/testing";
 import { afterEach, expect, test } from "vitest";
@@ -20,6 +21,7 @@ function poolOf(change: Partial<PrewarmPoolParts> = {}) {
     claims: [] as string[],
     prewarm: "ok" as "ok" | "unsuitable" | "throws",
     busy: false,
+    prewarmed: 0,
   };
   const waiting = new Map<PrewarmSpec, () => void>();
   const running: (() => void)[] = [];
@@ -58,6 +60,7 @@ function poolOf(change: Partial<PrewarmPoolParts> = {}) {
         return started(spec);
       },
       async prewarm(spec) {
+        state.prewarmed += 1;
         if (state.prewarm === "throws") throw new Error("no network");
         if (state.prewarm === "unsuitable") return { ok: false, reason: "no framework", isFinal: true };
         return { ok: true, prewarmed: interpreter(spec) };
@@ -119,7 +122,7 @@ test("RUN-3 as many wait as servers with the same layer are idle, so that all ca
   await Promise.all(["one", "two", "three"].map((label) => start("a", label)));
   await expect.poll(() => pool.report().ready).toBe(1);
   stopAll();
-  await expect.poll(() => pool.report().ready, { timeout: 5000 }).toBe(3);
+  await expect.poll(() => pool.report().ready).toBe(3);
   await Promise.all(["one", "two", "three"].map((label) => start("a", label)));
   expect(pool.report().hits).toBe(3);
 });
@@ -160,7 +163,7 @@ test("RUN-1 interpreters give way when servers need the memory, and come back la
   expect(pool.report()).toMatchObject({ ready: 0, memoryBytes: 0 });
   expect(waiting.size).toBe(0);
   state.free = 10_000 * mebibyte;
-  await expect.poll(() => pool.report().ready, { timeout: 5000 }).toBe(4);
+  await expect.poll(() => pool.report().ready).toBe(4);
 });
 
 test("RUN-3 nothing is prewarmed while servers start", async () => {
@@ -170,14 +173,15 @@ test("RUN-3 nothing is prewarmed while servers start", async () => {
   pool.balance();
   expect(pool.report().ready).toBe(0);
   state.busy = false;
-  await expect.poll(() => pool.report().ready, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => pool.report().ready).toBe(1);
 });
 
 test("RUN-6 a kind that can't be prewarmed, or whose interpreters die, is left alone for a while", async () => {
   const unsuitable = poolOf();
   unsuitable.state.prewarm = "unsuitable";
   await unsuitable.start("a");
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => unsuitable.state.prewarmed).toBe(1);
+  await turn();
   await unsuitable.start("a");
   expect(unsuitable.pool.report()).toMatchObject({ ready: 0, misses: { none_ready: 1, unsuitable: 1 } });
   const { pool, waiting, start } = poolOf();
@@ -213,11 +217,11 @@ test("RUN-3 servers that ran before the runner started are expected, and each ha
   const { pool, start } = poolOf();
   const server = tinyServer.server("serve");
   pool.expect({ organizationId: "a", label: "one", deploymentId: "d" }, server, new Date(Date.now() - 60_000));
-  await expect.poll(() => pool.report().ready, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => pool.report().ready).toBe(1);
   await start("a", "one");
   expect(pool.report().hits).toBe(1);
   await start("a", "one", "f".repeat(64));
-  await expect.poll(() => pool.layersInUse(), { timeout: 5000 }).toEqual(["f".repeat(64)]);
+  await expect.poll(() => pool.layersInUse()).toEqual(["f".repeat(64)]);
 });
 
 test("RUN-3 none waits for servers that were not used for a while: all of them idle, they cost no process", async () => {
@@ -234,5 +238,5 @@ test("RUN-3 none waits for servers that were not used for a while: all of them i
   expect([waiting.size, pool.layersInUse()]).toEqual([0, []]);
   // It is found again once it is used.
   await start("a", "one");
-  await expect.poll(() => pool.report().ready, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => pool.report().ready).toBe(1);
 });

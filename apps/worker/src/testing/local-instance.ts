@@ -35,7 +35,7 @@ export type LocalInstance = {
   /** Ends a process at once, as a power cut would. */
   kill(role: Role): Promise<void>;
   /** Ends a process as the supervisor does; says how long it took. */
-  stop(role: Role): Promise<{ readonly code: number | null; readonly ms: number }>;
+  stop(role: Role): Promise<{ readonly code: number | null }>;
   /** What a process has logged. */
   output(role: Role): string;
   /** A call to the forge's REST API as an installation, for what the client has no call for; answers the status. */
@@ -69,9 +69,8 @@ export async function openLocalInstance(): Promise<LocalInstance> {
     },
     kill: async (role) => end(processes.get(role), "SIGKILL"),
     async stop(role) {
-      const begun = performance.now();
       await end(processes.get(role), stopSignal(role));
-      return { code: processes.get(role)?.child.exitCode ?? null, ms: performance.now() - begun };
+      return { code: processes.get(role)?.child.exitCode ?? null };
     },
     async change(installationId, method, path, body) {
       const asInstallation = await installationToken(settings, installationId);

@@ -119,10 +119,8 @@ test("BLD-6 a manifest that is nested without end is the server's fault", async 
 test("BLD-6 a manifest is bounded in items and in bytes", async () => {
   const { url } = await serve(legacy(() => legacyPagedServer(1_000)).handler);
   expect(await codeOf(readManifest({ url }, { timeoutMs: 10_000, maxItems: 100 }))).toBe("too_large");
-  const start = performance.now();
-  expect(await codeOf(readManifest({ url }, { timeoutMs: 10_000, maxBytes: 60_000 }))).toBe("too_large");
-  // Said at once, not when the time is over.
-  expect(performance.now() - start).toBeLessThan(5_000);
+  // At once, not when the time is over: the test's own limit is shorter.
+  expect(await codeOf(readManifest({ url }, { timeoutMs: 600_000, maxBytes: 60_000 }))).toBe("too_large");
 });
 
 test("PRJ-4 calls tools, reads resources, gets prompts; the result is the server's own, with its duration", async () => {

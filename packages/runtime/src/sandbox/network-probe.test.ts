@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 
 const failed: NetworkState = { internet: null, checks: [], isTransient: true };
@@ -28,10 +28,11 @@ test("RUN-2 a transient failure does not disable networking", async () => {
 
 test("RUN-2 after a persistent failure the probe runs again later, once for all concurrent callers", async () => {
   const { probe, asked } = answers(failed, failed, works);
-  const network = await startNetworkProbe(probe, { pausesMs: [1], retryAfterMs: 40 });
+  const network = await startNetworkProbe(probe, { pausesMs: [1], retryAfterMs: 60_000 });
   expect(await network.refreshed()).toBe(failed);
   expect(asked()).toBe(2);
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 60_000);
+  onTestFinished(() => clock.mockRestore());
   const states = await Promise.all([network.refreshed(), network.refreshed(), network.refreshed()]);
   expect(states).toEqual([works, works, works]);
   expect(asked()).toBe(3);

@@ -67,10 +67,15 @@ async function ticking(cgroups: CgroupLayout): Promise<{ running: RunningProcess
 async function expectFreezing(cgroups: CgroupLayout): Promise<void> {
   const { running, ticks } = await ticking(cgroups);
   expect(await running.freeze()).toBe(true);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // What it wrote before may still be on its way.
+  await expect
+    .poll(async () => {
+      const before = ticks();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return ticks() - before;
+    })
+    .toBe(0);
   const frozenAt = ticks();
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  expect(ticks()).toBe(frozenAt);
   await running.wake();
   await expect.poll(ticks).toBeGreaterThan(frozenAt + 2);
   await running.freeze();
