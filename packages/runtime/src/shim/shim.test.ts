@@ -178,8 +178,8 @@ describe.each(users)("servers of %s", (_, asUser) => {
     await runner.tell("freeze b");
     const [shim = 0, ...servers] = await below(runner);
     process.kill(shim, "SIGKILL");
-    await runner.said("exit a signaled");
-    await runner.said("exit b signaled");
+    await runner.said("exit a platform-ended");
+    await runner.said("exit b platform-ended");
     await expect.poll(() => servers.filter(alive), { timeout: 15_000 }).toEqual([]);
     await runner.tell("start c");
     expect(await ask("c")).toMatch(/^hello/);
