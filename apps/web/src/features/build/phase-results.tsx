@@ -112,10 +112,10 @@ function PhaseLine({ phase, failure }: { phase: Shown; failure: string | null })
   return (
     <div className="flex min-h-10 min-w-0 flex-1 items-center gap-3 px-4 py-2 text-sm">
       <PhaseMark state={isNeeded ? state : "skipped"} />
-      <h3 className={classNames("w-16 shrink-0 font-medium", isIdle && "text-muted")}>
+      <h2 className={classNames("w-16 shrink-0 font-medium", isIdle && "text-muted")}>
         {names[phase.phase].title}
         <span className="sr-only">, {isNeeded ? stateWords[state] : "not needed"}</span>
-      </h3>
+      </h2>
       <span className={classNames("min-w-0 flex-1 break-words", result === null ? "text-faint" : "text-muted")}>
         {result ?? (isNeeded ? names[phase.phase].about : "Not needed")}
       </span>
