@@ -90,12 +90,7 @@ export class Redactors {
     const known = this.find(deploymentId);
     const entry = this.#entries.get(deploymentId);
     if (known !== null || !entry?.loading) return known;
-    await this.#waitFor(entry, patienceMs);
-    if (this.#isReading && !this.#isHanging) {
-      await this.#waitFor(entry, answerPatienceMs);
-      this.#isHanging ||= this.#isReading && entry.loading !== null;
-    }
-    return entry.redactor;
+    return await this.#waitForFirst(entry);
   }
 
   /** The same for a request that was refused: what others have asked for, without asking for anything. */
@@ -103,8 +98,7 @@ export class Redactors {
     if (deploymentId === null) return unchanged;
     const entry = this.#entries.get(deploymentId);
     if (!entry) return null;
-    if (entry.loading) await Promise.race([entry.loading, sleep(patienceMs, undefined, { ref: false })]);
-    return entry.redactor;
+    return await this.#waitForFirst(entry);
   }
 
   /** Forgets what is not needed any more. */
@@ -122,6 +116,15 @@ export class Redactors {
     this.#isStopped = true;
     clearInterval(this.#sweepTimer);
     this.#entries.clear();
+  }
+
+  async #waitForFirst(entry: Entry): Promise<Redactor | null> {
+    await this.#waitFor(entry, patienceMs);
+    if (this.#isReading && !this.#isHanging) {
+      await this.#waitFor(entry, answerPatienceMs);
+      this.#isHanging ||= this.#isReading && entry.loading !== null;
+    }
+    return entry.redactor;
   }
 
   /** Waits until an entry is loaded, or so long since its first request. */
