@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,13 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedd
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { processOf } from "../instance/processes.ts";
-import { instancePorts, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
+import {
+  instancePorts,
+  startTowpath,
+  type TowpathInstance,
+  towpath,
+  towpathWith,
+} from "../instance/towpath-process.ts";
 
 // An instance on a PostgreSQL that somebody else runs. One story, told in order.
 
@@ -83,6 +89,42 @@ test("OPS-2 every process tells its health: web, gateway, runner and forge by an
   const worker = await askSocket("worker.sock", "/-/metrics");
   expect([worker.status, worker.body]).toEqual([200, expect.stringMatching(/^towpath_disk_bytes\{kind="free"\} \d+/m)]);
 });
+
+test("OPS-3 data of a newer release is refused by up and by each process that is started by itself, with both releases named", async () => {
+  const { pool, close } = openDatabase(postgres.url, { maxConnections: 1 });
+  const unknown =
+    "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) SELECT 'x', max(created_at) + 1 FROM drizzle.__drizzle_migrations";
+  const { rows: named } = await pool.query("SELECT obj_description('drizzle'::regnamespace) AS release");
+  const identity = JSON.parse(await readFile(join(dataDirectory, "instance.json"), "utf8"));
+  expect(named).toEqual([{ release: identity.release }]);
+  await pool.query(`${unknown}; COMMENT ON SCHEMA drizzle IS '9.9.0 (commit f00)'`);
+  try {
+    const refusal = `a newer release of Towpath, 9.9.0 (commit f00); this is ${identity.release}`;
+    const other = join(directory, "other-data");
+    const ports = Object.entries(await instancePorts()).flatMap(([name, port]) => [
+      name === "web" ? "--port" : `--${name}-port`,
+      String(port),
+    ]);
+    const up = await towpathWith({ env: { DATABASE_URL: postgres.url } }, "up", "--data-dir", other, ...ports);
+    expect([up.status, up.stderr]).toEqual([1, expect.stringContaining(refusal)]);
+    for (const role of ["web", "gateway", "runner", "worker"] as const) {
+      const pid = processOf(dataDirectory, role);
+      if (pid === null) throw new Error(`${role} is not running`);
+      process.kill(pid, "SIGKILL");
+    }
+    // Each is started again by its supervisor, and refuses.
+    for (const role of ["web", "gateway", "runner", "worker"])
+      await expect
+        .poll(() => readFile(join(dataDirectory, "logs", `${role}.log`), "utf8"), { timeout: 60_000 })
+        .toContain(refusal);
+  } finally {
+    await pool.query("DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'x'");
+    await pool.query(`COMMENT ON SCHEMA drizzle IS '${identity.release}'`);
+    await close();
+  }
+  for (const url of Object.values(health()))
+    await expect.poll(() => statusOf(url).catch(() => 0), { timeout: 60_000 }).toBe(200);
+}, 240_000);
 
 test("OPS-2 without its PostgreSQL web is unhealthy and the gateway, which goes on serving, says what is away", async () => {
   await postgres.stop();

@@ -3,6 +3,7 @@ import type { ForgeContext } from "./forge.context.ts";
 import {
   branchCommit,
   copyRefs,
+  firstAuthors,
   initRepository,
   listRefs,
   repositoryDirectory,
@@ -22,6 +23,7 @@ import {
   repositoryById,
   setDefaultBranch,
   setKnownRef,
+  setMaker,
 } from "./state/repositories.ts";
 import { enqueueInstallationEvent, enqueuePullRequestEvent, enqueueRepositoryEvent } from "./webhooks/enqueue.ts";
 import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
@@ -53,6 +55,18 @@ async function commitReadme(directory: string, owner: Account, input: NewReposit
     author: authorOf(owner),
   });
   await updateRef(directory, "refs/heads/main", commit, null);
+}
+
+/** As whom `towpath deploy` has always committed. */
+const terminalEmail = "cli@towpath.localhost";
+
+/** With its maker, also if that wasn't recorded yet: what begins with commits of the terminal alone, the terminal made. */
+export async function withMaker({ directory, database }: ForgeContext, repository: Repository): Promise<Repository> {
+  if (repository.made_by !== null) return repository;
+  const authors = await firstAuthors(repositoryDirectory(directory, repository.id));
+  if (authors.size !== 1 || !authors.has(terminalEmail)) return repository;
+  setMaker(database, repository.id, "terminal");
+  return repositoryById(database, repository.id) ?? repository;
 }
 
 /**

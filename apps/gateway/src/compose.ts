@@ -10,7 +10,7 @@ import {
 import { openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy } from "@towpath/egress";
 import { createRunnerClient } from "@towpath/runner-api";
-import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
+import { createSecretBox, guardDatabase } from "@towpath/secrets";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
@@ -91,7 +91,7 @@ export async function startGateway(
   pool.on("error", (error) => log.debug({ err: error }, "an idle database connection ended"));
 
   const box = createSecretBox(config.secrets);
-  await guardMasterKeys(pool, box.masterKeys, {
+  await guardDatabase(pool, box.masterKeys, {
     withinMs: keysWithinMs,
     onWrong: (error) => {
       log.fatal({ err: error }, error.message);

@@ -27,6 +27,7 @@ export type GatewayErrorCode =
   | "server_unreachable"
   | "server_busy"
   | "server_failed_to_start"
+  | "server_rebuilding"
   | "gateway_busy"
   | "gateway_not_ready"
   | "credentials_unavailable"
@@ -64,6 +65,7 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   server_unreachable: 502,
   server_busy: 503,
   server_failed_to_start: 503,
+  server_rebuilding: 503,
   gateway_busy: 503,
   gateway_not_ready: 503,
   credentials_unavailable: 503,

@@ -105,6 +105,17 @@ describe("starting servers", () => {
     ]);
   });
 
+  test("RUN-8 callers of a server whose layers are lost learn at once that it is being built again", async () => {
+    const server = await deploy();
+    set(server, { failure: { code: "layers_lost", message: "Not stored.", retryAfterMs: 5000 } });
+    const refused = await call(server);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+    const { error } = (await refused.json()) as { error: { message: string; data: object } };
+    expect(error.message).toMatch(/^The server is being built again(?!.*redeploy)/is);
+    expect(error.data).toEqual({ towpath: "server_rebuilding", retryAfterSeconds: 5 });
+    expect((await rig.rows(server.projectId, 1))[0]?.heldMs).toBeLessThan(500);
+  });
+
   test("RUN-3 a client that leaves while it is held is not forwarded later", async () => {
     let reached = 0;
     const server = await rig.deploy((request, response) => {

@@ -11,7 +11,7 @@ import {
   type RunnerHandlers,
 } from "@towpath/runner-api";
 import { createSandboxDriver, type Isolation, type RuntimeDriver, Volumes } from "@towpath/runtime";
-import { checkMasterKeys, createSecretBox, versionsOf } from "@towpath/secrets";
+import { checkDatabase, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
@@ -57,7 +57,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
   const runtime = driver ?? sandboxDriver(config, identity, log);
   const secrets = createSecretBox(config.secrets);
-  await checkMasterKeys(database.pool, secrets.masterKeys);
+  await checkDatabase(database.pool, secrets.masterKeys);
   const store = instanceStore(database.db, identity);
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));
   const spool = new LineSpool(join(config.runDirectory, "lines"), complain("server-log lines cannot be kept on disk"));

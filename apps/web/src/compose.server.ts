@@ -15,7 +15,7 @@ import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { createPackageIndex, createServerRegistry } from "@towpath/package-index";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { openLog } from "@towpath/role";
-import { createSecretBox, guardMasterKeys } from "@towpath/secrets";
+import { createSecretBox, guardDatabase } from "@towpath/secrets";
 import type { Logger } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
 import { openServerHost } from "./server-host.server.ts";
@@ -134,7 +134,7 @@ function compose(config: WebConfig): Services {
     notifications,
     signIns,
     contextFor,
-    checkKeys: (onWrong) => guardMasterKeys(database.pool, secrets.masterKeys, { withinMs: keysWithinMs, onWrong }),
+    checkKeys: (onWrong) => guardDatabase(database.pool, secrets.masterKeys, { withinMs: keysWithinMs, onWrong }),
     close: async () => {
       await Promise.all([notifications.close(), serverHost?.close()]);
       await signIns.stop(lastStepsMs);

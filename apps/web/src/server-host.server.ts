@@ -6,7 +6,13 @@ import { createRunnerClient, type RunnerAddress, RunnerError, type RunnerErrorCo
 const timeoutMs = 150_000;
 
 /** The server's own fault, or what is missing of it: another try would end the same way. */
-const serversFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "no_answer", "crash_backoff"]);
+const serversFault: ReadonlySet<RunnerErrorCode> = new Set([
+  "start_failed",
+  "layers_lost",
+  "ended",
+  "no_answer",
+  "crash_backoff",
+]);
 
 /** Starts servers at the runner of this address. */
 export function openServerHost(address: RunnerAddress): ServerHost & { close(): Promise<void> } {

@@ -1,6 +1,6 @@
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
-import { buildNewVersions } from "@towpath/core/build";
+import { buildNewVersions, rebuildLostLayers } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
@@ -13,7 +13,7 @@ import { openWorkerQueue } from "@towpath/queue";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSandboxDriver } from "@towpath/runtime";
-import { checkMasterKeys, createSecretBox } from "@towpath/secrets";
+import { checkDatabase, createSecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
@@ -48,14 +48,21 @@ const runnerTimeoutMs = ({ limits }: WorkerConfig["builder"]) =>
 /** The rest of the time until the process must exit is for closing connections. */
 const jobsEndWithinMs = stopLimits.exitMs - 1_500;
 
-export type RunningWorker = { stop(): Promise<void> };
+/** How often the worker looks for live deployments whose layers are lost; also at its start. */
+const rebuildEveryMs = 20_000;
+
+export type RunningWorker = {
+  /** How many servers are being built again because their layers are lost. */
+  readonly rebuilding: number;
+  stop(): Promise<void>;
+};
 
 /** Connects the worker's parts and takes jobs until it is stopped. Throws when the database cannot be reached. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const database = openDatabase(config.databaseUrl);
   const secrets = createSecretBox(config.secrets);
-  await checkMasterKeys(database.pool, secrets.masterKeys);
-  const { layers, store } = openArtifacts(config.builder.dataDirectory);
+  await checkDatabase(database.pool, secrets.masterKeys);
+  const { layers, store, firstRelease } = openArtifacts(config.builder.dataDirectory);
   const driver = createSandboxDriver({
     stateDirectory: config.runDirectory,
     instanceDirectory: `${config.runDirectory}/b`,
@@ -91,7 +98,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     github,
     tellGitHub: createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
-      ...{ driver, layers, isStored: (digest) => store.has(digest) },
+      ...{ driver, layers },
       async uploadedAt(name, version, signal) {
         const { releases } = await packages.releases(name, signal);
         return releases.find((release) => release.version === version)?.uploadedAt ?? null;
@@ -123,6 +130,20 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   }
   await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
   const logError = (what: string) => (error: unknown) => log.error({ err: error }, what);
+  const rebuild = async (more: { readonly isStart?: boolean; readonly signal?: AbortSignal }) => {
+    const found = await rebuildLostLayers({
+      ctx: jobContext(services, "sweep"),
+      input: { isStored: layers.has, ...more },
+    });
+    if (found.queued.length > 0) log.warn({ builds: found.queued }, "what is live and no longer stored is built again");
+    return found.lost;
+  };
+  const rebuilding = await rebuild({ isStart: true });
+  const stopRebuilding = startRounds(
+    rebuildEveryMs,
+    (signal) => rebuild({ signal }),
+    logError("looking for lost layers failed"),
+  );
   const stopSweeping = startRounds(sweepEveryMs, () => sweep(services), logError("sweep failed"));
   const stopChecking = startRounds(
     checkEveryMs,
@@ -172,14 +193,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     logError("cleaning up the forge failed"),
   );
   const stopRetention = await startRetention(
-    { services, config: config.retention, dataDirectory, store, disk },
+    { services, config: config.retention, dataDirectory, store, firstRelease, disk },
     `${config.runDirectory}/worker.sock`,
   );
   return {
+    rebuilding,
     async stop() {
       // In parallel: a sweep that waits for the database must not use up the time that jobs need to release builds.
       await Promise.all([
         stopSweeping(),
+        stopRebuilding(),
         stopSweepingForge(),
         stopChecking(),
         stopFollowing(),

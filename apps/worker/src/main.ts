@@ -21,7 +21,7 @@ const log = openLog(config.logLevel, { role: "worker" });
 try {
   const worker = await startWorker(config, log);
   stopOnSignal(log, () => worker.stop());
-  reportReady(log);
+  reportReady(log, { rebuilding: worker.rebuilding });
 } catch (error) {
   exitOnFailure(log, error);
 }

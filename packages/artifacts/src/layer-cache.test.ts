@@ -6,6 +6,7 @@ import {
   readdir,
   readFile,
   readlink,
+  rename,
   symlink,
   truncate,
   utimes,
@@ -16,7 +17,7 @@ import { Readable } from "node:stream";
 import { removeDirectory } from "@towpath/runtime";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ArtifactStore, createDirectoryStore, createLayerCache, type LayerCache } from "./index.ts";
+import { type ArtifactStore, createDirectoryStore, createLayerCache, type LayerCache, openArtifacts } from "./index.ts";
 
 const maxBytes = 10 * 1024 * 1024;
 const nameOf = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -172,4 +173,28 @@ test("LOG-6 a disk that fills while a layer is stored is the error that is told,
   const host = createLayerCache({ store: fullStore, directory: join(testDirectory, "full-host") });
   await expect(host.add(layer, { name: nameOf("full"), maxBytes: 100 * 1024 * 1024 })).rejects.toBe(full);
   expect(await host.find(nameOf("full"))).toBeNull();
+});
+
+test("RUN-8 layers of the first release are used where they are; the store's and missing ones are as before", async () => {
+  const root = join(testDirectory, "first-release");
+  const data = openArtifacts(root);
+  const [dependencies, code, missing] = ["dependencies", "code", "missing"].map(nameOf) as [string, string, string];
+  for (const [kind, name] of [
+    ["deps", dependencies],
+    ["code", code],
+  ] as const) {
+    await mkdir(join(root, "artifacts", kind), { recursive: true });
+    await rename(await sealed(kind), join(root, "artifacts", kind, name));
+  }
+  expect(await data.layers.get(dependencies)).toBe(join(root, "artifacts", "deps", dependencies));
+  expect(await readFile(join(await data.layers.get(code), "bin/tool"), "utf8")).toContain("code");
+  const { digest } = await data.layers.add(await sealed("new"), { name: nameOf("new"), maxBytes });
+  expect(await Promise.all([dependencies, code, digest, missing].map(data.layers.has))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+  await expect(data.layers.get(missing)).rejects.toMatchObject({ code: "not_found" });
+  expect((await data.firstRelease.list()).map(({ name }) => name)).toEqual([dependencies, code]);
 });

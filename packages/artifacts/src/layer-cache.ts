@@ -3,12 +3,15 @@ import { chmod, mkdir, open, readdir, readFile, rename, stat, utimes } from "nod
 import { join } from "node:path";
 import { removeDirectory } from "@towpath/runtime";
 import { packDirectory, unpackArchive } from "./archive.ts";
+import type { FirstReleaseLayers } from "./first-release-layers.ts";
 import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
 
 export type LayerCacheConfig = {
   readonly store: ArtifactStore;
   /** A local directory, not shared with other hosts. All processes of the host may share it. */
   readonly directory: string;
+  /** Layers that are not in the store but can be run where they are. */
+  readonly firstRelease?: FirstReleaseLayers;
 };
 
 type StoredLayer = { readonly digest: string };
@@ -25,6 +28,8 @@ export type LayerCache = {
   add(directory: string, options: { readonly name: string; readonly maxBytes: number }): Promise<StoredLayer>;
   /** The layer with this name, which then counts as used; null if there is none. */
   find(name: string): Promise<StoredLayer | null>;
+  /** Whether `get` finds this layer, if its bytes are undamaged. */
+  has(digest: string): Promise<boolean>;
   /**
    * Absolute path of the unpacked, read-only layer; fetches, checks and unpacks it if it isn't here. The path stays
    * valid for an hour, and for as long as the caller of `evict` lists the digest as in use.
@@ -48,7 +53,7 @@ const minUnusedMs = 60 * 60_000;
  * starting a server needs no further check. Because a power failure can still lose recent writes, entries are stored
  * below the id of the current boot, and those of earlier boots are fetched again.
  */
-export function createLayerCache({ store, directory }: LayerCacheConfig): LayerCache {
+export function createLayerCache({ store, directory, firstRelease }: LayerCacheConfig): LayerCache {
   const fetching = new Map<string, Promise<string>>();
   let opened: Promise<string> | null = null;
   const root = () => {
@@ -64,6 +69,8 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
   async function fetchLayer(digest: string): Promise<string> {
     const entry = join(await root(), digestSchema.parse(digest));
     if (await touch(entry)) return entry;
+    const unpacked = await firstRelease?.find(digest);
+    if (unpacked) return unpacked;
     const archive = await partial();
     const directory = await partial();
     try {
@@ -88,6 +95,8 @@ export function createLayerCache({ store, directory }: LayerCacheConfig): LayerC
       const digest = await store.resolve(name);
       return digest === null ? null : { digest };
     },
+
+    has: async (digest) => (await store.has(digest)) || ((await firstRelease?.find(digest)) ?? null) !== null,
 
     get(digest) {
       const running = fetching.get(digest);

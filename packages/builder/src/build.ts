@@ -4,6 +4,7 @@ import {
   type BuildWarning,
   type Diagnosis,
   type Layers,
+  type Resolution,
   signInWarning,
 } from "@towpath/core/build/contract";
 import { McpClientError } from "@towpath/mcp/client";
@@ -61,9 +62,7 @@ export type Builder = {
 export type BuilderParts = {
   readonly driver: RuntimeDriver;
   /** Finds layers of earlier builds: the layer cache of packages/artifacts. */
-  readonly layers: Pick<LayerCache, "find">;
-  /** Whether the artifact store has a layer. */
-  readonly isStored: (digest: string) => Promise<boolean>;
+  readonly layers: Pick<LayerCache, "find" | "has">;
   /** When the package index got a version; null where it doesn't say. */
   readonly uploadedAt: (name: string, version: string, signal: AbortSignal) => Promise<Date | null>;
 };
@@ -78,7 +77,7 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
 }
 
 /** Layers, and what an inspection must know of the server in them. */
-type Built = Programs & { readonly layers: Layers; readonly servers: readonly string[] };
+type Built = Programs & Pick<MadeLayers, "layers" | "servers"> & { readonly resolution: Resolution | null };
 
 /** One build: the phases in order, each timed, all under one deadline. */
 class Build {
@@ -87,7 +86,6 @@ class Build {
   readonly #limits: BuildLimits;
   readonly #driver: RuntimeDriver;
   readonly #layers: BuilderParts["layers"];
-  readonly #isStored: BuilderParts["isStored"];
   readonly #uploadedAt: BuilderParts["uploadedAt"];
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
   readonly #deadline: AbortSignal;
@@ -109,7 +107,6 @@ class Build {
     this.#limits = limits;
     this.#driver = parts.driver;
     this.#layers = parts.layers;
-    this.#isStored = parts.isStored;
     this.#uploadedAt = parts.uploadedAt;
     this.#deadline = AbortSignal.timeout(limits.buildMs);
     this.#signal = AbortSignal.any([request.signal, this.#deadline]);
@@ -142,7 +139,8 @@ class Build {
       return null;
     }
     this.#logTakenOver(layers);
-    return { layers, server: serverTakenOver(this.#request), others: [], isGuess: false, servers: [] };
+    const server = serverTakenOver(this.#request);
+    return { layers, server, others: [], isGuess: false, servers: [], resolution: null };
   }
 
   async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
@@ -158,7 +156,7 @@ class Build {
       if (inspection === null) return null;
       this.#logTakenOver(layers);
       if (inspection.manifest !== null) logManifest(log, inspection.manifest);
-      return this.#succeed({ layers, server }, inspection);
+      return this.#succeed({ layers, server, resolution: null }, inspection);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof McpClientError) return null;
@@ -167,7 +165,7 @@ class Build {
   }
 
   async #areStored({ dependencies, code }: Layers): Promise<boolean> {
-    const stored = await Promise.all([dependencies, code].map((digest) => this.#isStored(digest)));
+    const stored = await Promise.all([dependencies, code].map((digest) => this.#layers.has(digest)));
     return !stored.includes(false);
   }
 
@@ -242,7 +240,7 @@ class Build {
     });
   }
 
-  async #inspect({ layers, servers, ...programs }: Built): Promise<BuildResult> {
+  async #inspect({ layers, servers, resolution, ...programs }: Built): Promise<BuildResult> {
     const { log } = this.#request;
     const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
     const { server, inspection } = await this.#timed("inspect", async () => {
@@ -261,17 +259,18 @@ class Build {
     const others = servers.filter((file) => file !== server.entryFile);
     if (others.length > 0 && others.length < servers.length)
       this.#warn("inspect", otherServers(server.entryFile, others));
-    return this.#succeed({ layers, server }, inspection);
+    return this.#succeed({ layers, server, resolution }, inspection);
   }
 
-  #succeed({ layers, server }: Pick<Built, "layers" | "server">, inspection: Inspection): BuildResult {
+  #succeed(made: Pick<Built, "layers" | "server" | "resolution">, inspection: Inspection): BuildResult {
+    const { layers, server, resolution } = made;
     const { manifest, recording, warnings, ownSignIn } = inspection;
     for (const warning of warnings) this.#warn("inspect", warning);
     // Only logged: what is shown elsewhere follows the auth mode as it is then.
     const signIn = signInWarning(ownSignIn, this.#request.authMode);
     if (signIn !== null) this.#logWarning("inspect", signIn);
     const known = { manifest, recording, warnings: this.#warnings, ownSignIn };
-    return { ok: true, layers, program: server.program, ...known, timings: this.#timings };
+    return { ok: true, layers, resolution, program: server.program, ...known, timings: this.#timings };
   }
 
   /** Logs a warning and adds it to the result. */

@@ -7,6 +7,7 @@ import type {
   Diagnosis,
   Layers,
   Program,
+  Resolution,
 } from "@towpath/core/build/contract";
 import type { AuthMode } from "@towpath/core/project/schema";
 import type { Recording } from "@towpath/mcp/client";
@@ -44,6 +45,8 @@ export type BuildRequest = {
   readonly requirements: string | null;
   /** Layers of an earlier build to take over: then the server is only inspected. Null: make them from the commit. */
   readonly layers: Layers | null;
+  /** What an earlier build of this source installed: the same is installed, as far as it can be had. Null: any. */
+  readonly resolution: Resolution | null;
   readonly rootDirectory: string | null;
   /** The source is a published package, which nobody here can change. */
   readonly isPackage: boolean;
@@ -74,6 +77,8 @@ export type BuildResult =
   | {
       readonly ok: true;
       readonly layers: Layers;
+      /** What was installed; null when layers were taken over. */
+      readonly resolution: Resolution | null;
       /** What is started. */
       readonly program: Program;
       /** Null when the server does its own sign-in and its lists can't be read: see `warnings`. */

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
-import type { BuildPhase, BuildWarning } from "@towpath/core/build/contract";
+import type { BuildPhase, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import type { RuntimeDriver } from "@towpath/runtime";
 import type { BuilderConfig, BuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest } from "./contract.ts";
@@ -9,9 +9,9 @@ import { extractSource } from "./fetch/extract.ts";
 import { type SourceTree, subtree } from "./fetch/source-tree.ts";
 import { commandOf, type Programs } from "./inspect/try-programs.ts";
 import { ResolutionMemory } from "./install/dependency-layer.ts";
-import { type Installed, installLayers } from "./install/install.ts";
+import { type Installed, type InstallInput, installLayers } from "./install/install.ts";
 import { lockRenewed } from "./plan/choose-dependencies.ts";
-import { findPython } from "./plan/find-python.ts";
+import { type FoundPython, findPython } from "./plan/find-python.ts";
 import { ofPackage, type Plan, requiring } from "./plan/plan.ts";
 import { planSource } from "./plan/plan-source.ts";
 import type { Attempt } from "./second-attempt.ts";
@@ -45,10 +45,28 @@ export type MadeLayers = Programs &
 
 type Planned = { readonly plan: Plan; readonly pythonVersion: string; readonly source: SourceTree };
 
-/** Fetches the source, plans and installs. Leaves nothing but the layers. @throws BuildFailure */
+const isGone: ReadonlySet<Diagnosis["code"]> = new Set(["dependency_conflict", "dependency_not_found"]);
+
+/**
+ * Fetches the source, plans and installs: what an earlier build had, if the request says so and it can still be had.
+ * Leaves nothing but the layers. @throws BuildFailure
+ */
 export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
+  const { request } = input;
+  try {
+    return await makeOnce(input);
+  } catch (error) {
+    if (request.resolution === null || !(error instanceof BuildFailure) || !isGone.has(error.diagnosis.code))
+      throw error;
+    const text = `What the earlier build had can't be installed: ${error.diagnosis.title}. Resolving again.`;
+    request.log("install", "step", text);
+    return await makeOnce({ ...input, request: { ...request, resolution: null }, log: () => {} });
+  }
+}
+
+async function makeOnce(input: MakeInput): Promise<MadeLayers> {
   const { request, limits, driver, timed, attempt } = input;
-  const asOf = attempt?.kind === "as-of" ? attempt.asOf : null;
+  const { asOf, pins } = versionsOf(input);
   const { buildId, organizationId, log } = request;
   const { install, diskBytes, freeBytes } = limits;
   const workspace = await driver.openBuild({ buildId, organizationId, limits: install, diskBytes, freeBytes });
@@ -61,7 +79,7 @@ export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
     const memory = new ResolutionMemory(input.config.dataDirectory, limits.resolutionMs);
     const installed = await timed("install", () =>
       installLayers({
-        ...{ buildId, organizationId, plan, source, workspace, pythonVersion, limits, memory, log, asOf },
+        ...{ buildId, organizationId, plan, source, workspace, pythonVersion, limits, memory, log, asOf, pins },
         layers: input.layers,
         signal: input.signal,
       }),
@@ -79,6 +97,13 @@ export async function makeLayers(input: MakeInput): Promise<MadeLayers> {
   } finally {
     await workspace.close();
   }
+}
+
+/** Which versions are installed. An earlier build of which only the time is known had what the index had then. */
+function versionsOf({ attempt, request: { resolution } }: MakeInput): Pick<InstallInput, "asOf" | "pins"> {
+  if (attempt?.kind === "as-of") return { asOf: attempt.asOf, pins: null };
+  const pins = resolution?.pins ?? null;
+  return { asOf: resolution === null || pins !== null ? null : new Date(resolution.at), pins };
 }
 
 async function fetchSource({ request, limits, signal, log }: MakeInput, directory: string): Promise<SourceTree> {
@@ -128,12 +153,19 @@ async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> 
   for (const { kind, text } of plan.notes) log("plan", kind, text);
   const { renewsLock } = plan.dependencies;
   if (renewsLock !== null) warn("plan", lockRenewed(renewsLock));
-  const { version, from, warning } = await findPython(plan.python, config.defaultPython, driver);
+  const { version, from, warning } =
+    (await pythonOf(input)) ?? (await findPython(plan.python, config.defaultPython, driver));
   if (warning !== null) warn("plan", warning);
   log("plan", "step", `Using Python ${version}${from === null ? "" : `, downloaded from ${from} and checked`}.`);
   const chosen = [`Python ${version}`, plan.dependencies.file, commandOf(plan.program)].filter(Boolean).join(", ");
   log("plan", "result", chosen);
   return { plan, pythonVersion: version, source };
+}
+
+/** The Python of the earlier build; null if this host doesn't have it. */
+async function pythonOf({ request: { resolution }, driver }: MakeInput): Promise<FoundPython | null> {
+  const version = resolution && (await driver.findPython(resolution.pythonVersion));
+  return version === null ? null : { version, from: null, warning: null };
 }
 
 /** The one directory in which a failed plan found a server; null when there are several, or none. */

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
+import { readAppliedSchema, recordRelease, requireKnownSchema, thisRelease } from "./release.ts";
 import * as schema from "./schema/index.ts";
 
 export { waitForDatabase } from "./wait-for-database.ts";
@@ -48,21 +49,38 @@ export function openDatabase(
 
 export const migrationsDirectory = fileURLToPath(new URL("../migrations", import.meta.url));
 
-/** Migrates the schema. If several processes start at once, the first one migrates and the others wait. */
-export async function migrateDatabase(url: string): Promise<void> {
+/** What a migration did: `from` is the release that used the database before; null for a new one. */
+export type Migrated = { readonly from: string | null; readonly to: string; readonly applied: number };
+
+/**
+ * Migrates the schema. If several processes start at once, the first one migrates and the others wait.
+ * @throws NewerSchema when a newer release has migrated it
+ */
+export async function migrateDatabase(url: string): Promise<Migrated> {
   const { db, pool, close } = openDatabase(url, { maxConnections: 2 });
   const lock = await pool.connect();
   try {
     await lock.query("SELECT pg_advisory_lock(hashtext('towpath_migrate'))");
+    const before = await requireKnownSchema(lock);
     await requireExtensions(lock);
     await migrate(db, { migrationsFolder: migrationsDirectory });
     await lock.query(
       "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
     );
+    const to = thisRelease();
+    if (before?.release !== to) await recordRelease(lock, to).catch(unlessNotOwner);
+    const after = await readAppliedSchema(lock);
+    const applied = (after?.migrations ?? 0) - (before?.migrations ?? 0);
+    return { from: before && (before.release ?? "an earlier release"), to, applied };
   } finally {
     lock.release(true);
     await close();
   }
+}
+
+/** Of a database that another user has migrated: its release then goes without a name. */
+function unlessNotOwner(error: unknown): void {
+  if (!(error instanceof pg.DatabaseError) || error.code !== "42501") throw error;
 }
 
 /** Both come with PostgreSQL and are trusted: an owner of the database may create them without being a superuser. */

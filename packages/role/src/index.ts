@@ -32,11 +32,18 @@ export function requireOpenFiles(needed: number): void {
   });
 }
 
+/** Sent to the supervisor when the process takes work. `rebuilding`: servers whose layers are lost, of the worker. */
+export type ReadyMessage = { readonly type: "ready"; readonly rebuilding?: number };
+
 /** Reports that the process takes work. */
-export function reportReady(log: Logger, details: Readonly<Record<string, unknown>> = {}): void {
+export function reportReady(
+  log: Logger,
+  details: Readonly<Record<string, unknown>> & Pick<ReadyMessage, "rebuilding"> = {},
+): void {
   log.info(details, "ready");
   // The supervisor waits for this message: the log level may suppress the line.
-  process.send?.("ready");
+  const { rebuilding } = details;
+  process.send?.({ type: "ready", ...(rebuilding !== undefined && { rebuilding }) } satisfies ReadyMessage);
 }
 
 /** Logs why the process could not start, and exits with status 1. */

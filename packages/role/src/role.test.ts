@@ -19,7 +19,7 @@ async function exitCodeAfterSignals(stop: string, withinMs: number): Promise<num
   const args = ["--input-type=module", "-e", script, JSON.stringify({ stop, withinMs })];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const exited = once(child, "exit");
-  expect(await once(child, "message")).toEqual(["ready", undefined]);
+  expect(await once(child, "message")).toEqual([{ type: "ready" }, undefined]);
   child.kill("SIGTERM");
   child.kill("SIGINT");
   const [code] = await exited;

@@ -106,8 +106,10 @@ export const runnerErrors = {
   not_found: { status: 404, waitHelps: false },
   /** No secret, or one that the runner does not know. */
   unauthorized: { status: 401, waitHelps: false },
-  /** The server exited before it was ready, or its layers, Python or a secret are missing. */
+  /** The server exited before it was ready, or its Python or a secret is missing. */
   start_failed: { status: 503, waitHelps: false },
+  /** Its layers are lost or damaged. What is live is built again by the worker. */
+  layers_lost: { status: 503, waitHelps: false },
   /** It was ready, but exited before the call was answered. */
   ended: { status: 503, waitHelps: true },
   /** It started, but doesn't answer at /mcp. Only from `verify`. */

@@ -1,4 +1,5 @@
 import { type MasterKeys, masterKeyOf, open, seal, WrongMasterKey } from "@towpath/crypto";
+import { NewerSchema, requireKnownSchema } from "@towpath/db/release";
 
 /** A pool or a connection of `pg`. */
 export type Queryable = {
@@ -18,12 +19,13 @@ export async function addMasterKey(db: Queryable, { current }: MasterKeys): Prom
 }
 
 /**
- * Checks that the configured keys open what is in the database. The first process to come to an empty database decides
- * which key it is used with.
+ * Checks what every process needs of its database: that no newer release has migrated it, and that the configured keys
+ * open what is in it. The first process to come to an empty database decides which key it is used with.
  *
- * @throws WrongMasterKey saying which key is configured and which one is needed, by their ids
+ * @throws NewerSchema, and WrongMasterKey saying which key is configured and which one is needed, by their ids
  */
-export async function checkMasterKeys(db: Queryable, keys: MasterKeys): Promise<void> {
+export async function checkDatabase(db: Queryable, keys: MasterKeys): Promise<void> {
+  await requireKnownSchema(db);
   await requireKeys(keys, await earlierKeys(db));
   if ((await storedKeys(db)).length === 0) await addMasterKey(db, keys);
   const stored = await storedKeys(db);
@@ -71,29 +73,32 @@ function wrongKey({ all }: MasterKeys, needed: readonly string[]): WrongMasterKe
 
 const retryMs = 5000;
 
+/** No later try of `checkDatabase` would succeed. */
+const isFinal = (error: unknown) => error instanceof WrongMasterKey || error instanceof NewerSchema;
+
 /**
- * `checkMasterKeys` for a process that starts without its database too: resolves when the keys were checked, and after
- * `withinMs` at the latest. A later check that fails is passed to `onWrong`.
+ * `checkDatabase` for a process that starts without its database too: resolves when it was checked, and after `withinMs`
+ * at the latest. A later check that fails is passed to `onWrong`.
  *
- * @throws WrongMasterKey
+ * @throws NewerSchema, WrongMasterKey
  */
-export async function guardMasterKeys(
+export async function guardDatabase(
   db: Queryable,
   keys: MasterKeys,
-  options: { readonly withinMs: number; readonly onWrong: (error: WrongMasterKey) => void },
+  options: { readonly withinMs: number; readonly onWrong: (error: Error) => void },
 ): Promise<void> {
   const check = async (): Promise<void> => {
     try {
-      await checkMasterKeys(db, keys);
+      await checkDatabase(db, keys);
     } catch (error) {
-      if (error instanceof WrongMasterKey) throw error;
+      if (isFinal(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       await check();
     }
   };
   const checked = check();
   let isStarted = false;
-  checked.catch((error: WrongMasterKey) => isStarted && options.onWrong(error));
+  checked.catch((error: Error) => isStarted && options.onWrong(error));
   await Promise.race([checked, new Promise((resolve) => setTimeout(resolve, options.withinMs).unref())]);
   isStarted = true;
 }

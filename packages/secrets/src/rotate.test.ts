@@ -4,12 +4,12 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
-  checkMasterKeys,
+  checkDatabase,
   createSecretBox,
   ensureDataKey,
   findDataKey,
   finishRotation,
-  guardMasterKeys,
+  guardDatabase,
   rotateMasterKeys,
   type SecretBox,
 } from "./index.ts";
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-const check = (box: SecretBox) => checkMasterKeys(database.pool, box.masterKeys);
+const check = (box: SecretBox) => checkDatabase(database.pool, box.masterKeys);
 const client = () => ({ db: database.db, pool: database.pool, close: async () => {} });
 
 /** A project with one variable, written by a process with these keys; `read` reads it with others. */
@@ -162,16 +162,24 @@ test("KEY-2 a process that starts without its database checks the key as soon as
   await check(old);
   const wrong: Error[] = [];
   const options = { withinMs: 20, onWrong: (error: Error) => wrong.push(error) };
-  await expect(guardMasterKeys(database.pool, renewed.masterKeys, { ...options, withinMs: 5000 })).rejects.toThrow();
+  await expect(guardDatabase(database.pool, renewed.masterKeys, { ...options, withinMs: 5000 })).rejects.toThrow();
+  await database.pool.query(
+    "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) SELECT 'x', max(created_at) + 1 FROM drizzle.__drizzle_migrations",
+  );
+  await expect(guardDatabase(database.pool, old.masterKeys, { ...options, withinMs: 5000 })).rejects.toThrow(
+    "newer release",
+  );
+  await expect(check(old)).rejects.toThrow("newer release");
+  await database.pool.query("DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'x'");
   const away = openDatabase("postgresql://localhost:1/none");
-  await guardMasterKeys(away.pool, old.masterKeys, options);
+  await guardDatabase(away.pool, old.masterKeys, options);
   await away.close();
   let isAway = true;
   const flaky = {
     query: (...call: Parameters<typeof database.pool.query>) =>
       isAway ? Promise.reject(new Error("away")) : database.pool.query(...call),
-  } as unknown as Parameters<typeof guardMasterKeys>[0];
-  await guardMasterKeys(flaky, renewed.masterKeys, options);
+  } as unknown as Parameters<typeof guardDatabase>[0];
+  await guardDatabase(flaky, renewed.masterKeys, options);
   expect(wrong).toEqual([]);
   isAway = false;
   await expect.poll(() => wrong.map(({ name }) => name)).toEqual(["WrongMasterKey"]);

@@ -2,7 +2,7 @@ import type { DatabaseClient, Transaction } from "@towpath/db";
 import { dataKey, masterKey, project, secret, secretVersion } from "@towpath/db/schema";
 import { and, eq, ne, notLike, sql } from "drizzle-orm";
 import { ensureDataKey } from "./data-keys.ts";
-import { addMasterKey, checkMasterKeys } from "./master-keys.ts";
+import { addMasterKey, checkDatabase } from "./master-keys.ts";
 import { isSealedByMasterKey, type SecretBox } from "./secret-box.ts";
 
 const batchRows = 100;
@@ -24,7 +24,7 @@ type Rotated = {
  * @throws WrongMasterKey when an earlier key is needed and not configured
  */
 export async function rotateMasterKeys({ db, pool }: DatabaseClient, box: SecretBox): Promise<Rotated> {
-  await checkMasterKeys(pool, box.masterKeys);
+  await checkDatabase(pool, box.masterKeys);
   await addMasterKey(pool, box.masterKeys);
   const values = await inBatches(() => db.transaction((tx) => convertValues(tx, box)));
   const dataKeys = await inBatches(() => db.transaction((tx) => addWraps(tx, box)));

@@ -1,7 +1,7 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { shortDirectory } from "@towpath/runtime/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { findRunning, openDataDirectory, startTimeOf } from "./instance.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { findRunning, markRunning, openDataDirectory, requireNoCopyOfRunning, startTimeOf } from "./instance.ts";
 
 let directory = "";
 beforeEach(async () => {
@@ -33,4 +33,45 @@ test("OPS-1 a first start that was killed before the identity was written can be
   await rm(`${directory}/instance.json`);
   await writeFile(`${directory}/letters.txt`, "");
   await expect(openDataDirectory(directory)).rejects.toThrow("is not empty");
+});
+
+test("OPS-3 without instance.json a directory that has data is never to be emptied, and nothing in it changes", async () => {
+  await openDataDirectory(directory);
+  await mkdir(`${directory}/postgres`);
+  await rm(`${directory}/instance.json`);
+  const refusal = await openDataDirectory(directory).catch((error: unknown) => String(error));
+  expect(refusal).toContain("Restore that file from a back-up");
+  expect(refusal).not.toMatch(/empty it/);
+  await expect(readFile(`${directory}/instance.json`)).rejects.toThrow("ENOENT");
+});
+
+test("OPS-3 a missing operator token is made again, which is printed; the identity stays", async () => {
+  const identity = await openDataDirectory(directory);
+  const first = await readFile(`${directory}/operator-token`, "utf8");
+  await rm(`${directory}/operator-token`);
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  expect(await openDataDirectory(directory)).toEqual(identity);
+  const printed = written.mock.calls.map(([text]) => String(text)).join("");
+  written.mockRestore();
+  expect(printed).toBe(`! operator-token was missing, so a new one was made: ${directory}/operator-token\n`);
+  const second = await readFile(`${directory}/operator-token`, "utf8");
+  expect(second).toMatch(/^tpo_[\w-]{43}\n$/);
+  expect(second).not.toBe(first);
+});
+
+test("OPS-3 a copy that was taken while an instance ran says so; a directory that was moved is no copy", async () => {
+  const running = { url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}", databaseUrl: null };
+  const [original, copy, moved] = ["original", "copy", "moved"].map((name) => `${directory}/${name}`) as [
+    string,
+    string,
+    string,
+  ];
+  await mkdir(original);
+  await markRunning(original, running);
+  expect(findRunning(original)?.pid).toBe(process.pid);
+  await cp(original, copy, { recursive: true });
+  expect(findRunning(copy)).toBeNull();
+  expect(() => requireNoCopyOfRunning(copy)).toThrow(`is a copy of ${original} that was taken while Towpath ran there`);
+  await rename(original, moved);
+  for (const fine of [moved, directory]) expect(() => requireNoCopyOfRunning(fine)).not.toThrow();
 });

@@ -1,16 +1,18 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { chmod, mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { CommandError } from "../terminal/terminal.ts";
+import { CommandError, print, yellow } from "../terminal/terminal.ts";
 
 /** Raised when the layout of the data directory changes in a way that needs a conversion. */
 const dataVersion = 1;
 
 const identitySchema = z.object({
   dataVersion: z.number().int(),
+  /** The release of Towpath that last ran; instances of before it was recorded: null. */
+  release: z.string().nullable().default(null),
   /** Root of all keys that the instance derives. */
   secret: z.string().min(32),
   /** Earlier ones, while the secret is being replaced. */
@@ -38,6 +40,8 @@ const runningSchema = z.object({
   url: z.url(),
   /** Address of servers, with `{name}`. */
   serverUrl: z.string().includes("{name}"),
+  /** The data directory when it was written. A copy of it has another inode. */
+  place: z.object({ path: z.string(), inode: z.number() }).nullable().default(null),
   /** Of the embedded PostgreSQL: a socket, which needs no password. Null for another one. */
   databaseUrl: z.string().nullable().default(null),
 });
@@ -80,11 +84,20 @@ export function findDataDirectory(option: string | undefined): string {
   return last !== "" && existsSync(join(last, "instance.json")) ? last : directory;
 }
 
-/** Writes a file that only its owner may read at any time. */
+/** Writes a file that only its owner may read at any time. It is on disk when this resolves. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}`;
-  await writeFile(temporary, text, { mode: 0o600 });
+  const file = await open(temporary, "w", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   await rename(temporary, path);
+  // Without this, a power cut may undo the rename.
+  const directory = await open(dirname(path));
+  await directory.sync().finally(() => directory.close());
 }
 
 /** A secret with 256 random bits. */
@@ -106,7 +119,8 @@ function newIdentity(serversBy: ServersBy): Identity {
     clientSecret: newSecret(),
     webhookSecret: newSecret(),
   };
-  return { dataVersion, secret: newSecret(), previousSecrets: [], rotatedAt: null, serversBy, forge };
+  const none = { release: null, previousSecrets: [], rotatedAt: null };
+  return { dataVersion, secret: newSecret(), ...none, serversBy, forge };
 }
 
 /**
@@ -120,16 +134,37 @@ export async function openDataDirectory(directory: string, serversBy: ServersBy 
   if (!existsSync(path)) {
     // A first start that was killed may have left some of its files.
     const found = (await readdir(directory)).filter((name) => !/^(operator-token|instance\.json)\b/.test(name));
-    if (found.length > 0) {
-      throw new CommandError(
-        `The directory ${directory} is not empty and is no Towpath data directory. Choose another with --data-dir, or empty it.`,
-      );
-    }
+    if (found.length > 0) throw withoutIdentity(directory, found);
     await chmod(directory, 0o700);
-    await writePrivate(join(directory, "operator-token"), `tpo_${randomBytes(32).toString("base64url")}\n`);
+    await writeOperatorToken(directory);
     await writeIdentity(directory, newIdentity(serversBy));
   }
-  return readIdentity(path, directory);
+  const identity = readIdentity(path, directory);
+  if (!existsSync(operatorTokenOf(directory))) {
+    await writeOperatorToken(directory);
+    print(`${yellow("!")} operator-token was missing, so a new one was made: ${operatorTokenOf(directory)}`);
+  }
+  return identity;
+}
+
+const operatorTokenOf = (directory: string) => join(directory, "operator-token");
+
+const writeOperatorToken = (directory: string) =>
+  writePrivate(operatorTokenOf(directory), `tpo_${randomBytes(32).toString("base64url")}\n`);
+
+/** What only an instance leaves in its data directory. */
+const instancesOwn: ReadonlySet<string> = new Set(["postgres", "artifacts", "forge", "gateway", "running.json"]);
+
+function withoutIdentity(directory: string, found: readonly string[]): CommandError {
+  const own = found.filter((name) => instancesOwn.has(name));
+  if (own.length === 0)
+    return new CommandError(
+      `The directory ${directory} is not empty and is no Towpath data directory. Choose another with --data-dir.`,
+    );
+  return new CommandError(
+    `${join(directory, "instance.json")} is missing, but the directory has an instance's data (${own.join(", ")}). ` +
+      "Restore that file from a back-up: it has the key to the variables in the database. Nothing was changed.",
+  );
 }
 
 function readIdentity(path: string, directory: string): Identity {
@@ -165,13 +200,41 @@ export function startTimeOf(pid: number): string | null {
   }
 }
 
-/** The instance that runs on this data directory, or null. A file left by a killed instance counts as null. */
-export function findRunning(directory: string): Running | null {
+const placeOf = (directory: string) => ({ path: directory, inode: statSync(directory).ino });
+
+/** Marks a directory as that of an instance which this process runs. */
+export const markRunning = (directory: string, running: Omit<Running, "pid" | "startTime" | "place">): Promise<void> =>
+  writePrivate(
+    join(directory, "running.json"),
+    JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid), place: placeOf(directory), ...running }),
+  );
+
+function readRunning(directory: string): Running | null {
   const path = join(directory, "running.json");
   if (!existsSync(path)) return null;
   const parsed = runningSchema.safeParse(parseJson(readFileSync(path, "utf8")));
-  if (!parsed.success || parsed.data.startTime === null) return null;
-  return startTimeOf(parsed.data.pid) === parsed.data.startTime ? parsed.data : null;
+  return parsed.success ? parsed.data : null;
+}
+
+/** The instance that runs on this data directory, or null. A file left by a killed instance counts as null. */
+export function findRunning(directory: string): Running | null {
+  const found = readRunning(directory);
+  if (found === null || found.startTime === null || isOfCopy(directory, found)) return null;
+  return startTimeOf(found.pid) === found.startTime ? found : null;
+}
+
+/** Moved as a whole, a directory keeps its inode, and at its path it is the same after a restore, too. */
+const isOfCopy = (directory: string, { place }: Running) =>
+  place !== null && place.path !== directory && place.inode !== statSync(directory).ino;
+
+/** @throws CommandError for a directory that was copied while an instance ran on the original */
+export function requireNoCopyOfRunning(directory: string): void {
+  const found = readRunning(directory);
+  if (found?.place == null || !isOfCopy(directory, found)) return;
+  throw new CommandError(
+    `${directory} is a copy of ${found.place.path} that was taken while Towpath ran there, so its database may be torn: ` +
+      "stop Towpath and copy again, or, if it is an atomic snapshot, delete running.json and postgres/postmaster.pid in the copy.",
+  );
 }
 
 /** When the running instance became ready, milliseconds since 1970. */
@@ -185,5 +248,7 @@ export function connect(directory: string): Running & { readonly token: string }
       `No Towpath runs on the data directory ${directory}. Start it with ./towpath up, or name its directory with --data-dir.`,
     );
   }
-  return { ...running, token: readFileSync(join(directory, "operator-token"), "utf8").trim() };
+  const token = operatorTokenOf(directory);
+  if (!existsSync(token)) throw new CommandError(`${token} is missing. Restart Towpath, which makes a new one.`);
+  return { ...running, token: readFileSync(token, "utf8").trim() };
 }

@@ -2,7 +2,7 @@ import { readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dataKey, masterKey, organization, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
-import { checkMasterKeys, createSecretBox, ensureDataKey } from "@towpath/secrets";
+import { checkDatabase, createSecretBox, ensureDataKey } from "@towpath/secrets";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openDataDirectory, startTimeOf } from "../instance/instance.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
@@ -39,7 +39,7 @@ async function noteRunning(agoMs: number) {
 /** A project whose variables were encrypted with these secrets. */
 async function seedDataKey(secrets: { current: string; previous: readonly string[] }) {
   const box = createSecretBox(secrets);
-  await checkMasterKeys(database.pool, box.masterKeys);
+  await checkDatabase(database.pool, box.masterKeys);
   const organizationId = crypto.randomUUID();
   const projectId = crypto.randomUUID();
   await database.db.insert(organization).values({ id: organizationId, slug: "acme", name: "Acme" });

@@ -53,6 +53,7 @@ test("OPS-1 sockets of a deep data directory move to a short path", () => {
 
 const identity = {
   dataVersion: 1,
+  release: null,
   previousSecrets: ["an earlier secret, of 32 characters"],
   rotatedAt: null,
   secret: "s".repeat(43),

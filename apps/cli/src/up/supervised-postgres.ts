@@ -49,7 +49,7 @@ export class SupervisedPostgres {
       for (let isUp = false; !isUp; ) {
         if (!(await this.#pause(pauseMs))) return;
         try {
-          this.#current = await startEmbeddedPostgres(this.#options);
+          this.#current = await startEmbeddedPostgres(this.#options, this.#stopping.signal);
           isUp = true;
         } catch (error) {
           states.failed(error instanceof Error ? error.message : String(error));
@@ -68,7 +68,7 @@ export class SupervisedPostgres {
     return !signal.aborted;
   }
 
-  /** Fast shutdown; a start that is under way is waited for first. */
+  /** Fast shutdown; a start that is under way is ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#current.stop();

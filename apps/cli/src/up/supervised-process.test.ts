@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SupervisedProcess } from "./supervised-process.ts";
@@ -59,7 +59,7 @@ test("OPS-1 a process that does not get ready is killed, so that the next try do
 
 test("OPS-1 logs of a process that runs for long stay bounded, and one earlier file is kept", async () => {
   const role = await supervise(
-    `process.send("ready");
+    `process.send({ type: "ready" });
      for (let at = 0; at < 400; at++) console.log("line " + at + " " + "x".repeat(40));
      console.log("last");
      setInterval(() => {}, 1000);`,
@@ -71,11 +71,33 @@ test("OPS-1 logs of a process that runs for long stay bounded, and one earlier f
   await role.stop(1000);
 });
 
+test("GW-10 errors for which the log file has no room are printed, each once", async () => {
+  // Nothing can be appended to a directory, nor can it replace one that isn't empty.
+  await mkdir(`${directory}/worker.log`);
+  await mkdir(`${directory}/worker.log.1/in-the-way`, { recursive: true });
+  const role = await supervise(
+    `process.send({ type: "ready" });
+     const line = (level, msg) => console.log(JSON.stringify({ level, time: 1, role: "worker", msg }));
+     for (const msg of ["3 rows could not be stored", "3 rows could not be stored", "2 rows could not be stored"]) line(50, msg);
+     line(30, "all is well");
+     line(60, "end");
+     setInterval(() => {}, 1000);`,
+  );
+  await role.start();
+  const texts = () => vi.mocked(process.stderr.write).mock.calls.map(([text]) => String(text));
+  await expect.poll(() => texts().at(-1)).toBe("! worker: end\n");
+  expect(texts().slice(0, -1)).toEqual([
+    "! worker: 3 rows could not be stored\n",
+    "! worker: 2 rows could not be stored\n",
+  ]);
+  await role.stop(1000);
+});
+
 test("OPS-1 a process that ends unexpectedly is restarted", async () => {
   const role = await supervise(
     `import { appendFileSync } from "node:fs";
      appendFileSync(process.env.FOLDER + "/starts", ".");
-     process.send("ready");
+     process.send({ type: "ready" });
      setTimeout(() => process.exit(3), 50);`,
   );
   await role.start();
@@ -91,7 +113,7 @@ test("OPS-1 a process that can't start is tried again with one line for each sta
        console.log(JSON.stringify({ level: 60, err: { message: "no database", stack: "Error: no database\\n    at x" }, msg: "no database" }));
        throw new Error("no database");
      }
-     process.send("ready");
+     process.send({ type: "ready" });
      setInterval(() => {}, 100);
      setInterval(() => existsSync(at("broken")) && process.exit(7), 20);`,
     { settledAfterMs: 1 },
@@ -114,7 +136,9 @@ test("OPS-1 a process that can't start is tried again with one line for each sta
 });
 
 test("OPS-1 a process that logs nothing counts as ready when it says so", async () => {
-  const role = await supervise(`process.send("ready"); setInterval(() => {}, 1000);`, { readyWithinMs: 5_000 });
+  const role = await supervise(`process.send({ type: "ready" }); setInterval(() => {}, 1000);`, {
+    readyWithinMs: 5_000,
+  });
   await role.start();
   expect(await readFile(`${directory}/worker.log`, "utf8").catch(() => "")).toBe("");
   await role.stop(1000);
@@ -124,7 +148,7 @@ test("OPS-1 a process that is killed again and again is back at once every time"
   // The pauses of this supervision are longer than the test: one that took a pause would not be back.
   const role = await supervise(
     `import { appendFileSync } from "node:fs";
-     process.send("ready", () => appendFileSync(process.env.FOLDER + "/pids", process.pid + "\\n"));
+     process.send({ type: "ready" }, () => appendFileSync(process.env.FOLDER + "/pids", process.pid + "\\n"));
      setInterval(() => {}, 1000);`,
     { firstPauseMs: 600_000, maxPauseMs: 600_000 },
   );

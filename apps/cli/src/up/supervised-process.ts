@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { ReadyMessage } from "@towpath/role";
 import { CommandError, isVerbose, printError, yellow } from "../terminal/terminal.ts";
 import {
   defaultRestartLimits,
@@ -25,7 +26,8 @@ const defaultLimits: SupervisionLimits = {
 };
 
 /** Sent by a role over its IPC channel once it serves. Its log can't tell: the operator may choose a level without it. */
-const readyMessage = "ready";
+const isReady = (message: unknown): message is ReadyMessage =>
+  typeof message === "object" && message !== null && "type" in message && message.type === "ready";
 
 class FailedStart extends CommandError {
   override readonly name = "FailedStart";
@@ -60,6 +62,7 @@ export class SupervisedProcess {
   #pauses: RestartPauses;
   #tail: string[] = [];
   #states: StateLines;
+  readonly #printed = new Set<string>();
 
   constructor(role: Role, logDirectory: string, limits: SupervisionLimits = defaultLimits) {
     this.name = role.name;
@@ -71,8 +74,8 @@ export class SupervisedProcess {
   }
 
   /** Resolves when the process says that it is ready. @throws Error with its last lines when it ends before. */
-  start(): Promise<void> {
-    const ready = Promise.withResolvers<void>();
+  start(): Promise<ReadyMessage> {
+    const ready = Promise.withResolvers<ReadyMessage>();
     const child = spawn(
       "setpriv",
       ["--pdeathsig", "TERM", "--", process.execPath, "--disable-warning=ExperimentalWarning", this.#role.entry],
@@ -87,21 +90,22 @@ export class SupervisedProcess {
       child.kill("SIGKILL");
     }, this.#limits.readyWithinMs);
     const onLine = (line: string) => {
-      this.#log.write(line);
+      if (this.#log.write(line)) this.#printed.clear();
+      else if (isErrorLine(line)) this.#printOnce(readable(line).join("\n"));
       this.#tail = [...this.#tail.slice(-14), line];
     };
     for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on("line", onLine);
     child.on("message", (message) => {
-      if (message !== readyMessage || readyAt !== null) return;
+      if (!isReady(message) || readyAt !== null) return;
       readyAt = performance.now();
       clearTimeout(timer);
-      ready.resolve();
+      ready.resolve(message);
     });
     child.once("error", (error) => ready.reject(error));
     child.once("close", (code, signal) => {
       clearTimeout(timer);
       this.#child = null;
-      if (this.#stopping) return ready.resolve();
+      if (this.#stopping) return ready.resolve({ type: "ready" });
       if (readyAt === null) {
         const late = `was not ready within ${this.#limits.readyWithinMs / 1000} s`;
         const how = isLate ? late : `ended while starting (${signal ?? `status ${code}`})`;
@@ -111,6 +115,14 @@ export class SupervisedProcess {
       this.#restart(signal ?? `status ${code}`, { readyForMs: performance.now() - readyAt, signal });
     });
     return ready.promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Errors for which the disk has no room; what repeats is printed once. */
+  #printOnce(text: string): void {
+    const [first = ""] = text.split("\n");
+    if (this.#printed.has(first)) return;
+    this.#printed.add(first);
+    printError(`${yellow("!")} ${this.name}: ${text}`);
   }
 
   #restart(how: string, end: UnexpectedExit): void {
@@ -149,6 +161,9 @@ export class SupervisedProcess {
     this.#log.close();
   }
 }
+
+/** pino's levels from `error` on. */
+const isErrorLine = (line: string) => /^\{"level":[56]0,/.test(line);
 
 /** Lines that Node adds to an error that nobody caught. */
 const isOfStack = (line: string) => /^\s+at |^Node\.js v|^\s*$/.test(line);
@@ -191,17 +206,19 @@ class RoleLog {
     this.#maxBytes = maxBytes;
   }
 
-  write(line: string): void {
+  /** False when the disk has no room. */
+  write(line: string): boolean {
     const bytes = Buffer.from(`${line}\n`);
     try {
       this.#descriptor ??= this.#open();
       writeSync(this.#descriptor, bytes);
     } catch {
       // A full disk must not end the process that supervises.
-      return;
+      return false;
     }
     this.#bytes += bytes.length;
     if (this.#bytes > this.#maxBytes) this.close();
+    return true;
   }
 
   close(): void {

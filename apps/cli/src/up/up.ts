@@ -1,14 +1,16 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { migrateDatabase, waitForDatabase } from "@towpath/db";
+import { type Migrated, migrateDatabase, waitForDatabase } from "@towpath/db";
+import { NewerSchema } from "@towpath/db/release";
 import { stopLimits } from "@towpath/role";
 import {
   findRunning,
   type Identity,
+  markRunning,
   openDataDirectory,
   rememberDataDirectory,
-  startTimeOf,
-  writePrivate,
+  requireNoCopyOfRunning,
+  writeIdentity,
 } from "../instance/instance.ts";
 import { bold, CommandError, dim, print, printError, step, yellow } from "../terminal/terminal.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
@@ -33,7 +35,6 @@ async function startDatabase(options: UpOptions, stopping: AbortSignal): Promise
       throw new CommandError(`${error.message}. Look at DATABASE_URL.`);
     });
     if (!answers) return null;
-    await step("Preparing the database", () => migrateDatabase(external));
     return { url: external, postgres: null };
   }
   const postgres = await step("Starting PostgreSQL", () =>
@@ -43,9 +44,27 @@ async function startDatabase(options: UpOptions, stopping: AbortSignal): Promise
       durable: true,
     }),
   );
-  await step("Preparing the database", () => migrateDatabase(postgres.url));
   return { url: postgres.url, postgres };
 }
+
+/** Migrates the database and notes this release. @throws CommandError when a newer release has used the database */
+async function prepareDatabase(url: string, { dataDirectory }: UpOptions, identity: Identity): Promise<Migrated> {
+  const migrated = await step("Preparing the database", () => migrateDatabase(url)).catch((error: unknown) => {
+    throw error instanceof NewerSchema ? new CommandError(error.message) : error;
+  });
+  if (identity.release !== migrated.to) await writeIdentity(dataDirectory, { ...identity, release: migrated.to });
+  return migrated;
+}
+
+/** In one line; null when the same release ran before. */
+export function describeUpdate({ from, to, applied }: Migrated, rebuilding: number): string | null {
+  const builds = rebuilding === 0 ? [] : [`${counted(rebuilding, "server is", "servers are")} being built again`];
+  if (from === null || from === to) return builds[0]?.concat(": the results of their builds are lost.") ?? null;
+  const migrations = applied === 0 ? "no migrations" : counted(applied, "migration", "migrations");
+  return `${[`Updated from ${from} to ${to}, ${migrations}`, ...builds].join("; ")}.`;
+}
+
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
 async function stopAll({ processes, postgres }: Started, options: UpOptions): Promise<void> {
   await Promise.all(processes.map((process) => process.stop(stopLimits.killMs)));
@@ -62,12 +81,13 @@ function interrupted(): Promise<string> {
 
 type Decided = { readonly identity: Identity; readonly serverUrl: string; readonly databaseUrl: string };
 
-async function startProcesses(options: UpOptions, started: Started, decided: Decided): Promise<void> {
+/** Resolves to the number of servers that are being built again. */
+async function startProcesses(options: UpOptions, started: Started, decided: Decided): Promise<number> {
   const { uv } = requirePrograms();
   const roles = rolesOf({ options, ...decided, uv, environment: process.env });
   const logDirectory = join(options.dataDirectory, "logs");
   await mkdir(logDirectory, { recursive: true, mode: 0o700 });
-  await step(`Starting ${roles.map((role) => role.name).join(", ")}`, () =>
+  const ready = await step(`Starting ${roles.map((role) => role.name).join(", ")}`, () =>
     Promise.all(
       roles.map((role) => {
         const supervised = new SupervisedProcess(role, logDirectory);
@@ -76,6 +96,7 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
       }),
     ),
   );
+  return ready.reduce((sum, { rebuilding = 0 }) => sum + rebuilding, 0);
 }
 
 /** Warns when server names don't resolve here (any more). The URLs stay the same, because clients use them. */
@@ -93,6 +114,7 @@ export async function up(args: string[]): Promise<number> {
   const stop = interrupted();
   const stopping = new AbortController();
   void stop.then(() => stopping.abort());
+  requireNoCopyOfRunning(options.dataDirectory);
   const running = findRunning(options.dataDirectory);
   if (running) {
     throw new CommandError(`Towpath already runs on ${options.dataDirectory} (process ${running.pid}): ${running.url}`);
@@ -111,17 +133,15 @@ export async function up(args: string[]): Promise<number> {
     const database = await startDatabase(options, stopping.signal);
     if (database === null) return 0;
     started.postgres = database.postgres;
+    const migrated = await prepareDatabase(database.url, options, identity);
     const begun = startProcesses(options, started, { identity, serverUrl, databaseUrl: database.url });
-    if ((await Promise.race([begun, stop])) === undefined) {
-      const { url } = options;
-      await writePrivate(
-        join(options.dataDirectory, "running.json"),
-        JSON.stringify({
-          ...{ pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl },
-          databaseUrl: database.postgres?.url ?? null,
-        }),
-      );
-      await rememberDataDirectory(options.dataDirectory);
+    const rebuilding = await Promise.race([begun, stop]);
+    if (typeof rebuilding === "number") {
+      const { url, dataDirectory } = options;
+      await markRunning(dataDirectory, { url, serverUrl, databaseUrl: database.postgres?.url ?? null });
+      await rememberDataDirectory(dataDirectory);
+      const update = describeUpdate(migrated, rebuilding);
+      if (update !== null) print(`\n${update}`);
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
       warnOfNames(serverUrl, options, resolves);
       for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))

@@ -24,6 +24,7 @@ async function sourcesDigest(): Promise<string> {
     "apps/web/package.json",
     "docs/*.{md,svg}",
     "packages/*/src/**/*.ts",
+    "packages/db/migrations/meta/_journal.json",
     "package-lock.json",
   ];
   const files: string[] = [];

@@ -42,6 +42,12 @@ export async function packObjects(directory: string, looseObjects = 1000): Promi
   await runGit([...options, "gc", "--auto", "--quiet"], { directory });
 }
 
+/** Email addresses of the authors with whose commits the repository's branches begin; empty for an empty repository. */
+export async function firstAuthors(directory: string): Promise<ReadonlySet<string>> {
+  const text = await gitText(["log", "--branches", "--max-parents=0", "--format=%ae"], { directory });
+  return new Set(text.split("\n").filter((line) => line !== ""));
+}
+
 const shaPattern = /^[0-9a-f]{7,40}$/;
 /** The essence of git-check-ref-format. No leading dash, so that it can't be parsed as an option. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it rejects control characters

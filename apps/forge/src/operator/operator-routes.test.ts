@@ -1,7 +1,9 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Browser, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
+import { Browser, git, locationOf, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
 let forge: TestForge;
 
@@ -94,5 +96,31 @@ test("GH-3 a state from before makers and forks goes on: its repositories count 
   await forge.admin.ensureRepository({ owner: "fay", name: "new" });
   expect(await (await fetch(`${forge.url}/api/v3/repos/fay/old/pulls/1`)).json()).toMatchObject({
     head: { label: "fay:new", repo: { id: repository.id } },
+  });
+});
+
+test("OPS-4 GH-3 the terminal deploys on to what it made before makers were recorded, and to nothing that a person began", async () => {
+  await forge.admin.ensureAccount({ login: "hal" });
+  const work = await mkdtemp(join(tmpdir(), "towpath-work-"));
+  for (const [name, email] of [
+    ["by-terminal", "cli@towpath.localhost"],
+    ["by-person", "hal@example.com"],
+  ] as const) {
+    const { pushUrl } = await forge.admin.ensureRepository({ owner: "hal", name });
+    const directory = join(work, name);
+    await git(work, "init", "-q", "-b", "main", directory);
+    for (const author of [email, "ann@example.com"])
+      await git(directory, "commit", "-q", "--allow-empty", "-m", "Change", `--author=Somebody <${author}>`);
+    await git(directory, "push", "-q", pushUrl, "main");
+  }
+  await rm(work, { recursive: true });
+  await forge.stop();
+  const state = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"));
+  state.exec("UPDATE repository SET made_by = NULL WHERE name LIKE 'by-%'");
+  state.close();
+  await forge.restart();
+  for (let call = 0; call < 2; call++) await forge.admin.ensureRepository({ owner: "hal", name: "by-terminal" });
+  await expect(forge.admin.ensureRepository({ owner: "hal", name: "by-person" })).rejects.toMatchObject({
+    code: "conflict",
   });
 });

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { includeRepository, install } from "../installations.ts";
-import { createRepository, deleteRepository } from "../repositories.ts";
+import { createRepository, deleteRepository, withMaker } from "../repositories.ts";
 import { repositoryShape, viewerShape } from "../rest/shapes.ts";
 import { accountById, createAccount, findAccount, loginSchema, newAccountSchema } from "../state/accounts.ts";
 import { installationOfAccount } from "../state/installations.ts";
@@ -67,10 +67,11 @@ export function operatorRoutes(context: ForgeContext): Hono {
     const account = findAccount(database, owner);
     if (account === null) return c.json({ message: "Not Found" }, 404);
     const wanted = { ...input, description: input.description || null, withReadme: false, byApp: true };
-    const repository =
+    const found =
       findRepository(database, owner, input.name) ??
       (await createRepository(context, account, { ...wanted, madeBy: "terminal" })) ??
       findRepository(database, owner, input.name);
+    const repository = found && (await withMaker(context, found));
     // The terminal replaces a repository's content, so it must not get one that a person created.
     if (repository?.made_by !== "terminal") return c.json({ message: "This repository was made by a person" }, 409);
     includeRepository(context, repository);

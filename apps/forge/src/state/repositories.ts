@@ -63,6 +63,11 @@ export function unchangedTerminalRepositories(database: Database, unchangedSince
   return database.all(repositoryRowSchema, sql, unchangedSince);
 }
 
+/** Of a repository from before makers were recorded. */
+export function setMaker(database: Database, id: number, maker: Maker): void {
+  database.run("UPDATE repository SET made_by = ? WHERE id = ? AND made_by IS NULL", maker, id);
+}
+
 export type Maker = NonNullable<Repository["made_by"]>;
 
 export type NewRepositoryRow = {

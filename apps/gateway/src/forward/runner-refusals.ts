@@ -3,11 +3,17 @@ import { GatewayError } from "../gateway-error.ts";
 
 const defaultRetryAfterMs = 2000;
 
+const rebuilding =
+  "The server is being built again, because the files of its last build were lost. Try again in a minute; its builds in " +
+  "the dashboard show the progress.";
+
 /** What the runner said: 404 for a deployment that is gone, else 503. */
 export function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
   if (code === "not_found") return new GatewayError("unknown_server", message);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
   const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
+  // Only live deployments have callers, and the worker builds those again.
+  if (code === "layers_lost") return new GatewayError("server_rebuilding", rebuilding, headers, null, code);
   return new GatewayError("server_failed_to_start", message, headers, waitHelps ? waitMs : null, code);
 }
 

@@ -19,6 +19,8 @@ const adoptMs = 5000;
 const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
 const closeWithinMs = 800;
+/** Of the rows that are lost when the process ends, so many are named. */
+const maxNamedRows = 50;
 
 /** Gets the rows of each exchange once, when they are recorded. */
 type OnRecorded = (exchange: Exchange, rows: readonly RequestLogRow[]) => void;
@@ -128,8 +130,24 @@ export class Recorder {
     const inMemoryOnly = unwritten.filter(({ segment }) => segment === null);
     for (const held of inMemoryOnly) held.line = lineOf(held.row);
     this.#toDisk(inMemoryOnly);
-    this.counters.dropped += inMemoryOnly.filter(({ segment }) => segment === null).length;
+    this.#reportLost(inMemoryOnly.filter(({ segment }) => segment === null).map(({ row }) => row));
     await this.#spool.close();
+  }
+
+  /** The process ends, and neither the database nor the disk took these. In one text, which the terminal shows, too. */
+  #reportLost(rows: readonly RequestLogRow[]): void {
+    if (rows.length === 0) return;
+    this.counters.dropped += rows.length;
+    const times = rows.map(({ time }) => time);
+    const [first, last] = [Math.min(...times), Math.max(...times)].map((time) => new Date(time).toISOString());
+    const byProject = Map.groupBy(rows, ({ projectId }) => projectId);
+    const projects = [...byProject].map(([id, { length }]) => `${length} of project ${id}`).join(", ");
+    const ids = rows.slice(0, maxNamedRows).map(({ id }) => id);
+    const more = rows.length > maxNamedRows ? " and others" : "";
+    this.#log.error(
+      `${rows.length} rows of the request log could not be stored, from ${first} to ${last}: ${projects}. ` +
+        `Ids: ${ids.join(", ")}${more}.`,
+    );
   }
 
   readonly #endTurn = (): void => {

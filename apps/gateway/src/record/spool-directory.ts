@@ -3,6 +3,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { removeReserve } from "./spool-reserve.ts";
 
 /** Earlier versions wrote `.ndjson`, and could not read what is in a `.rows.ndjson`: they leave it alone. */
 const segmentName = /^\d{15}-[0-9a-f]{12}-\d{6}(?:\.rows)?\.ndjson$/;
@@ -69,6 +70,7 @@ export class SpoolDirectory {
         const taken = await rename(join(directory, name), join(this.path, name)).then(() => true, ignoreMissing);
         if (taken) yield name;
       }
+      await removeReserve(directory).catch(() => {});
       await rmdir(directory).catch(() => {});
       await rm(join(this.#root, `${id}.sock`), { force: true });
     }

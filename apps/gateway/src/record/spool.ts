@@ -1,9 +1,11 @@
-import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
+import { ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RequestLogRow } from "@towpath/logs";
+import { GroupSync } from "./group-sync.ts";
 import { SpoolDirectory } from "./spool-directory.ts";
 import { headLine, rowsOfSegment } from "./spool-lines.ts";
+import { SpoolReserve } from "./spool-reserve.ts";
 
 const segmentBytes = 1024 * 1024;
 /** Of the gateway as a whole. */
@@ -23,13 +25,24 @@ export type Segment = {
   mustReplay: boolean;
 };
 
+/** The database doesn't have all of its rows. */
+const isPending = ({ heldRows, mustReplay }: Segment) => heldRows > 0 || mustReplay;
+
+type OpenFile = {
+  readonly descriptor: number;
+  readonly segment: Segment;
+  readonly sync: GroupSync;
+  /** It is full then. */
+  readonly maxBytes: number;
+};
+
 /** What a row to be kept counts for. `bytes`: the length of its line. */
 export type SpoolEntry = { readonly row: Pick<RequestLogRow, "projectId">; readonly bytes: number };
 
 /**
  * Rows on disk until the database has them: segments of JSON lines (spool-lines.ts). Appends are synchronous: when `append` returns,
- * the operating system has the rows, and a gateway that is killed loses none of them. Not synced to the disk: a power
- * cut may lose the last seconds.
+ * the operating system has the rows, and a gateway that is killed loses none of them. They are flushed in groups, within
+ * half a second unless the database has them by then: that is what a power cut may cost.
  *
  * Only the process that owns a segment appends to it, reads it or deletes it (SpoolDirectory).
  */
@@ -40,7 +53,8 @@ export class Spool {
   readonly #segments = new Map<string, Segment>();
   readonly #bytesOfProject = new Map<string, number>();
   #bytes = 0;
-  #file: { descriptor: number; segment: Segment } | null = null;
+  #file: OpenFile | null = null;
+  #reserve: SpoolReserve | null = null;
   #pausedUntil = 0;
 
   private constructor(root: string, maxBytes: number) {
@@ -54,7 +68,7 @@ export class Spool {
    */
   static async open(root: string, { maxBytes = maxSpoolBytes }: { maxBytes?: number } = {}): Promise<Spool> {
     const spool = new Spool(root, maxBytes);
-    spool.#directory = await SpoolDirectory.create(root).catch(() => null);
+    await spool.#makeDirectory().catch(() => {});
     return spool;
   }
 
@@ -64,14 +78,21 @@ export class Spool {
    * @throws Error of the file system
    */
   async adopt(): Promise<void> {
-    this.#directory ??= await SpoolDirectory.create(this.#root);
+    const directory = await this.#makeDirectory();
     const taken: string[] = [];
     try {
-      for await (const name of this.#directory.takeAbandoned()) taken.push(name);
+      for await (const name of directory.takeAbandoned()) taken.push(name);
     } finally {
       // Names sort by age: the oldest rows are written first.
-      for (const name of taken.sort()) await this.#register(join(this.#directory.path, name), name);
+      for (const name of taken.sort()) await this.#register(join(directory.path, name), name);
     }
+  }
+
+  async #makeDirectory(): Promise<SpoolDirectory> {
+    this.#directory ??= await SpoolDirectory.create(this.#root);
+    this.#reserve ??= new SpoolReserve(this.#directory.path);
+    await this.#reserve.make();
+    return this.#directory;
   }
 
   async #register(path: string, name: string): Promise<void> {
@@ -97,15 +118,16 @@ export class Spool {
     if (performance.now() < this.#pausedUntil) return null;
     const content = Buffer.from(lines);
     try {
-      const { descriptor, segment } = this.#file ?? this.#open();
-      this.#writeWhole(descriptor, segment, content);
+      const file = this.#writeLines(content);
+      const { segment } = file;
       segment.heldRows += entries.length;
       for (const { row, bytes } of entries) {
         addTo(segment.bytesOfProject, row.projectId, bytes);
         addTo(this.#bytesOfProject, row.projectId, bytes);
       }
       this.#bytes += content.length;
-      if (segment.bytes >= segmentBytes) this.#seal();
+      file.sync.appended(() => isPending(segment));
+      if (segment.bytes >= file.maxBytes) this.#seal();
       return segment;
     } catch {
       // A full disk must not stop traffic.
@@ -143,26 +165,52 @@ export class Spool {
 
   /** Rows that are still on disk are left to the next process. */
   async close(): Promise<void> {
+    if (this.#file && isPending(this.#file.segment)) this.#file.sync.flush();
     this.#seal();
+    await this.#reserve?.remove().catch(() => {});
     await this.#directory?.close();
   }
 
-  #open(): { descriptor: number; segment: Segment } {
+  /** On a full disk the lines go to the reserve. */
+  #writeLines(content: Buffer): OpenFile {
+    try {
+      const file = this.#file ?? this.#open(null);
+      this.#writeWhole(file, content);
+      return file;
+    } catch (error) {
+      this.#seal();
+      const name = this.#directory?.newSegmentName();
+      const taken = name === undefined ? null : (this.#reserve?.take(name) ?? null);
+      if (name === undefined || taken === null) throw error;
+      const file = this.#open({ ...taken, name });
+      this.#writeWhole(file, content);
+      return file;
+    }
+  }
+
+  #open(reserve: { readonly name: string; readonly descriptor: number; readonly bytes: number } | null): OpenFile {
     if (!this.#directory) throw new Error("the spool has no directory");
     const segment = {
-      name: this.#directory.newSegmentName(),
+      name: reserve?.name ?? this.#directory.newSegmentName(),
       bytes: 0,
       bytesOfProject: new Map(),
       heldRows: 0,
       mustReplay: false,
     };
-    const descriptor = openSync(this.#pathOf(segment), "a", 0o600);
-    this.#file = { descriptor, segment };
+    const path = this.#pathOf(segment);
+    const descriptor = reserve?.descriptor ?? openSync(path, "wx", 0o600);
+    const file = {
+      descriptor,
+      segment,
+      sync: new GroupSync(descriptor, path),
+      maxBytes: reserve?.bytes ?? segmentBytes,
+    };
+    this.#file = file;
     this.#segments.set(segment.name, segment);
     const head = Buffer.from(headLine);
-    this.#writeWhole(descriptor, segment, head);
+    this.#writeWhole(file, head);
     this.#bytes += head.length;
-    return this.#file;
+    return file;
   }
 
   #pathOf({ name }: Segment): string {
@@ -171,9 +219,9 @@ export class Spool {
   }
 
   /** A nearly full disk may accept part of a write: truncate the file to its last complete line. */
-  #writeWhole(descriptor: number, segment: Segment, content: Buffer): void {
+  #writeWhole({ descriptor, segment }: OpenFile, content: Buffer): void {
     try {
-      if (writeSync(descriptor, content) === content.length) {
+      if (writeSync(descriptor, content, 0, content.length, segment.bytes) === content.length) {
         segment.bytes += content.length;
         return;
       }
@@ -187,14 +235,16 @@ export class Spool {
 
   #seal(): void {
     if (!this.#file) return;
-    const { descriptor, segment } = this.#file;
+    const { descriptor, segment, sync, maxBytes } = this.#file;
     this.#file = null;
-    closeSync(descriptor);
+    // The rest of a reserve has no rows.
+    if (maxBytes !== segmentBytes) ftruncateSync(descriptor, segment.bytes);
+    sync.close(isPending(segment));
     this.#removeIfDone(segment);
   }
 
   #removeIfDone(segment: Segment): void {
-    if (segment.heldRows > 0 || segment.mustReplay || !this.#segments.delete(segment.name)) return;
+    if (isPending(segment) || !this.#segments.delete(segment.name)) return;
     if (segment === this.#file?.segment) this.#seal();
     this.#bytes -= segment.bytes;
     for (const [projectId, bytes] of segment.bytesOfProject) addTo(this.#bytesOfProject, projectId, -bytes);

@@ -6,6 +6,7 @@ import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
 import { type LaunchFailure, type LaunchParts, launch, openOrRefuse, startInterrupted, wasStopped } from "./launch.ts";
 import { Mutex } from "./mutex.ts";
+import { refusalOf } from "./start-refusal.ts";
 
 export type DeploymentServerParts = LaunchParts & {
   readonly deploymentId: string;
@@ -41,6 +42,7 @@ export class DeploymentServer {
   readonly #mutex = new Mutex();
   #obtaining: Promise<Obtained> | null = null;
   #lastFailure = "";
+  #lastRefusal: RunnerError | null = null;
   #restart: NodeJS.Timeout | undefined;
   /** Null until it is closed. */
   #closedFor: string | null = null;
@@ -249,24 +251,23 @@ export class DeploymentServer {
 
   async #waitBackOff(): Promise<void> {
     const wait = this.#backOff.remaining(performance.now());
+    if (wait > 0 && this.#lastRefusal?.code === "layers_lost") throw this.#lastRefusal;
     if (wait > maxHeldBackOffMs)
       throw new RunnerError("crash_backoff", `The server keeps failing: ${this.#lastFailure}.`, { retryAfterMs: wait });
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   }
 
-  #startFailed(instance: Instance, { code, reason, exit, late }: LaunchFailure): RunnerError {
+  #startFailed(instance: Instance, failure: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
     // The driver, which is closed too, ends what is starting.
-    if (this.#closedFor !== null || code === "ended") {
-      instance.startStopped(this.#closedFor ?? reason, exit);
+    if (this.#closedFor !== null || failure.code === "ended") {
+      instance.startStopped(this.#closedFor ?? failure.reason, failure.exit);
       return startInterrupted(this.#closedFor !== null);
     }
-    const wait = this.#backOff.failed(performance.now(), 0);
-    const message = instance.didNotStart(reason, exit);
+    const message = instance.didNotStart(failure.reason, failure.exit);
     this.#lastFailure = message.replace(/\.$/, "");
-    if (code === "isolation_unavailable") return new RunnerError(code, message);
-    const more = late === null ? {} : { timedOut: { output: instance.takeShown()?.output ?? [], late } };
-    return new RunnerError(code, `The server did not start: ${message}`, { retryAfterMs: wait, ...more });
+    this.#lastRefusal = refusalOf(failure, message, this.#backOff.failed(performance.now(), 0), instance);
+    return this.#lastRefusal;
   }
 
   #exited(instance: Instance, exit: Exit): void {

@@ -30,6 +30,7 @@ let lines: ServerLogWriter;
 const pools: InstancePool[] = [];
 /** A layer whose directory is not there. */
 const unmountable = "e".repeat(64);
+const lost = "f".repeat(64);
 const problems: unknown[] = [];
 const failing = (error: unknown) => {
   throw error;
@@ -272,6 +273,22 @@ test("BLD-2 RUN-5 a start that takes too long is refused with what the server ha
     message: expect.stringMatching(/^The server did not start: it did not answer within [123] s: /),
     timedOut: { output: expect.any(Array), late: { activity: expect.any(String), stack: [] } },
   });
+});
+
+test("RUN-8 a server whose layers are lost is refused as that, every time and at once", async () => {
+  const deployed = await seedDeployment(database.db);
+  const { layers } = tinyServer.server("serve");
+  const { pool, opened } = poolOf(() => tinyServer.server("serve", { layers: { ...layers, code: lost } }));
+  const begun = performance.now();
+  for (let call = 0; call < 10; call++)
+    await expect(pool.lease(deployed.deploymentId)).rejects.toMatchObject({
+      code: "layers_lost",
+      message: expect.stringContaining("no longer stored"),
+      retryAfterMs: 5000,
+      waitHelps: false,
+    });
+  expect(performance.now() - begun).toBeLessThan(5000);
+  expect(opened()).toBeLessThan(10);
 });
 
 test("RUN-1 errors about the host's files go to the operator's log, not to callers and owners", async () => {

@@ -23,7 +23,7 @@ export type LaunchParts = {
 
 /** Why an instance didn't start, as shown to its owner. */
 export type LaunchFailure = {
-  readonly code: "start_failed" | "isolation_unavailable" | "ended";
+  readonly code: "start_failed" | "layers_lost" | "isolation_unavailable" | "ended";
   readonly reason: string;
   readonly exit: Exit | null;
   /** What it was doing when it was neither ready nor had failed within the limit; null for other failures. */
@@ -37,7 +37,7 @@ export type ServerLimits = Pick<Limits, "memoryBytes" | "processes">;
 const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure["code"]>>> = {
   isolation_unavailable: "isolation_unavailable",
   network_unavailable: "isolation_unavailable",
-  layer_unavailable: "start_failed",
+  layer_unavailable: "layers_lost",
   python_unavailable: "start_failed",
   data_unavailable: "start_failed",
 };

@@ -133,6 +133,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
     arguments: taken.arguments,
     requirements: taken.requirements,
     layers: taken.layers,
+    resolution: taken.resolution,
     rootDirectory: taken.rootDirectory,
     isPackage: project.packageName !== null,
     authMode: project.authMode,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { ArtifactStore } from "@towpath/artifacts";
+import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { unlessBuilding } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { existingOrganizations, type Removal, referencedLayers, runParts } from "@towpath/core/retention";
@@ -17,6 +17,7 @@ export type FileSweep = {
   readonly ctx: Context;
   readonly dataDirectory: string;
   readonly store: ArtifactStore;
+  readonly firstRelease: FirstReleaseLayers;
   readonly cleanScratch: () => Promise<number>;
   /** What uv's cache of one organization may hold. */
   readonly cacheBytes: number;
@@ -38,7 +39,7 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
     { name: "incomplete_layer", run: () => sweep.store.removeIncomplete(maxBuildMs) },
     { name: "resolution", run: () => removeOldFiles(join(sweep.dataDirectory, "cache", "resolutions"), sweep) },
     { name: "build_cache", run: () => removeCaches(sweep) },
-    { name: "old_layer_directory", run: () => removeOldLayout(sweep) },
+    { name: "first_release_layer", run: () => removeFirstReleaseLayers(sweep) },
     { name: "trash", run: () => emptyTrash(sweep) },
   ]);
 }
@@ -107,16 +108,16 @@ async function removeCaches(sweep: FileSweep): Promise<number> {
   });
 }
 
-/** Where earlier versions stored layers. Nothing reads them; what is live is built again (`rebuildLostLayers`). */
-async function removeOldLayout({ dataDirectory }: FileSweep): Promise<number> {
-  let removed = 0;
-  for (const name of ["deps", "code"]) {
-    const path = join(dataDirectory, "artifacts", name);
-    if ((await stat(path).catch(() => null)) === null) continue;
+/** Those of the first release go as the others do: not before no deployment and no build under way refers to them. */
+async function removeFirstReleaseLayers({ ctx, dataDirectory, firstRelease, signal }: FileSweep): Promise<number> {
+  const stored = await firstRelease.list();
+  if (stored.length === 0) return 0;
+  const needed = await referencedLayers({ ctx });
+  return countRemoved(stored, signal, async ({ name, path }) => {
+    if (needed.has(name)) return false;
     await discard(dataDirectory, path);
-    removed += 1;
-  }
-  return removed;
+    return true;
+  });
 }
 
 const trashOf = (dataDirectory: string) => join(dataDirectory, "trash");

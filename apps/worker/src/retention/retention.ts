@@ -1,6 +1,5 @@
 import { hostname } from "node:os";
-import type { ArtifactStore } from "@towpath/artifacts";
-import { rebuildLostLayers } from "@towpath/core/build";
+import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
 import { startRounds } from "../rounds.ts";
 import { jobContext, type Services } from "../services.ts";
@@ -18,6 +17,7 @@ export type RetentionParts = {
   readonly config: RetentionConfig;
   readonly dataDirectory: string;
   readonly store: ArtifactStore;
+  readonly firstRelease: FirstReleaseLayers;
   readonly disk: Disk;
 };
 
@@ -30,15 +30,13 @@ async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Prom
   const ctx = jobContext(services, "sweep");
   const now = ctx.clock.now();
   const rows = await sweepRows({ ctx, input: { now, policy: config.policy, ...(signal && { signal }) } });
-  const isStored = (digest: string) => parts.store.has(digest);
-  const rebuilt = await rebuildLostLayers({ ctx, input: { isStored, ...(signal && { signal }) } });
-  if (rebuilt.length > 0) services.log.warn({ builds: rebuilt }, "what is live and no longer stored is built again");
   const files = await aloneAmongWorkers(ctx, `towpath_retention_files ${hostname()}`, async () =>
     sweepFiles({
       ctx,
       now,
       dataDirectory: parts.dataDirectory,
       store: parts.store,
+      firstRelease: parts.firstRelease,
       cleanScratch: () => services.builder.cleanScratch(),
       cacheBytes: config.cacheBytes,
       low: (await disk.look()).low,

@@ -30,7 +30,14 @@ export async function inspectPromoted(input: PromotionInput): Promise<BuildResul
 async function start({ ctx, taken, request, runner }: PromotionInput, layers: Layers): Promise<Endpoint | null> {
   const { buildId, attempt } = taken;
   const program = { entrypoint: taken.entrypoint, arguments: [...taken.arguments] };
-  const nothingKnown = { manifest: null, recording: null, warnings: [], ownSignIn: false, timings: {} };
+  const nothingKnown = {
+    resolution: null,
+    manifest: null,
+    recording: null,
+    warnings: [],
+    ownSignIn: false,
+    timings: {},
+  };
   const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });
   // Another worker has the build; the next write finds that out, too.
   if (!made) return null;

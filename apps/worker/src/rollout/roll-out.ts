@@ -30,8 +30,8 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const { ctx, taken, built, log, signal } = input;
   const startedAt = performance.now();
   const fence = { buildId: taken.buildId, attempt: taken.attempt };
-  const { layers, program, manifest, recording, warnings, ownSignIn, timings } = built;
-  const outcome = { layers, program, manifest, recording, warnings, ownSignIn, timings };
+  const { layers, resolution, program, manifest, recording, warnings, ownSignIn, timings } = built;
+  const outcome = { layers, resolution, program, manifest, recording, warnings, ownSignIn, timings };
   const made = await createDeployment({ ctx, input: { ...fence, ...outcome } });
   if (!made) return { ok: true, result: { outcome: "lost" } };
   log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);

@@ -22,7 +22,14 @@ export async function startInPlace(
   signal: AbortSignal,
 ): Promise<StartedServer | LateServer | null> {
   const { buildId, attempt } = taken;
-  const nothingKnown = { manifest: null, recording: null, warnings: [], ownSignIn: false, timings: {} };
+  const nothingKnown = {
+    resolution: null,
+    manifest: null,
+    recording: null,
+    warnings: [],
+    ownSignIn: false,
+    timings: {},
+  };
   const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });
   // Another worker has the build; the next write finds that out, too.
   if (made === null) return null;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
+import { type ArtifactStore, type FirstReleaseLayers, openArtifacts } from "@towpath/artifacts";
 import { startBuild, takeBuild } from "@towpath/core/build";
 import { createDeployment, goLive } from "@towpath/core/deployment";
 import { mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
@@ -24,12 +24,14 @@ export type Site = {
   readonly client: DatabaseClient;
   readonly dataDirectory: string;
   readonly store: ArtifactStore;
+  readonly firstRelease: FirstReleaseLayers;
 };
 
 /** A data directory of its own beside a database. */
 export async function openSite(client: DatabaseClient, directory?: string): Promise<Site> {
   const dataDirectory = directory ?? (await mkdtemp(join(tmpdir(), "tp-retention-")));
-  return { client, dataDirectory, store: openArtifacts(dataDirectory).store };
+  const { store, firstRelease } = openArtifacts(dataDirectory);
+  return { client, dataDirectory, store, firstRelease };
 }
 
 /** Stores random bytes as a layer that was last used at that time. */
@@ -84,6 +86,7 @@ export async function sweepSite(site: Site, now: Date, more: { readonly low?: bo
     now,
     dataDirectory: site.dataDirectory,
     store: site.store,
+    firstRelease: site.firstRelease,
     cleanScratch: async () => 0,
     cacheBytes: 100_000,
     low: more.low ?? false,

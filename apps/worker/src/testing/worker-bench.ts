@@ -18,6 +18,7 @@ import type { Services } from "../services.ts";
 export const goodBuild: Extract<BuildResult, { ok: true }> = {
   ok: true,
   layers: { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) },
+  resolution: null,
   program: { entrypoint: "echo.py", arguments: [] },
   manifest: {
     protocolVersion: "2025-06-18",

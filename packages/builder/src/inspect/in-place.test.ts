@@ -47,7 +47,7 @@ async function build(code: string, startInPlace: StartInPlace | null) {
       return { ...workspace, run };
     },
   };
-  const parts = { driver: noting, layers: workshop.layers, isStored: async () => true, uploadedAt: async () => null };
+  const parts = { driver: noting, layers: { ...workshop.layers, has: async () => true }, uploadedAt: async () => null };
   const { request, text } = requestOf({ openTarball: () => repository(files(code)), startInPlace });
   const result = await createBuilder(workshop.config, parts).build(request);
   return { result, commands, starts, text: text() };

@@ -31,8 +31,15 @@ const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
 
 type LayerInput = InstallInput & { readonly parts: KeyParts; readonly volumes: readonly VolumeMount[] };
 
-/** `packages`: how many were installed for it. `exact`: the exact versions, or a digest of the lock. */
-export type DependencyLayer = MadeLayer & { readonly packages: number; readonly exact: string };
+/**
+ * `packages`: how many were installed for it. `exact`: the exact versions, or a digest of the lock. `pins`: such as
+ * `fastmcp==4.1.2`; null for a lock.
+ */
+export type DependencyLayer = MadeLayer & {
+  readonly packages: number;
+  readonly exact: string;
+  readonly pins: readonly string[] | null;
+};
 
 /** Finds the dependency layer or makes it. @throws BuildFailure */
 export async function dependencyLayer(input: InstallInput): Promise<DependencyLayer> {
@@ -41,13 +48,14 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   const build = { ...input, parts, volumes: await prepareVolumes(input) };
   const list = await exactList(build);
   const { exact } = list;
+  const pins = plan.dependencies.kind === "uv-lock" ? null : (exact.match(/^[A-Za-z0-9][\w.-]*==[^\s;]+/gm) ?? []);
   if (plan.lacksMcp) assertBringsMcp(plan, exact);
   const key = dependencyKey(plan, exact, parts);
   const short = key.slice(0, 12);
   const known = await layers.find(key);
   if (known !== null) {
     log("install", "step", `Dependencies: the same as in an earlier build; reusing its layer ${short}.`);
-    return { digest: known.digest, reused: true, packages: 0, exact };
+    return { digest: known.digest, reused: true, packages: 0, exact, pins };
   }
   log("install", "step", `Dependencies: no layer ${short} yet, so they are installed.`);
   const interpreter = buildImage.python(pythonVersion);
@@ -66,7 +74,7 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
   // Apparent sizes, which exceed the space on disk if files have holes.
   const maxBytes = Math.max(2 * limits.dependencyBytes, limits.diskBytes);
   const digest = await workspace.publish("dependencies", { name: key, maxBytes });
-  return { digest, reused: false, packages, exact };
+  return { digest, reused: false, packages, exact, pins };
 }
 
 const offersSchema = z.object({ starts: z.boolean(), mcp: z.boolean() });
@@ -115,12 +123,12 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
 
 /** Identifies the exact versions: the lock's digest, or the list from a resolution, which may be a recent one. */
 async function exactList(input: LayerInput): Promise<ExactList> {
-  const { plan, memory, parts, workspace, pythonVersion, log, buildId, asOf } = input;
+  const { plan, memory, parts, workspace, pythonVersion, log, buildId, asOf, pins } = input;
   const command = resolveCommand(plan, buildImage.python(pythonVersion), asOf);
   if (command === null) return { exact: plan.inputDigest, requirers: new Map() };
   const key = resolutionKey(plan, parts, asOf);
   const file = join(workspace.directory("work"), exactFile);
-  const known = await memory.recall(key);
+  const known = pins === null ? await memory.recall(key) : null;
   if (known !== null) {
     const hours = Math.round(known.ageMs / 3_600_000);
     log(
@@ -132,8 +140,9 @@ async function exactList(input: LayerInput): Promise<ExactList> {
     await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
     return list;
   }
-  log("install", "step", "Versions: resolving.");
-  await writePreferred(file, plan.dependencies.preferred);
+  const how = pins === null ? "resolving" : "those of the earlier build, as far as the index still has them";
+  log("install", "step", `Versions: ${how}.`);
+  await writePreferred(file, pins ?? plan.dependencies.preferred);
   await step(input, command, "internet");
   const resolved = await readUntrusted(file);
   const noted = plan.context === null ? resolved : copied(resolved);
@@ -142,7 +151,7 @@ async function exactList(input: LayerInput): Promise<ExactList> {
   await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
   const count = list.exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
-  await memory.remember(key, noted, buildId);
+  if (pins === null) await memory.remember(key, noted, buildId);
   return list;
 }
 

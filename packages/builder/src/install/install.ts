@@ -1,5 +1,5 @@
 import type { LayerCache } from "@towpath/artifacts";
-import type { Layers } from "@towpath/core/build/contract";
+import type { Layers, Resolution } from "@towpath/core/build/contract";
 import { type BuildWorkspace, buildImage } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink } from "../contract.ts";
@@ -26,6 +26,8 @@ export type InstallInput = {
   readonly signal: AbortSignal;
   /** Packages that the index got later don't count; null: all of today. */
   readonly asOf: Date | null;
+  /** Versions to keep where the requirements and the index allow it, as an earlier build had them; null: any. */
+  readonly pins: readonly string[] | null;
   /** Known when versions were resolved. */
   readonly requirers?: Requirers;
 };
@@ -34,6 +36,7 @@ export type Installed = {
   readonly layers: Layers;
   /** The exact versions as in a requirements file, or a digest of the lock. */
   readonly exact: string;
+  readonly resolution: Resolution;
 };
 
 export type MadeLayer = { readonly digest: string; readonly reused: boolean };
@@ -54,9 +57,11 @@ export async function installLayers(input: InstallInput): Promise<Installed> {
   const [dependencies, code] = results;
   if (dependencies.status === "rejected" || code.status === "rejected") throw failed.signal.reason;
   input.log("install", "result", resultOf(dependencies.value, code.value));
-  const { digest, exact } = dependencies.value;
+  const { digest, exact, pins } = dependencies.value;
   const layers = { pythonVersion: input.pythonVersion, dependencies: digest, code: code.value.digest };
-  return { layers, exact };
+  const at = (input.asOf ?? new Date()).toISOString();
+  const { pythonVersion } = input;
+  return { layers, exact, resolution: { pythonVersion, pins: pins && [...pins], at } };
 }
 
 function resultOf(dependencies: MadeLayer & { readonly packages: number }, code: MadeLayer): string {

@@ -79,7 +79,6 @@ export async function openWorkshop(
   const builder = createBuilder(config, {
     driver,
     layers: artifacts.layers,
-    isStored: (digest) => artifacts.store.has(digest),
     uploadedAt: options.uploadedAt ?? (async () => null),
   });
   return {
@@ -117,6 +116,7 @@ export function requestOf(more: Partial<BuildRequest>) {
     arguments: [],
     requirements: null,
     layers: null,
+    resolution: null,
     rootDirectory: null,
     isPackage: false,
     authMode: "passthrough",

@@ -56,6 +56,17 @@ export const layersSchema = z.object({ pythonVersion: z.string(), dependencies: 
 export type Layers = z.infer<typeof layersSchema>;
 
 /**
+ * What a build installed, so that it can be built again as it was. `pins`: such as `fastmcp==4.1.2`; null when they
+ * aren't known, and where a lock in the repository has them. `at`: when they were resolved, ISO 8601.
+ */
+export const resolutionSchema = z.object({
+  pythonVersion: z.string(),
+  pins: z.array(z.string()).nullable(),
+  at: z.iso.datetime(),
+});
+export type Resolution = z.infer<typeof resolutionSchema>;
+
+/**
  * What a build starts. `entrypoint`: as in the project's settings, or as found in the commit. `arguments`: words after
  * the program's name.
  */

@@ -11,6 +11,7 @@ type Queryable = Database | Transaction;
 const {
   manifest: _manifest,
   layers: _layers,
+  resolution: _resolution,
   timings: _timings,
   warnings: _warnings,
   ...summaryColumns

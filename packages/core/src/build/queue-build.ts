@@ -19,11 +19,12 @@ export type NewBuild = {
   readonly commit: BuildSource;
   readonly trigger: BuildTrigger;
   /** For a promotion: the build whose layers it takes over, with what it starts. */
-  readonly promoted?: Pick<
-    BuildRow,
-    "id" | "layers" | "program" | "entrypoint" | "arguments" | "requirements" | "rootDirectory"
-  >;
+  readonly promoted?: Earlier & Pick<BuildRow, "id" | "layers" | "program">;
+  /** The build whose result is lost: the same is made of the same source again. */
+  readonly lost?: Earlier;
 };
+
+type Earlier = Pick<BuildRow, "entrypoint" | "arguments" | "requirements" | "rootDirectory" | "resolution">;
 
 /** What an earlier build built, to be built again. */
 export const sourceOfBuild = (row: BuildRow): BuildSource => ({
@@ -57,6 +58,8 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
     .where(eq(build.branchId, input.branchId));
   await supersedeQueued(tx, ctx, input.branchId);
   const now = ctx.clock.now();
+  const earlier = input.promoted ?? input.lost;
+  const settings = earlier ?? input.project;
   const [row] = await tx
     .insert(build)
     .values({
@@ -71,10 +74,11 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       pullRequestUrl: locked.pullRequestUrl,
       trigger: input.trigger,
       sequence: (newest?.sequence ?? 0) + 1,
-      entrypoint: (input.promoted ?? input.project).entrypoint,
-      arguments: (input.promoted ?? input.project).arguments,
-      requirements: (input.promoted ?? input.project).requirements,
-      rootDirectory: (input.promoted ?? input.project).rootDirectory,
+      entrypoint: settings.entrypoint,
+      arguments: settings.arguments,
+      requirements: settings.requirements,
+      rootDirectory: settings.rootDirectory,
+      resolution: earlier?.resolution ?? null,
       promotedFromBuildId: input.promoted?.id ?? null,
       layers: input.promoted?.layers ?? null,
       program: input.promoted?.program ?? null,

@@ -1,4 +1,4 @@
-import { auditLog, build, buildLog } from "@towpath/db/schema";
+import { auditLog, build, buildLog, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -25,16 +25,31 @@ afterAll(() => database.close());
 
 const commit = "a".repeat(40);
 const worker = () => testContext(database.db, { kind: "job", job: "sweep" });
-const rebuild = (isStored: boolean) => rebuildLostLayers({ ctx: worker(), input: { isStored: async () => isStored } });
+/** Queues builds at that time, minutes from now. Returns their ids. */
+async function rebuild(isStored: boolean, more: { readonly minutes?: number; readonly isStart?: boolean } = {}) {
+  const { minutes = 0, isStart = false } = more;
+  const clock = { now: () => new Date(Date.now() + minutes * 60_000) };
+  const ctx = testContext(database.db, { kind: "job", job: "sweep" }, { clock });
+  const found = await rebuildLostLayers({ ctx, input: { isStored: async () => isStored, isStart } });
+  expect(found.lost === 0).toBe(isStored);
+  return found.queued;
+}
+
+async function fail(buildId: string): Promise<void> {
+  const ctx = worker();
+  const taken = await takeBuild({ ctx, input: { buildId } });
+  await failBuild({ ctx, input: { buildId, attempt: taken?.attempt ?? 0, diagnosis: sampleDiagnosis } });
+}
+
 async function deployed() {
-  const project = await seedProject(database.db, team);
-  const input = { orgSlug: team.slug, projectName: project.name, commitSha: commit };
+  const { name } = await seedProject(database.db, team);
+  const input = { orgSlug: team.slug, projectName: name, commitSha: commit };
   const { build: made } = await startBuild({ ctx: testContext(database.db, team.owner), input });
   await succeedBuild(database.db, made.id);
   return { input, made };
 }
 
-test("RUN-8 a live deployment whose layers are lost is built again, once, and the log says why", async () => {
+test("RUN-8 a live deployment whose layers are lost is built again, by one worker, and the log says why", async () => {
   const { made } = await deployed();
   expect(await rebuild(true)).toEqual([]);
   // Several workers at the same time.
@@ -47,12 +62,51 @@ test("RUN-8 a live deployment whose layers are lost is built again, once, and th
   expect(line).toMatchObject({ kind: "warning", text: expect.stringContaining("no longer stored") });
   const [entry] = await database.db.select().from(auditLog).where(eq(auditLog.subject, id));
   expect(entry).toMatchObject({ actor: "job:sweep", detail: { of: made.id, commit } });
-  // One that fails is not tried for ever.
-  const ctx = worker();
-  const taken = await takeBuild({ ctx, input: { buildId: id } });
-  await failBuild({ ctx, input: { buildId: id, attempt: taken?.attempt ?? 0, diagnosis: sampleDiagnosis } });
-  expect(await rebuild(false)).toEqual([]);
+  await fail(id);
   expect(await liveCommit(database.db, row?.branchId ?? "")).toBe(commit);
+  // Other tests have live deployments, too.
+  await database.db.delete(project).where(eq(project.name, made.project.name));
+});
+
+test("RUN-8 a rebuild that fails is tried again with growing pauses and when a worker starts, until one succeeds", async () => {
+  const { made } = await deployed();
+  const tries: string[] = [];
+  const tryAt = async (minutes: number, isStart = false) => {
+    const [id] = await rebuild(false, { minutes, isStart });
+    if (id === undefined) return false;
+    tries.push(id);
+    await database.db
+      .update(auditLog)
+      .set({ createdAt: new Date(Date.now() + minutes * 60_000) })
+      .where(eq(auditLog.subject, id));
+    await fail(id);
+    return true;
+  };
+  expect(await tryAt(0)).toBe(true);
+  expect([await tryAt(0.9), await tryAt(1.1), await tryAt(3), await tryAt(3.2)]).toEqual([false, true, false, true]);
+  expect([await tryAt(7), await tryAt(7.1, true)]).toEqual([false, true]);
+  for (let more = 0; more < 8; more++) expect(await tryAt(10_000 + more * 360.1)).toBe(true);
+  expect(await tryAt(10_000 + 7 * 360.1 + 359)).toBe(false);
+  expect(new Set(tries).size).toBe(tries.length);
+  await database.db.delete(project).where(eq(project.name, made.project.name));
+});
+
+test("RUN-8 a rebuild installs what the lost build had installed: its versions, or those of its time if they are unknown", async () => {
+  const { made } = await deployed();
+  const resolution = { pythonVersion: "3.12.1", pins: ["fastmcp==4.0.0"], at: "2026-01-02T03:04:05.000Z" };
+  await database.db.update(build).set({ resolution, entrypoint: "then.py" }).where(eq(build.id, made.id));
+  const [again = ""] = await rebuild(false);
+  expect(await takeBuild({ ctx: worker(), input: { buildId: again } })).toMatchObject({
+    resolution,
+    entrypoint: "then.py",
+  });
+  await database.db.delete(build).where(eq(build.id, again));
+  const startedAt = new Date("2026-02-03T04:05:06.000Z");
+  await database.db.update(build).set({ resolution: null, startedAt }).where(eq(build.id, made.id));
+  const [earlier = ""] = await rebuild(false, { isStart: true });
+  const taken = await takeBuild({ ctx: worker(), input: { buildId: earlier } });
+  expect(taken?.resolution).toEqual({ pythonVersion: "3.12.1", pins: null, at: startedAt.toISOString() });
+  await database.db.delete(project).where(eq(project.name, made.project.name));
 });
 
 test("RUN-8 while a build of the branch runs, no other is queued: its result replaces what is lost", async () => {

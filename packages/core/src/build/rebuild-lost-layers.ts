@@ -1,29 +1,44 @@
 import type { Transaction } from "@towpath/db";
 import { auditLog, branch, build, deployment, project, route } from "@towpath/db/schema";
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, count, eq, inArray, isNull, max, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { noteInBuildLog } from "./build.store.ts";
-import { layersSchema } from "./build-contract.schema.ts";
-import { auditedVersion, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
+import { layersSchema, type Resolution } from "./build-contract.schema.ts";
+import { auditedVersion, type BuildRow, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
 
 const action = "build.rebuild";
 const reason =
   "Towpath is rebuilding this commit: the result of its earlier build is no longer stored, so its server couldn't be started.";
 
+/** A try that failed, as while the package index is unreachable, is repeated after a minute, then two, four, … */
+const firstPauseMs = 60_000;
+const maxPauseMs = 6 * 3_600_000;
+const pauseAfter = (tries: number) => Math.min(firstPauseMs * 2 ** (tries - 1), maxPauseMs);
+
+export type LostLayers = {
+  /** Live deployments that can't be started. */
+  readonly lost: number;
+  /** Ids of the builds that were queued for them. */
+  readonly queued: readonly string[];
+};
+
 /**
  * Queues builds of live deployments that can't be started because their layers are missing from the artifact store: the
- * store was lost, a layer was damaged, or an earlier version of Towpath stored it elsewhere. Once for each deployment,
- * and not while a build of its branch is queued or running. Any worker may run it at any time.
- *
- * @returns ids of the builds
+ * store was lost, or a layer was damaged. Again with growing pauses until one has succeeded, and not while a build of
+ * its branch is queued or running. Each installs what the lost one had installed. Any worker may run it at any time.
+ * @param call.input.isStart a worker starts, so it doesn't wait for a pause to end
  */
 export async function rebuildLostLayers(call: {
   ctx: Context;
-  input: { readonly isStored: (digest: string) => Promise<boolean>; readonly signal?: AbortSignal };
-}): Promise<readonly string[]> {
+  input: {
+    readonly isStored: (digest: string) => Promise<boolean>;
+    readonly isStart?: boolean;
+    readonly signal?: AbortSignal;
+  };
+}): Promise<LostLayers> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const live = await ctx.db
@@ -34,18 +49,20 @@ export async function rebuildLostLayers(call: {
     .innerJoin(branch, eq(branch.id, route.branchId))
     .where(isNull(branch.endedAt));
   const queued: string[] = [];
+  let lost = 0;
   for (const { deploymentId, layers } of live) {
     if (input.signal?.aborted) break;
     const { dependencies, code } = layersSchema.parse(layers);
     if ((await input.isStored(dependencies)) && (await input.isStored(code))) continue;
-    const buildId = await ctx.db.transaction((tx) => rebuild(tx, ctx, deploymentId));
+    lost += 1;
+    const buildId = await ctx.db.transaction((tx) => rebuild(tx, ctx, deploymentId, input.isStart ?? false));
     if (buildId !== null) queued.push(buildId);
   }
-  return queued;
+  return { lost, queued };
 }
 
-/** Null when there is nothing to do: another worker was faster, or there is a newer build. */
-async function rebuild(tx: Transaction, ctx: Context, deploymentId: string): Promise<string | null> {
+/** Null when there is nothing to do now: another worker was faster, there is a newer build, or the pause hasn't ended. */
+async function rebuild(tx: Transaction, ctx: Context, deploymentId: string, isStart: boolean): Promise<string | null> {
   const [of] = await tx
     .select({ branchId: deployment.branchId })
     .from(deployment)
@@ -63,18 +80,25 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string): Pro
   const busy = and(eq(build.branchId, of.branchId), inArray(build.status, ["queued", "building"]));
   if ((await tx.$count(build, busy)) > 0) return null;
   const { organizationId } = live.project;
-  const tried = and(
-    eq(auditLog.organizationId, organizationId),
-    eq(auditLog.action, action),
-    sql`${auditLog.detail} ->> 'deployment' = ${deploymentId}`,
-  );
-  if ((await tx.$count(auditLog, tried)) > 0) return null;
+  const [tried] = await tx
+    .select({ tries: count(), last: max(auditLog.createdAt) })
+    .from(auditLog)
+    .where(
+      and(
+        eq(auditLog.organizationId, organizationId),
+        eq(auditLog.action, action),
+        sql`${auditLog.detail} ->> 'deployment' = ${deploymentId}`,
+      ),
+    );
+  if (!isStart && tried?.last && ctx.clock.now().getTime() < tried.last.getTime() + pauseAfter(tried.tries))
+    return null;
   const commit = sourceOfBuild(live.build);
   const row = await insertBuild(tx, ctx, {
     project: live.project,
     branchId: of.branchId,
     commit,
     trigger: "redeploy",
+    lost: { ...live.build, resolution: live.build.resolution ?? resolutionBefore(live.build) },
   });
   await noteInBuildLog(tx, row.id, ctx.clock.now(), { phase: "fetch", kind: "warning", text: reason });
   await enqueueBuild(tx, ctx, row.id);
@@ -87,3 +111,10 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string): Pro
   });
   return row.id;
 }
+
+/** Of a build by an earlier version, which recorded no versions: what the index had when it was built. */
+const resolutionBefore = ({ layers, startedAt, createdAt }: BuildRow): Resolution => ({
+  pythonVersion: layersSchema.parse(layers).pythonVersion,
+  pins: null,
+  at: (startedAt ?? createdAt).toISOString(),
+});

@@ -14,6 +14,8 @@ import {
   layersSchema,
   type Program,
   programSchema,
+  type Resolution,
+  resolutionSchema,
   signInWarning,
 } from "./build-contract.schema.ts";
 
@@ -28,6 +30,7 @@ function read<Schema extends z.ZodType>(schema: Schema, stored: unknown): z.outp
 
 export const readLayers = (stored: unknown): Layers | null => read(layersSchema, stored);
 export const readProgram = (stored: unknown): Program | null => read(programSchema, stored);
+export const readResolution = (stored: unknown): Resolution | null => read(resolutionSchema, stored);
 export const readManifest = (stored: unknown): BuildManifest => read(manifestSchema, stored);
 
 export function readTimings(stored: unknown): BuildTimings {

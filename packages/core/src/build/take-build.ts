@@ -8,9 +8,9 @@ import { chooseLabel } from "../label/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { mcpUrl, serverUrl } from "../server-url/index.ts";
 import { expectedBefore } from "./build.state.ts";
-import type { Layers } from "./build-contract.schema.ts";
+import type { Layers, Resolution } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
-import { readLayers, readProgram } from "./stored-build.ts";
+import { readLayers, readProgram, readResolution } from "./stored-build.ts";
 
 /** What a worker needs to run a build. `attempt` is the fence for all its later writes. */
 export type TakenBuild = {
@@ -26,6 +26,8 @@ export type TakenBuild = {
   readonly rootDirectory: string | null;
   /** For a promotion: the layers that it takes over from a preview. Null: they are to be made. */
   readonly layers: Layers | null;
+  /** What an earlier build of the same source installed, to be installed again; null: what the index has now. */
+  readonly resolution: Resolution | null;
   readonly organizationId: string;
   /**
    * Whose packages and dependency layers the build may reuse and leave behind: the organization's, or for a pull request
@@ -138,6 +140,7 @@ export async function takeBuild(call: {
     requirements: taken.requirements,
     rootDirectory: taken.rootDirectory,
     layers: isPromotion ? readLayers(taken.layers) : null,
+    resolution: readResolution(taken.resolution),
     organizationId: of.organizationId,
     cacheOwnerId: pullRequestOfForkBranch(of.branch.name) === null ? of.organizationId : of.branch.id,
     environment: environmentOf(of.branch),

@@ -4,7 +4,14 @@ import type { RecordedAnswers } from "@towpath/mcp/manifest";
 import { eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { environmentOf } from "../branch/index.ts";
-import type { BuildManifest, BuildTimings, BuildWarning, Layers, Program } from "../build/build-contract.schema.ts";
+import type {
+  BuildManifest,
+  BuildTimings,
+  BuildWarning,
+  Layers,
+  Program,
+  Resolution,
+} from "../build/build-contract.schema.ts";
 import { isCurrentAttempt, storableWarning } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
@@ -15,6 +22,8 @@ export type BuildOutcome = {
   readonly buildId: string;
   readonly attempt: number;
   readonly layers: Layers;
+  /** Null when it isn't known, as of layers that are taken over: what the row has stays. */
+  readonly resolution: Resolution | null;
   readonly program: Program;
   /** Null when the server's lists could not be read. */
   readonly manifest: BuildManifest;
@@ -59,6 +68,7 @@ function storeOutcome(ctx: Context, input: BuildOutcome): Promise<boolean> {
       .update(build)
       .set({
         layers: input.layers,
+        ...(input.resolution && { resolution: input.resolution }),
         program: input.program,
         manifest: input.manifest,
         warnings: input.warnings.map(storableWarning),

@@ -24,6 +24,7 @@ type Fence = { readonly buildId: string; readonly attempt: number };
 export const sampleOutcome = (fence: Fence): BuildOutcome => ({
   ...fence,
   layers: sampleLayers,
+  resolution: null,
   program: { entrypoint: "echo.py", arguments: [] },
   manifest: sampleManifest,
   recording: null,

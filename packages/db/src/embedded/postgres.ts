@@ -16,7 +16,10 @@ export type EmbeddedPostgres = {
   readonly pid: number;
   /** Resolves when the server has ended. */
   readonly exited: Promise<{ readonly signal: NodeJS.Signals | null; readonly lastOutput: string }>;
-  /** Fast shutdown: open transactions are rolled back, data is flushed. */
+  /**
+   * Fast shutdown: open transactions are rolled back, data is flushed. If that takes too long, immediate shutdown, after
+   * which the next start recovers.
+   */
   stop(): Promise<void>;
 };
 
@@ -106,6 +109,9 @@ function settings(options: EmbeddedOptions): string[] {
   return values.flatMap((value) => ["-c", value]);
 }
 
+/** The rest of the 10 s that an instance has to stop, without a margin. A disk that is full or slow may need longer. */
+const stopWithinMs = 2500;
+
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
 const reportRecoveryAfterMs = 2000;
@@ -163,9 +169,13 @@ function lastLine(output: string): string {
 /**
  * Starts the embedded PostgreSQL. Creates its data directory and the database `towpath` on first use.
  *
+ * @param canceled ends a start that is under way
  * @throws Error when it can't start; the message is what PostgreSQL printed last
  */
-export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  options: EmbeddedOptions,
+  canceled?: AbortSignal,
+): Promise<EmbeddedPostgres> {
   if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options);
   await mkdir(options.socketDirectory, { recursive: true });
   await chmod(options.socketDirectory, 0o700);
@@ -178,19 +188,26 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   child.stderr.on("data", (chunk: Buffer) => {
     last = (last + chunk.toString()).slice(-4000);
   });
+  // At once: what it has not written yet is in its log of changes.
+  const quit = () => child.kill("SIGQUIT");
+  canceled?.addEventListener("abort", quit, { once: true });
+  if (canceled?.aborted) quit();
   const exited = once(child, "exit").then(([, signal]) => ({ signal, lastOutput: lastLine(last) }));
   const address = (database: string) =>
     `postgresql://towpath@/${database}?host=${encodeURIComponent(options.socketDirectory)}&port=5432`;
   const { onRecovery = () => {} } = options;
   await waitUntilReady(address("postgres"), child, { tail: () => lastLine(last), onRecovery });
   await ensureDatabase(address("postgres"));
+  canceled?.removeEventListener("abort", quit);
   return {
     url: address("towpath"),
     pid: child.pid ?? 0,
     exited,
     stop: async () => {
       if (!hasEnded(child)) child.kill("SIGINT");
+      const late = setTimeout(quit, stopWithinMs);
       await exited;
+      clearTimeout(late);
     },
   };
 }

@@ -66,6 +66,11 @@ export const build = pgTable(
     manifest: json(),
     /** `Layers`: python version, dependency and code layer digests. */
     layers: jsonb(),
+    /**
+     * `Resolution`: what was installed. Of a queued build, what it is to install again; null: what the index has then.
+     * Null for builds by earlier versions.
+     */
+    resolution: jsonb(),
     /** `Program`: what is started. Null until the build knows, and of builds by earlier versions: as set above. */
     program: jsonb(),
     /** `BuildTimings`. */

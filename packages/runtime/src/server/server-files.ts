@@ -34,8 +34,8 @@ export async function interpreterFiles(
 }
 
 const layerProblems: Readonly<Record<string, string>> = {
-  not_found: "Its build is no longer stored. Redeploy it.",
-  digest_mismatch: "Its stored build is damaged. Redeploy it.",
+  not_found: "The result of its build is no longer stored.",
+  digest_mismatch: "The stored result of its build is damaged.",
 };
 
 async function layerPath(layers: HostLayers, digest: string): Promise<string> {

@@ -15,6 +15,7 @@ export function timesOf({ durationMs, heldMs, serverMs }: Timed) {
 
 const reasons: Readonly<Record<string, string>> = {
   start_failed: "it did not start",
+  layers_lost: "its files were lost",
   ended: "it exited at once",
   no_answer: "it did not answer",
   crash_backoff: "it keeps crashing",

@@ -1,0 +1,37 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { digestSchema } from "./port.ts";
+
+/**
+ * Layers as the first release stored them: unpacked directories `deps/<name>` and `code/<name>`, each renamed into place
+ * when it was complete, and named by the hash of what it was made of. Servers run from them where they are. Nothing is
+ * added to them; they go when no deployment refers to them any more.
+ */
+export type FirstReleaseLayers = {
+  /** Absolute path of a layer; null if there is none with this name. */
+  find(name: string): Promise<string | null>;
+  list(): Promise<readonly { readonly name: string; readonly path: string }[]>;
+};
+
+const kinds = ["deps", "code"] as const;
+
+export function openFirstReleaseLayers(root: string): FirstReleaseLayers {
+  return {
+    async find(name) {
+      for (const kind of kinds) {
+        const path = join(root, kind, digestSchema.parse(name));
+        if ((await stat(path).catch(() => null))?.isDirectory()) return path;
+      }
+      return null;
+    },
+    async list() {
+      const lists = await Promise.all(
+        kinds.map(async (kind) => {
+          const names = await readdir(join(root, kind)).catch(() => []);
+          return names.map((name) => ({ name, path: join(root, kind, name) }));
+        }),
+      );
+      return lists.flat();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import manifest from "../../../package.json" with { type: "json" };
+import journal from "../migrations/meta/_journal.json" with { type: "json" };
+
+/** A pool or a connection of `pg`. */
+type Queryable = {
+  query<Row extends Record<string, unknown>>(text: string): Promise<{ rows: Row[] }>;
+};
+
+const newestKnown = Math.max(...journal.entries.map(({ when }) => when));
+const schemaOf = (when: number) => journal.entries.find((entry) => entry.when === when)?.tag ?? null;
+
+function commit(): string | null {
+  try {
+    const argv = ["-C", import.meta.dirname, "rev-parse", "--short=8", "HEAD"];
+    return execFileSync("git", argv, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    // An archive of the sources has none.
+    return null;
+  }
+}
+
+/** Names this release, so that two checkouts of one version differ: `0.1.0 (commit 2420f951, schema 0038_callers)`. */
+export function thisRelease(): string {
+  const parts = [commit(), schemaOf(newestKnown)].map((each, at) => each && `${["commit", "schema"][at]} ${each}`);
+  return `${manifest.version} (${parts.filter(Boolean).join(", ")})`;
+}
+
+/** How far a database was migrated. */
+export type AppliedSchema = {
+  readonly migrations: number;
+  /** The release that migrated it last. Earlier ones left no name: then its schema; null for a newer one without. */
+  readonly release: string | null;
+  readonly isNewer: boolean;
+};
+
+/** Null for a database without our tables. */
+export async function readAppliedSchema(db: Queryable): Promise<AppliedSchema | null> {
+  const found = await db.query<{ table: string | null }>(`SELECT to_regclass('drizzle.__drizzle_migrations') AS table`);
+  if (found.rows[0]?.table == null) return null;
+  const { rows } = await db.query<{ migrations: number; newest: string | null; release: string | null }>(
+    `SELECT count(*)::int AS migrations, max(created_at) AS newest,
+       obj_description(to_regnamespace('drizzle'), 'pg_namespace') AS release
+     FROM drizzle.__drizzle_migrations`,
+  );
+  const [row] = rows;
+  if (row === undefined || row.newest === null) return null;
+  const newest = Number(row.newest);
+  const schema = schemaOf(newest);
+  const release = row.release ?? (schema && `schema ${schema}`);
+  return { migrations: row.migrations, release, isNewer: newest > newestKnown };
+}
+
+/** The name is part of the database, so that it goes along with a dump and names the release for external ones, too. */
+export async function recordRelease(db: Queryable, release: string): Promise<void> {
+  await db.query(`COMMENT ON SCHEMA drizzle IS '${release.replaceAll("'", "''")}'`);
+}
+
+/** A release must not work on data of a newer one. */
+export class NewerSchema extends Error {
+  override readonly name = "NewerSchema";
+}
+
+/** @throws NewerSchema that names both releases */
+export async function requireKnownSchema(db: Queryable): Promise<AppliedSchema | null> {
+  const applied = await readAppliedSchema(db);
+  if (!applied?.isNewer) return applied;
+  throw new NewerSchema(
+    `The database was last used by a newer release of Towpath, ${applied.release ?? "which left no name"}; this is ` +
+      `${thisRelease()}. Nothing was changed. Start that release or a newer one, or restore a back-up from before the update.`,
+  );
+}
