@@ -357,8 +357,8 @@ describe("the process", () => {
       message: "The variable API_TOKEN can't be decrypted. Set it again.",
     });
     await expect(client.ensure(lost.deploymentId)).rejects.toMatchObject({
-      code: "start_failed",
-      message: expect.stringContaining("Redeploy"),
+      code: "layers_lost",
+      message: expect.stringContaining("The result of its build is"),
     });
     await expect(run(process.execPath, [main], { env: environment() })).rejects.toMatchObject({
       code: 1,

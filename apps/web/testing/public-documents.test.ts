@@ -173,13 +173,14 @@ test("PUB-15 each public page has its own title, description, canonical link and
   expect(new Set(documents.map(({ meta }) => meta("description"))).size).toBe(publicPaths.length);
 });
 
-test.each(["/robots.php", "/wp-login.php", "/blog/a/b", "/docs/a/b/c", "/rss.xml/x", "/.env"])(
-  "PUB-15 ERR-4 %s is no organization's: visitors get a 404, not a sign-in page",
-  async (path) => {
-    const { status, title } = await documentAt(path);
-    expect([path, status, title]).toEqual([path, 404, "404 - Not Found"]);
-  },
-);
+test.each([
+  ...["/robots.php", "/wp-login.php", "/rss.xml/x", "/.env"].map((path) => [path, "Page Not Found · Towpath"]),
+  // Where the public site's own not-found page stands.
+  ...["/blog/a/b", "/docs/a/b/c"].map((path) => [path, "404 - Not Found"]),
+])("PUB-15 ERR-4 %s is no organization's: visitors get a 404, not a sign-in page", async (path, shown) => {
+  const { status, title } = await documentAt(path);
+  expect([path, status, title]).toEqual([path, 404, shown]);
+});
 
 test("PUB-1 where the star count and Docs lead is a setting", async () => {
   const { html } = await documentAt("/pricing");

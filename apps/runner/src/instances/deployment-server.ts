@@ -4,9 +4,9 @@ import type { Places, Seat } from "../places/places.ts";
 import { type BackOff, createBackOff } from "./back-off.ts";
 import { Instance, type OpenedDeployment } from "./instance.ts";
 import type { InstanceRecord } from "./instance-record.ts";
-import { type LaunchFailure, type LaunchParts, launch, openOrRefuse, startInterrupted, wasStopped } from "./launch.ts";
+import { type LaunchFailure, type LaunchParts, launch, openOrRefuse, startInterrupted } from "./launch.ts";
 import { Mutex } from "./mutex.ts";
-import { refusalOf } from "./start-refusal.ts";
+import { reportEnd, reportFailedStart } from "./start-refusal.ts";
 
 export type DeploymentServerParts = LaunchParts & {
   readonly deploymentId: string;
@@ -41,8 +41,7 @@ export class DeploymentServer {
   #leasedUntil = 0;
   readonly #mutex = new Mutex();
   #obtaining: Promise<Obtained> | null = null;
-  #lastFailure = "";
-  #lastRefusal: RunnerError | null = null;
+  #last: { readonly failure: string; readonly refusal: RunnerError | null } = { failure: "", refusal: null };
   #restart: NodeJS.Timeout | undefined;
   /** Null until it is closed. */
   #closedFor: string | null = null;
@@ -251,9 +250,11 @@ export class DeploymentServer {
 
   async #waitBackOff(): Promise<void> {
     const wait = this.#backOff.remaining(performance.now());
-    if (wait > 0 && this.#lastRefusal?.code === "layers_lost") throw this.#lastRefusal;
+    if (wait > 0 && this.#last.refusal?.code === "layers_lost") throw this.#last.refusal;
     if (wait > maxHeldBackOffMs)
-      throw new RunnerError("crash_backoff", `The server keeps failing: ${this.#lastFailure}.`, { retryAfterMs: wait });
+      throw new RunnerError("crash_backoff", `The server keeps failing: ${this.#last.failure}.`, {
+        retryAfterMs: wait,
+      });
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   }
 
@@ -264,10 +265,9 @@ export class DeploymentServer {
       instance.startStopped(this.#closedFor ?? failure.reason, failure.exit);
       return startInterrupted(this.#closedFor !== null);
     }
-    const message = instance.didNotStart(failure.reason, failure.exit);
-    this.#lastFailure = message.replace(/\.$/, "");
-    this.#lastRefusal = refusalOf(failure, message, this.#backOff.failed(performance.now(), 0), instance);
-    return this.#lastRefusal;
+    const failed = reportFailedStart(instance, failure, this.#backOff.failed(performance.now(), 0));
+    this.#last = failed;
+    return failed.refusal;
   }
 
   #exited(instance: Instance, exit: Exit): void {
@@ -276,7 +276,7 @@ export class DeploymentServer {
     const now = performance.now();
     // A server that ends itself by such a signal again and again must not start as often; the shim's end is none of it.
     const wait = exit.reason === "platform-ended" ? 0 : this.#backOff.failed(now, instance.readyForMs);
-    this.#lastFailure = wasStopped(exit) ? instance.stoppedFromOutside(exit) : instance.crashed(exit, wait);
+    this.#last = { failure: reportEnd(instance, exit, wait), refusal: null };
     // Restart it only while it is leased; otherwise the next request starts it.
     if (now >= this.#leasedUntil || this.#closedFor !== null) return;
     this.#restart = setTimeout(() => void this.#obtain().catch(() => {}), wait);

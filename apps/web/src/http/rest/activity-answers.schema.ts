@@ -47,6 +47,7 @@ const logEntry = named(
     clientVersion: text,
     session: text,
     principal: z.string(),
+    principalName: text.describe("who `principal` is; null for a former member"),
     traceId: text,
   }),
 );
@@ -124,7 +125,7 @@ const user = named(
 /** By the operation's id. */
 export const activityAnswers = {
   queryLogs: z.object({
-    data: z.array(logEntry.extend({ principalName: text.describe("who `principal` is; null for a former member") })),
+    data: z.array(logEntry),
     limit: z.number().int(),
     offset: z.number().int(),
     hasMore: z.boolean(),

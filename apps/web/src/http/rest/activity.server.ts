@@ -1,4 +1,5 @@
 import { authorizeBuild } from "@towpath/core/build";
+import type { Context } from "@towpath/core/context";
 import { getManifest, getServerStatus } from "@towpath/core/deployment";
 import { parseInput } from "@towpath/core/input";
 import { describePrincipals } from "@towpath/core/organization";
@@ -17,6 +18,15 @@ import { type Operation, operation } from "./operation.server.ts";
 const entrySchema = z.object({ time: z.coerce.date().optional() });
 
 const linesSchema = z.object({ limit: z.coerce.number().int().min(1).max(1000).default(1000) });
+
+async function withPrincipalNames<Row extends { readonly principal: string }>(
+  ctx: Context,
+  orgSlug: string,
+  rows: readonly Row[],
+): Promise<(Row & { readonly principalName: string | null })[]> {
+  const callers = await describePrincipals({ ctx, input: { orgSlug, principals: rows.map((row) => row.principal) } });
+  return rows.map((row) => ({ ...row, principalName: callers.get(row.principal)?.name ?? null }));
+}
 
 /** How a server is, what it offers, and who called it. */
 export const activityOperations: readonly Operation[] = [
@@ -54,12 +64,7 @@ export const activityOperations: readonly Operation[] = [
       const key = { orgSlug: project.orgSlug, projectName: project.name };
       const query = { ...(await readLogParameters(ctx, key, parameters)), projectId: project.id };
       const page = await readRequestLogs((pool) => queryRequestLogs(pool, query));
-      const callers = await describePrincipals({
-        ctx,
-        input: { orgSlug: project.orgSlug, principals: page.data.map(({ principal }) => principal) },
-      });
-      const data = page.data.map((row) => ({ ...row, principalName: callers.get(row.principal)?.name ?? null }));
-      return { ...page, data };
+      return { ...page, data: await withPrincipalNames(ctx, project.orgSlug, page.data) };
     },
   }),
   operation({
@@ -70,9 +75,11 @@ export const activityOperations: readonly Operation[] = [
     summary: "one row with payloads and lines of the server",
     query: entrySchema,
     answer: activityAnswers.readLogEntry,
-    handle: ({ project, params, query }) => {
+    handle: async ({ ctx, project, params, query }) => {
       const { id } = parseInput(z.object({ id: z.uuid() }), params);
-      return readRequestLogs((pool) => explainRequest(pool, { ...query, id, projectId: project.id }));
+      const found = await readRequestLogs((pool) => explainRequest(pool, { ...query, id, projectId: project.id }));
+      const [named] = await withPrincipalNames(ctx, project.orgSlug, [found]);
+      return { ...found, principalName: named?.principalName ?? null };
     },
   }),
   operation({
