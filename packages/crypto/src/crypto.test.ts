@@ -16,6 +16,7 @@ const root = "a root secret for tests, of 32 characters or more";
 
 // Recorded when each purpose came into being: a change here would lose stored secrets and sign everybody out.
 const recordedKeys = {
+  "portal-member": "b9decd974af9ad65f13911044f3c6b9e4043e5c0f74ffcf509cf10483af48b56",
   session: "85898309706491beb2f72580e496662f4ce53bf134a82bc231a087048aa5d114",
   "cookie-name": "4a69002a624b58abbfc307f285a531b9ff546c0be09bd8cb20f42d035a98931d",
   "session-secret": "0fa6c8783d8136a5a6fac83933809a1e78a89c779984436d3cdad95a0a205d7d",

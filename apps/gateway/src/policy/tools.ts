@@ -2,8 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { decodeHeaderValue, readMessages, type StatedMessages } from "@towpath/mcp/peek";
 import { headerOf } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
-
-const shownName = 100;
+import { quotedName } from "../wire/quoted-name.ts";
 
 /**
  * Checks a request to a server that allows only some tools (GW-15). It need not be to the MCP endpoint: servers may
@@ -63,7 +62,7 @@ const insignificant: ReadonlySet<number> = new Set([0x00, 0x09, 0x0a, 0x0d, 0x20
 
 /** With HTTP status 200, as servers answer for tools that they don't know: on a 403 some clients sign in again or hang. */
 function toolNotAllowed(name: string | null): GatewayError {
-  const called = name === null ? "A tool call without a name" : `The tool ${JSON.stringify(name.slice(0, shownName))}`;
+  const called = name === null ? "A tool call without a name" : `The tool ${quotedName(name)}`;
   return new GatewayError(
     "tool_not_allowed",
     `${called} is not allowed on this server. tools/list shows those that are; an admin of the server's team can ` +

@@ -1,6 +1,7 @@
 import { type CatalogItem, resolveResource } from "@towpath/mcp/portal";
 import type { AdmittedRequest } from "../forward/admitted-request.ts";
 import type { RouteTable } from "../route/route-table.ts";
+import { quotedName } from "../wire/quoted-name.ts";
 import { memberRoute } from "./member-access.ts";
 import type { MemberTask } from "./member-ids.ts";
 import type { PortalRequest } from "./portal-request.ts";
@@ -101,7 +102,7 @@ function unlisted(
 /** What a client is told of a name that it got nowhere, or may not use: the same for both. */
 export function unknownText({ method, params }: PortalRequest): string {
   if (isTaskMethod(method)) return "Task not found in this portal.";
-  const name = JSON.stringify(String(params.name ?? params.uri ?? "").slice(0, 100));
+  const name = quotedName(String(params.name ?? params.uri ?? ""));
   const what = { "tools/call": "Tool", "resources/read": "Resource" }[method] ?? "Prompt";
   return `${what} ${name} not found in this portal.`;
 }

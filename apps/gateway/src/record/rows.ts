@@ -1,6 +1,7 @@
 import type { Outcome, RequestLogRow } from "@towpath/logs";
 import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
 import type { Redactor } from "@towpath/secrets/redaction";
+import { quotedName } from "../wire/quoted-name.ts";
 import type { Exchange } from "./exchange.ts";
 import { captureOf, redactedText, withheld } from "./redact.ts";
 import { newRequestId } from "./request-id.ts";
@@ -148,7 +149,7 @@ function errorOf({ refusal, redactor }: Exchange, { message, outcome, answer }: 
 /** Refusals are our own words, but may quote what the client named. */
 function refusalText(text: string, target: string | null, redactor: Redactor | null): string {
   if (redactor !== null) return redactor.text(text);
-  return target === null || target === "" ? text : text.replaceAll(target, withheld);
+  return target === null || target === "" ? text : text.replaceAll(quotedName(target), withheld);
 }
 
 function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {
