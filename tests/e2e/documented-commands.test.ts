@@ -46,7 +46,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
     "npx @modelcontextprotocol/inspector --cli http://my-echo-server.localhost:8080/mcp --transport http --method tools/list",
     /"name": "echo"/,
   ],
-  ["./towpath settings my-server-one", /entrypoint\s+found in each commit/],
+  ["./towpath settings my-server-one", /entrypoint\s+server\.py \(found automatically\)/],
   ["./towpath settings NAME --auth passthrough", /can be called by {2}anyone whom the server itself lets in/],
   [curl("mcp"), /"serverInfo"/, letKeysIn],
   [
@@ -86,7 +86,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath call NAME forecast city=Oslo", /^Sunny in Oslo\.$/m],
   ["./towpath deploy NAME [--rebuild]", /Live: http/],
   ['./towpath deploy ./my-server --name my-server-one --message "Release 1.4" --json', /"event":"end".*"succeeded"/],
-  ["./towpath cancel NAME", /No build of my-server-one waits or runs/],
+  ["./towpath cancel NAME", /No build of my-server-one is queued or running/],
   ["./towpath delete NAME [--yes NAME]", /Deleted my-server-one/],
   ["./towpath completion bash", /complete .*_towpath/],
   ["./towpath version", /^\d+\.\d+\.\d+$/m],
