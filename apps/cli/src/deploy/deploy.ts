@@ -1,4 +1,4 @@
-import { namedVersion } from "@towpath/core/build/contract";
+import { namedVersion } from "@towpath/core/build/version/schema";
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { type Api, connectApi } from "../instance/api.ts";

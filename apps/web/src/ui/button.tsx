@@ -1,4 +1,3 @@
-import { Button as BaseButton } from "@base-ui/react/button";
 import { cva, type VariantProps } from "class-variance-authority";
 import type { ComponentProps, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
@@ -35,7 +34,7 @@ export function buttonLook(look: ButtonLook & { className?: string } = {}): stri
   return classNames(variants(rest), className);
 }
 
-export type ButtonProps = Omit<ComponentProps<typeof BaseButton>, "className"> &
+export type ButtonProps = Omit<ComponentProps<"button">, "className"> &
   ButtonLook & {
     className?: string;
     /** Shows a spinner and ignores clicks. The button keeps its focus. */
@@ -44,18 +43,31 @@ export type ButtonProps = Omit<ComponentProps<typeof BaseButton>, "className"> &
   };
 
 /** A button for an action. For navigation use a link with `buttonLook`. */
-export function Button({ variant, size, className, busy = false, icon, children, disabled, ...rest }: ButtonProps) {
+export function Button({
+  variant,
+  size,
+  className,
+  busy = false,
+  icon,
+  children,
+  disabled = false,
+  onClick,
+  ...rest
+}: ButtonProps) {
   return (
-    <BaseButton
+    <button
       type="button"
       className={buttonLook({ variant, size, className })}
-      disabled={disabled || busy}
-      focusableWhenDisabled={busy}
+      disabled={disabled && !busy}
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
+      data-disabled={disabled || busy ? "" : undefined}
+      // A submit button would send its form.
+      onClick={busy ? (event) => event.preventDefault() : onClick}
       {...rest}
     >
       {busy ? <Spinner /> : icon}
       {children}
-    </BaseButton>
+    </button>
   );
 }

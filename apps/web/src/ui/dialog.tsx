@@ -1,65 +1,63 @@
-import { Dialog as BaseDialog } from "@base-ui/react/dialog";
-import { X } from "lucide-react";
-import type { ReactElement, ReactNode } from "react";
-import { classNames } from "./class-names.ts";
-import { IconButton } from "./icon-button.tsx";
+import { cloneElement, type ReactElement, type ReactNode, useEffect, useState } from "react";
+import { useLazyModule } from "./use-lazy-module.ts";
 
 /** What has the focus once a dialog is closed; true: what had it before. */
 export type FinalFocus = () => HTMLElement | true;
 
-/** A modal dialog, opened by `trigger` or controlled by `open`. `footer` is for its buttons. */
-export function Dialog({
-  open,
-  onOpenChange,
-  trigger,
-  title,
-  description,
-  children,
-  footer,
-  finalFocus,
-  className,
-}: {
-  open?: boolean;
-  onOpenChange?: (open: boolean) => void;
-  trigger?: ReactElement;
+export type DialogContent = {
   title: ReactNode;
   description?: ReactNode;
   children?: ReactNode;
+  /** For its buttons. */
   footer?: ReactNode;
   finalFocus?: FinalFocus;
   className?: string;
+};
+
+type TriggerProps = {
+  "aria-haspopup": "dialog";
+  "aria-expanded": boolean;
+  onPointerEnter: () => void;
+  onFocus: () => void;
+  onClick: () => void;
+};
+
+/**
+ * A modal dialog, opened by `trigger` or controlled by `open`. Its code is loaded when it opens, or with the first
+ * pointer or key that reaches the trigger.
+ */
+export function Dialog({
+  open: controlled,
+  onOpenChange,
+  trigger,
+  ...content
+}: DialogContent & {
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  /** A button that passes its props on. */
+  trigger?: ReactElement<Partial<TriggerProps>>;
 }) {
+  const [own, setOwn] = useState(false);
+  const [popup, load] = useLazyModule(() => import("./dialog-popup.tsx"));
+  const open = controlled ?? own;
+  useEffect(() => {
+    if (open) load();
+  }, [open, load]);
+  const change = (next: boolean) => {
+    if (controlled === undefined) setOwn(next);
+    onOpenChange?.(next);
+  };
   return (
-    <BaseDialog.Root open={open} onOpenChange={onOpenChange}>
-      {trigger && <BaseDialog.Trigger render={trigger} />}
-      <BaseDialog.Portal>
-        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-shade transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0" />
-        <BaseDialog.Popup
-          finalFocus={finalFocus}
-          className={classNames(
-            "popup-motion fixed inset-x-3 top-[max(1rem,12dvh)] z-50 mx-auto flex max-h-[min(40rem,80dvh)] max-w-lg flex-col rounded-xl border bg-raised shadow-pop outline-none",
-            className,
-          )}
-        >
-          <div className="flex items-start gap-3 px-5 pt-4 pb-3">
-            <div className="min-w-0 flex-1">
-              <BaseDialog.Title className="text-lg font-semibold tracking-tight">{title}</BaseDialog.Title>
-              {description && (
-                <BaseDialog.Description className="mt-0.5 text-sm text-muted">{description}</BaseDialog.Description>
-              )}
-            </div>
-            <BaseDialog.Close
-              render={
-                <IconButton label="Close" size="sm" className="-mr-1.5">
-                  <X aria-hidden />
-                </IconButton>
-              }
-            />
-          </div>
-          {children && <div className="scroll-thin min-h-0 overflow-y-auto px-5 pb-5">{children}</div>}
-          {footer && <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</div>}
-        </BaseDialog.Popup>
-      </BaseDialog.Portal>
-    </BaseDialog.Root>
+    <>
+      {trigger &&
+        cloneElement(trigger, {
+          "aria-haspopup": "dialog",
+          "aria-expanded": open,
+          onPointerEnter: load,
+          onFocus: load,
+          onClick: () => change(true),
+        })}
+      {popup && <popup.DialogPopup {...content} open={open} onOpenChange={change} />}
+    </>
   );
 }

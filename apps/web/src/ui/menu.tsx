@@ -1,44 +1,94 @@
-import { Menu as BaseMenu } from "@base-ui/react/menu";
-import type { ReactElement, ReactNode } from "react";
+import {
+  cloneElement,
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  type Ref,
+  use,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { classNames } from "./class-names.ts";
+import type { menuParts } from "./menu-popup.tsx";
+import { useLazyModule } from "./use-lazy-module.ts";
 
-const itemLook =
-  "flex min-h-7 w-full cursor-default items-center gap-2 rounded-md px-2 py-1 text-left text-sm outline-none select-none data-disabled:opacity-55 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint";
+/** Of the menu that is open: its items exist only there. */
+export const MenuParts = createContext<typeof menuParts | null>(null);
 
-/** A menu of actions that a button opens; or controlled by `open`. */
+function useParts(): typeof menuParts {
+  const parts = use(MenuParts);
+  if (parts === null) throw new Error("An item of a menu is outside a menu.");
+  return parts;
+}
+
+type TriggerProps = {
+  ref: Ref<HTMLButtonElement>;
+  "aria-haspopup": "menu";
+  "aria-expanded": boolean;
+  onPointerEnter: () => void;
+  onFocus: () => void;
+  onClick: () => void;
+  onKeyDown: (event: React.KeyboardEvent) => void;
+};
+
+/**
+ * A menu of actions that a button opens; or controlled by `open`. Its code is loaded with the first pointer or key that
+ * reaches the button.
+ */
 export function Menu({
   trigger,
-  open,
+  open: controlled,
   onOpenChange,
   align = "end",
   children,
   className,
 }: {
-  trigger: ReactElement;
+  /** A button that passes its props on. */
+  trigger: ReactElement<Partial<TriggerProps>>;
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
   align?: "start" | "center" | "end";
   children: ReactNode;
   className?: string;
 }) {
+  const anchor = useRef<HTMLButtonElement>(null);
+  const [own, setOwn] = useState(false);
+  const [popup, load] = useLazyModule(() => import("./menu-popup.tsx"));
+  const open = controlled ?? own;
+  useEffect(() => {
+    if (open) load();
+  }, [open, load]);
+  const change = (next: boolean) => {
+    if (controlled === undefined) setOwn(next);
+    onOpenChange?.(next);
+  };
   return (
-    <BaseMenu.Root open={open} onOpenChange={onOpenChange}>
-      <BaseMenu.Trigger render={trigger} />
-      <BaseMenu.Portal>
-        <BaseMenu.Positioner align={align} sideOffset={4} className="z-50 outline-none">
-          <BaseMenu.Popup
-            className={classNames(
-              "popup-motion scroll-thin max-h-[var(--available-height)] min-w-44 overflow-y-auto rounded-lg border bg-raised p-1 shadow-pop outline-none",
-              className,
-            )}
-          >
-            {children}
-          </BaseMenu.Popup>
-        </BaseMenu.Positioner>
-      </BaseMenu.Portal>
-    </BaseMenu.Root>
+    <>
+      {cloneElement(trigger, {
+        ref: anchor,
+        "aria-haspopup": "menu",
+        "aria-expanded": open,
+        onPointerEnter: load,
+        onFocus: load,
+        onClick: () => change(!open),
+        onKeyDown: (event) => {
+          if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+          event.preventDefault();
+          change(true);
+        },
+      })}
+      {popup && (
+        <popup.MenuPopup {...{ anchor, open, align, className }} onOpenChange={change}>
+          {children}
+        </popup.MenuPopup>
+      )}
+    </>
   );
 }
+
+const itemLook =
+  "flex min-h-7 w-full cursor-default items-center gap-2 rounded-md px-2 py-1 text-left text-sm outline-none select-none data-disabled:opacity-55 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint";
 
 /** An action of a menu, or a link with `render={<Link … />}`. */
 export function MenuItem({
@@ -56,8 +106,9 @@ export function MenuItem({
   danger?: boolean;
   render?: ReactElement;
 }) {
+  const { Item } = useParts();
   return (
-    <BaseMenu.Item
+    <Item
       className={classNames(itemLook, danger && "text-bad [&_svg]:text-bad")}
       onClick={onClick}
       disabled={disabled}
@@ -65,20 +116,45 @@ export function MenuItem({
     >
       {icon}
       <span className="min-w-0 flex-1 truncate">{children}</span>
-    </BaseMenu.Item>
+    </Item>
+  );
+}
+
+/** Items of which one is chosen: `[value, label]` each. */
+export function MenuChoices<Value extends string>({
+  value,
+  choices,
+  onChange,
+}: {
+  value: Value;
+  choices: readonly (readonly [Value, string])[];
+  onChange: (value: Value) => void;
+}) {
+  const { RadioGroup, RadioItem, Mark } = useParts();
+  return (
+    <RadioGroup value={value} onValueChange={(next) => onChange(next as Value)}>
+      {choices.map(([choice, label]) => (
+        <RadioItem key={choice} value={choice} className={itemLook}>
+          <Mark className={choice === value ? "" : "invisible"} aria-hidden />
+          {label}
+        </RadioItem>
+      ))}
+    </RadioGroup>
   );
 }
 
 export function MenuSeparator() {
-  return <BaseMenu.Separator className="-mx-1 my-1 h-px bg-line" />;
+  const { Separator } = useParts();
+  return <Separator className="-mx-1 my-1 h-px bg-line" />;
 }
 
 /** A group of items with a label. */
 export function MenuGroup({ label, children }: { label: string; children: ReactNode }) {
+  const { Group, GroupLabel } = useParts();
   return (
-    <BaseMenu.Group>
-      <BaseMenu.GroupLabel className="px-2 pt-1.5 pb-1 text-2xs font-medium text-faint">{label}</BaseMenu.GroupLabel>
+    <Group>
+      <GroupLabel className="px-2 pt-1.5 pb-1 text-2xs font-medium text-faint">{label}</GroupLabel>
       {children}
-    </BaseMenu.Group>
+    </Group>
   );
 }

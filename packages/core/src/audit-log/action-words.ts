@@ -1,4 +1,4 @@
-import { shortCommit } from "../build/build-contract.schema.ts";
+import { shortCommit } from "../build/version.schema.ts";
 import type { AuditGroup } from "./audit-log.schema.ts";
 
 type Told = {

@@ -251,17 +251,5 @@ export function signInWarning(ownSignIn: boolean | null, authMode: AuthMode): Bu
   }
 }
 
-/** What people call a commit: the first seven digits of its id. */
-export const shortCommit = (sha: string): string => sha.slice(0, 7);
-
-type Version = { readonly packageVersion: string | null; readonly commitSha: string };
-
-/** What people call the code of a build: the version of a package, else the beginning of the commit's id. */
-export const versionText = (of: Version): string => of.packageVersion ?? shortCommit(of.commitSha);
-
-/** The same with its kind, within a sentence. */
-export const namedVersion = (of: Version): string =>
-  `${of.packageVersion === null ? "commit" : "version"} ${versionText(of)}`;
-
 /** What the inspected server offers; null before the inspection, and when the server didn't disclose its lists. */
 export type BuildManifest = Manifest | null;

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { authorize } from "../authorize/index.ts";
-import { shortCommit } from "../build/build-contract.schema.ts";
 import { type BuildView, findBuildView } from "../build/internal.ts";
+import { shortCommit } from "../build/version.schema.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";

@@ -1,4 +1,5 @@
-import { type BuildStatus, versionText } from "../build/build-contract.schema.ts";
+import type { BuildStatus } from "../build/build-contract.schema.ts";
+import { versionText } from "../build/version.schema.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import { buildUrl, deploymentsUrl, type Page } from "./check-text.ts";
 import { code, cutToLines, link } from "./markdown.ts";

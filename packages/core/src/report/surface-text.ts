@@ -1,5 +1,5 @@
 import type { SurfaceChange } from "@towpath/mcp/manifest";
-import { versionText } from "../build/build-contract.schema.ts";
+import { versionText } from "../build/version.schema.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import { code, counted } from "./markdown.ts";
 

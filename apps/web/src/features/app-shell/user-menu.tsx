@@ -1,9 +1,8 @@
-import { Menu as BaseMenu } from "@base-ui/react/menu";
 import { Link } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/organization";
-import { BookOpen, Check, Keyboard, LogOut, UserRound } from "lucide-react";
+import { BookOpen, Keyboard, LogOut, UserRound } from "lucide-react";
 import { Avatar, initialsOf } from "~/ui/avatar.tsx";
-import { Menu, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
+import { Menu, MenuChoices, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 import { signOut } from "./sign-out.ts";
 
@@ -58,19 +57,6 @@ const themeLabels: Record<Theme, string> = { light: "Light", dark: "Dark", syste
 
 /** The theme (UI-2) as menu items, so that the arrow keys reach them. */
 function ThemeItems() {
-  const theme = useTheme();
-  return (
-    <BaseMenu.RadioGroup value={theme} onValueChange={(value) => setTheme(value as Theme)}>
-      {themes.map((value) => (
-        <BaseMenu.RadioItem
-          key={value}
-          value={value}
-          className="flex min-h-7 w-full cursor-default items-center gap-2 rounded-md px-2 py-1 text-left text-sm outline-none select-none data-highlighted:bg-hover"
-        >
-          <Check className={value === theme ? "size-4 text-faint" : "invisible size-4"} aria-hidden />
-          {themeLabels[value]}
-        </BaseMenu.RadioItem>
-      ))}
-    </BaseMenu.RadioGroup>
-  );
+  const choices = themes.map((value) => [value, themeLabels[value]] as const);
+  return <MenuChoices value={useTheme()} choices={choices} onChange={setTheme} />;
 }

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import { classNames } from "~/ui/class-names.ts";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
-import { type BuildWarning, namedVersion, type SettingsSection } from "@towpath/core/build/contract";
+import type { BuildWarning, SettingsSection } from "@towpath/core/build/contract";
+import { namedVersion } from "@towpath/core/build/version/schema";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";

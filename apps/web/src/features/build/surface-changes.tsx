@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import type { SurfaceChangesView } from "@towpath/core/surface";
 import { TriangleAlert } from "lucide-react";
 import { classNames } from "~/ui/class-names.ts";

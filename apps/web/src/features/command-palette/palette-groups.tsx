@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import {
   Building2,

@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import type { DeployedCommit } from "@towpath/core/deployment";
 
 /** A deployment as a chart over time marks it. */

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { shortCommit } from "@towpath/core/build/contract";
+import { shortCommit } from "@towpath/core/build/version/schema";
 import type { ForkPullRequestView } from "@towpath/core/fork-pull-request";
 import { Check, ExternalLink, X } from "lucide-react";
 import { Badge } from "~/ui/badge.tsx";

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { BuildSummary } from "@towpath/core/build";
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import { type ReactNode, useState } from "react";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";

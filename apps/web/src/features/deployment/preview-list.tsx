@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import { SquareTerminal } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";

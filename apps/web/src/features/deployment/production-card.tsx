@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import { ScrollText, SquareTerminal } from "lucide-react";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { buttonLook } from "~/ui/button.tsx";

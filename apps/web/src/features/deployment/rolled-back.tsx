@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import type { ReplacedVersion } from "@towpath/core/deployment";
 import { Callout } from "~/ui/callout.tsx";
 import { forkOf } from "../project-screen/branch-title.ts";

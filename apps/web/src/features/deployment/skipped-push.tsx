@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { shortCommit } from "@towpath/core/build/contract";
+import { shortCommit } from "@towpath/core/build/version/schema";
 import { RelativeTime } from "~/ui/time.tsx";
 import { BuildNewestButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";

@@ -1,5 +1,4 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { z } from "zod";
 
 /** `waiting`: refused for now and retried automatically; `refused`: permanently. */
 export type StreamState = "connecting" | "open" | "reconnecting" | "waiting" | "refused" | "ended";
@@ -16,8 +15,13 @@ type ConnectionEvents = {
 const retryRefusedMs = 15_000;
 const retryFailedMs = 3000;
 
-const problemSchema = z.object({ code: z.string(), message: z.string() });
-type Problem = z.infer<typeof problemSchema>;
+type Problem = { readonly code: string; readonly message: string };
+
+// By hand: the overview reads these streams, and a schema would bring a fifth of the script that a page may load.
+function isProblem(value: unknown): value is Problem {
+  const { code, message } = (value ?? {}) as Partial<Record<keyof Problem, unknown>>;
+  return typeof code === "string" && typeof message === "string";
+}
 
 /**
  * Keeps a log stream open and returns the function that closes it. A broken connection is reopened after the last event
@@ -62,14 +66,15 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
   function handle(event: string | undefined, data: string): "refused" | null {
     if (event === "line" || event === "status" || event === "changed") onEvent(event, data);
     if (event !== "problem") return null;
-    const problem = problemSchema.safeParse(JSON.parse(data));
-    return problem.success ? report(problem.data) : null;
+    const problem: unknown = JSON.parse(data);
+    return isProblem(problem) ? report(problem) : null;
   }
 
   async function refused(answer: Response): Promise<"refused" | number> {
-    const refusal = z.object({ error: problemSchema }).safeParse(await answer.json().catch(() => null));
-    if (!refusal.success) return retryFailedMs;
-    if (report(refusal.data.error) === "refused") return "refused";
+    const refusal: unknown = await answer.json().catch(() => null);
+    const problem = (refusal as { readonly error?: unknown } | null)?.error;
+    if (!isProblem(problem)) return retryFailedMs;
+    if (report(problem) === "refused") return "refused";
     if (answer.status !== 429) return retryFailedMs;
     onState("waiting");
     return retryRefusedMs;

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { shortCommit } from "@towpath/core/build/contract";
+import { shortCommit } from "@towpath/core/build/version/schema";
 import { GitBranch, Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";

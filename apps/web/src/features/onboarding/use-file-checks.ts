@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { shortCommit } from "@towpath/core/build/contract";
+import { shortCommit } from "@towpath/core/build/version/schema";
 import { entrypointProblem, requirementsProblem, rootDirectoryProblem } from "@towpath/core/project/schema";
 import { verifyFileExists } from "~/features/github/github.functions.ts";
 import { useSettled } from "~/ui/use-settled.ts";

@@ -2,16 +2,19 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ServerStatusView } from "@towpath/core/deployment";
 import type { ProjectView } from "@towpath/core/project";
-import { accessOf, clientGuides } from "@towpath/mcp/connect";
+import { lazy, Suspense } from "react";
 import { buttonLook } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { NoBuildsDrawing, NoCallsDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 import { commitTitle, isRunning } from "../build/build-status.tsx";
-import { GuideTabs } from "../clients/guide-tabs.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+
+// For the first minutes of a server only.
+const ProjectGuides = lazy(() => import("../clients/project-guides.tsx"));
 
 /** In place of numbers: it is live, but was never called. How to call it. */
 export function FirstCall({ projectKey }: { projectKey: ProjectKey }) {
@@ -36,7 +39,9 @@ export function FirstCall({ projectKey }: { projectKey: ProjectKey }) {
       </EmptyState>
       <div className="mx-auto max-w-2xl px-4 pb-6">
         <h3 className="mb-1 text-sm font-medium">Or call it from</h3>
-        <GuideTabs guides={clientGuides(project, accessOf(project.authMode))} />
+        <Suspense fallback={<SkeletonRows rows={4} />}>
+          <ProjectGuides project={project} />
+        </Suspense>
       </div>
     </Card>
   );

@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import type { ProjectView } from "@towpath/core/project";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";

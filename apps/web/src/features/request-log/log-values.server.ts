@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import type { Context } from "@towpath/core/context";
 import { type DeployedCommit, listRecentDeployments } from "@towpath/core/deployment";
 import { itemUsage, listSessions, listUsers, requestLogStats } from "@towpath/logs";

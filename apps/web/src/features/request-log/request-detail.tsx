@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/contract";
+import { versionText } from "@towpath/core/build/version/schema";
 import type { PrincipalView } from "@towpath/core/organization";
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { SearchX } from "lucide-react";

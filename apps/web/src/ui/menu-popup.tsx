@@ -1,0 +1,52 @@
+import { Menu } from "@base-ui/react/menu";
+import { Check } from "lucide-react";
+import type { ReactNode, RefObject } from "react";
+import { classNames } from "./class-names.ts";
+import { MenuParts } from "./menu.tsx";
+
+const { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem } = Menu;
+
+/** What the items of a menu are made of. */
+export const menuParts = { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem, Mark: Check };
+
+/** The list of a `Menu`, beside its button. */
+export function MenuPopup({
+  anchor,
+  open,
+  onOpenChange,
+  align,
+  className,
+  children,
+}: {
+  anchor: RefObject<HTMLButtonElement | null>;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  align: "start" | "center" | "end";
+  className: string | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <Menu.Root
+      open={open}
+      onOpenChange={(next, { event, reason }) => {
+        // The button itself toggles.
+        const isButton = reason === "outside-press" && anchor.current?.contains(event.target as Node);
+        if (!isButton) onOpenChange(next);
+      }}
+    >
+      <Menu.Portal>
+        <Menu.Positioner anchor={anchor} align={align} sideOffset={4} className="z-50 outline-none">
+          <Menu.Popup
+            finalFocus={anchor}
+            className={classNames(
+              "popup-motion scroll-thin max-h-[var(--available-height)] min-w-44 overflow-y-auto rounded-lg border bg-raised p-1 shadow-pop outline-none",
+              className,
+            )}
+          >
+            <MenuParts value={menuParts}>{children}</MenuParts>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
