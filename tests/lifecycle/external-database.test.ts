@@ -37,7 +37,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await instance?.stop();
   await postgres?.stop();
-  await rm(directory, { recursive: true, force: true });
+  // The mounts of a server that has ended go a moment after it.
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
 /** What a process answers on its socket in the run directory. */

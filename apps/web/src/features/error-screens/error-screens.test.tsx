@@ -1,9 +1,11 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
-import { DocumentError, UnmatchedRoute } from "./error-screens.tsx";
 
 // Only a build gives the style sheet a URL.
 vi.mock("~/styles.css?url", () => ({ default: "/assets/styles.css" }));
+// Files share their modules: another one may have loaded these with the real style sheet.
+vi.resetModules();
+const { DocumentError, UnmatchedRoute } = await import("./error-screens.tsx");
 
 test("ERR-4 a failed document is replaced by one with styles, the error toggle and a link home", () => {
   const html = renderToStaticMarkup(<DocumentError error={new Error("boom")} reset={() => {}} />);
