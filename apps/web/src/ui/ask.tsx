@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import { Callout } from "./callout.tsx";
-import { Dialog, type FinalFocus } from "./dialog.tsx";
+import { Dialog } from "./dialog.tsx";
+import type { FinalFocus } from "./dialog-popup.tsx";
 import { failureText } from "./toast.ts";
 
 /** What to ask before something is done. */

@@ -1,8 +1,21 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
+import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
-import type { DialogContent } from "./dialog.tsx";
 import { IconButton } from "./icon-button.tsx";
+
+/** What has the focus once a dialog is closed; true: what had it before. */
+export type FinalFocus = () => HTMLElement | true;
+
+export type DialogContent = {
+  title: ReactNode;
+  description?: ReactNode;
+  children?: ReactNode;
+  /** For its buttons. */
+  footer?: ReactNode;
+  finalFocus?: FinalFocus;
+  className?: string;
+};
 
 /** What a `Dialog` shows. */
 export function DialogPopup({

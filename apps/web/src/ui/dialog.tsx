@@ -1,18 +1,6 @@
-import { cloneElement, type ReactElement, type ReactNode, useEffect, useState } from "react";
+import { cloneElement, type ReactElement, useEffect, useState } from "react";
+import type { DialogContent } from "./dialog-popup.tsx";
 import { useLazyModule } from "./use-lazy-module.ts";
-
-/** What has the focus once a dialog is closed; true: what had it before. */
-export type FinalFocus = () => HTMLElement | true;
-
-export type DialogContent = {
-  title: ReactNode;
-  description?: ReactNode;
-  children?: ReactNode;
-  /** For its buttons. */
-  footer?: ReactNode;
-  finalFocus?: FinalFocus;
-  className?: string;
-};
 
 type TriggerProps = {
   "aria-haspopup": "dialog";

@@ -2,12 +2,10 @@ import { Menu } from "@base-ui/react/menu";
 import { Check } from "lucide-react";
 import type { ReactNode, RefObject } from "react";
 import { classNames } from "./class-names.ts";
-import { MenuParts } from "./menu.tsx";
+import { MenuParts, type Parts } from "./menu-parts.ts";
 
 const { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem } = Menu;
-
-/** What the items of a menu are made of. */
-export const menuParts = { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem, Mark: Check };
+const parts: Parts = { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem, Mark: Check };
 
 /** The list of a `Menu`, beside its button. */
 export function MenuPopup({
@@ -43,7 +41,7 @@ export function MenuPopup({
               className,
             )}
           >
-            <MenuParts value={menuParts}>{children}</MenuParts>
+            <MenuParts value={parts}>{children}</MenuParts>
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>

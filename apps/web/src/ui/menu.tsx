@@ -1,22 +1,9 @@
-import {
-  cloneElement,
-  createContext,
-  type ReactElement,
-  type ReactNode,
-  type Ref,
-  use,
-  useEffect,
-  useRef,
-  useState,
-} from "react";
+import { cloneElement, type ReactElement, type ReactNode, type Ref, use, useEffect, useRef, useState } from "react";
 import { classNames } from "./class-names.ts";
-import type { menuParts } from "./menu-popup.tsx";
+import { MenuParts, type Parts } from "./menu-parts.ts";
 import { useLazyModule } from "./use-lazy-module.ts";
 
-/** Of the menu that is open: its items exist only there. */
-export const MenuParts = createContext<typeof menuParts | null>(null);
-
-function useParts(): typeof menuParts {
+function useParts(): Parts {
   const parts = use(MenuParts);
   if (parts === null) throw new Error("An item of a menu is outside a menu.");
   return parts;
