@@ -134,6 +134,27 @@ test("KEY-4 a value in the name of a tool or prompt is kept neither in its row n
   }
 });
 
+test("KEY-4 GW-7 the first 300 characters of a tool's error are kept without capture, redacted before they are cut", async () => {
+  const text = `${"x".repeat(280)} ${token} ${Object.values(forms).join(" ")}`;
+  const failed = { jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text }], isError: true } };
+  const server = await rig.deploy(inPieces(failed, 100));
+  await setVariables(rig.database, server, { TOKEN: token });
+  await (await postTo(server.url)).text();
+  const [row] = await rig.rows(server.projectId, 1);
+  expect(row).toMatchObject({ outcome: "tool_error", responsePayload: null, requestPayload: null });
+  expect(row?.errorMessage).toBe(`${"x".repeat(280)} [TOKEN] [TOKEN] [T…`);
+  expectNoForm(await stored(server, 1));
+});
+
+test("KEY-4 GW-7 of a tool's error that is cut within a value, at most 15 of its characters are kept", async () => {
+  const value = Array.from({ length: 500 }, (_, at) => `part${at}`).join("-");
+  const failed = { jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: `no ${value}` }], isError: true } };
+  const server = await rig.deploy(inPieces(failed, 500));
+  await setVariables(rig.database, server, { TOKEN: value });
+  await (await postTo(server.url)).text();
+  expect((await rig.rows(server.projectId, 1))[0]?.errorMessage).toBe("no [TOKEN]");
+});
+
 test("KEY-4 of a large answer that is cut within a value, at most 15 of its characters are kept", async () => {
   // So that what is kept of the first 64 KiB ends within the value, which is longer than what is left out at the end.
   const value = Array.from({ length: 200 }, (_, at) => `part${at}`).join("-");
@@ -201,13 +222,15 @@ test("KEY-4 while values can't be read, calls go on and their texts are withheld
   expectNoForm(await stored(server, calls));
 });
 
-test("KEY-4 a value that doesn't open withholds the texts", async () => {
-  const server = await rig.deploy(inPieces(result(token), 9), { capturePayloads: true });
+test("KEY-4 a value that doesn't open withholds the texts, those of a tool's error too", async () => {
+  const failed = { ...result(token), result: { content: [{ type: "text", text: token }], isError: true } };
+  const server = await rig.deploy(inPieces(failed, 9), { capturePayloads: true });
   await setVariables(rig.database, server, { TOKEN: token });
   const change = "UPDATE secret_version SET ciphertext = left(ciphertext, -4) || 'AAAA' WHERE project_id = $1";
   await rig.database.pool.query(change, [server.projectId]);
   await (await postTo(server.url)).text();
-  expect((await rig.rows(server.projectId, 1))[0]).toMatchObject({ responsePayload: withheld });
+  const texts = { responsePayload: withheld, errorMessage: withheld };
+  expect((await rig.rows(server.projectId, 1))[0]).toMatchObject({ ...texts, outcome: "tool_error" });
   expectNoForm(await stored(server, 1));
 });
 

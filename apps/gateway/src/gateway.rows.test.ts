@@ -159,8 +159,8 @@ test("GW-7 every column of the row of every message says what happened", async (
       ...answered(2, "tools/call", 2),
       target: "fails",
       is_error: true,
-      // What a tool says of its failure is part of its result: payload.
       outcome: "tool_error",
+      error_message: "the tool failed",
       request_payload: { jsonrpc: "2.0", ...toolCall, params: redactedCall },
       response_payload: { jsonrpc: "2.0", id: 2, result: { ...failed.result, token: "[redacted]" } },
     },

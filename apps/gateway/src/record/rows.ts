@@ -143,7 +143,8 @@ function errorOf({ refusal, redactor }: Exchange, { message, outcome, answer }: 
   if (refusal) return { code: refusal.rpcCode, message: refusalText(refusal.message, message.target, redactor) };
   // Some servers answer a canceled request with an error; the call ended as its client wanted.
   if (outcome === "canceled") return { code: null, message: null };
-  return { code: answer?.errorCode ?? null, message: redactedText(answer?.errorMessage ?? null, redactor) };
+  const text = redactedText(answer?.errorMessage ?? null, redactor);
+  return { code: answer?.errorCode ?? null, message: outcome === "tool_error" ? beginningOf(text) : text };
 }
 
 /** Refusals are our own words, but may quote what the client named. */
@@ -151,6 +152,12 @@ function refusalText(text: string, target: string | null, redactor: Redactor | n
   if (redactor !== null) return redactor.text(text);
   return target === null || target === "" ? text : text.replaceAll(quotedName(target), withheld);
 }
+
+/** Of what a tool returned, as payloads are kept only where the project switched that on. */
+const toolErrorLength = 300;
+
+const beginningOf = (text: string | null) =>
+  text === null || text.length <= toolErrorLength ? text : `${text.slice(0, toolErrorLength - 1)}…`;
 
 function outcomeOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined): Outcome {
   if (exchange.refusal) return "gateway_error";

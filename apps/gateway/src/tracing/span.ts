@@ -47,8 +47,14 @@ function otlpSpan(span: Span) {
     startTimeUnixNano: `${startMicros}000`,
     endTimeUnixNano: `${endMicros}000`,
     attributes: attributes(attributesOf(span)),
-    status: row.isError ? { code: error, ...(row.errorMessage !== null && { message: row.errorMessage }) } : {},
+    status: statusOf(row),
   };
+}
+
+/** Without what a tool returned: payloads are never exported. */
+function statusOf({ isError, errorMessage, outcome }: Span["row"]): { code?: number; message?: string } {
+  if (!isError) return {};
+  return errorMessage === null || outcome === "tool_error" ? { code: error } : { code: error, message: errorMessage };
 }
 
 /** `{mcp.method.name} {target}`, where the target is a tool or a prompt: resources are too many. */

@@ -12,13 +12,17 @@ export type FieldValue = string | number | boolean | null | typeof container;
 /** The members found in one message; absent ones are undefined. Of a repeated member, the last one counts. */
 export type Fields = Readonly<Record<string, FieldValue | undefined>>;
 
-/** Which members to find: `true` for a value to keep, an object to descend into. Slots are named by dotted paths. */
-export type Shape = { readonly [key: string]: Shape | true };
+/**
+ * Which members to find: `true` for a value to keep, an object to descend into, `"head"` for a container of which the
+ * scanner keeps the first 2 KiB as they came, one character for each byte. Slots are named by dotted paths.
+ */
+export type Shape = { readonly [key: string]: Shape | true | "head" };
 
 /** A compiled shape. `members` and `children` are the same nodes, for iteration and for lookup. */
 export type ShapeNode = {
   readonly key: string;
   readonly slot: string;
+  readonly isHead: boolean;
   readonly members: readonly ShapeNode[];
   readonly children: ReadonlyMap<string, ShapeNode> | null;
   readonly below: readonly string[];
@@ -33,7 +37,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Maximum bytes of a kept string or number; the rest is cut off. */
+/** Maximum bytes of a kept string, number or head; the rest is cut off. */
 const keptBytes = 2048;
 
 /** Compiles a shape, once per shape. */
@@ -41,14 +45,16 @@ export function compileShape(shape: Shape): ShapeNode {
   return compileNode("", "", shape);
 }
 
-function compileNode(key: string, slot: string, shape: Shape | true): ShapeNode {
-  if (shape === true) return { key, slot, members: [], children: null, below: [] };
+function compileNode(key: string, slot: string, shape: Shape | true | "head"): ShapeNode {
+  const isHead = shape === "head";
+  if (isHead || shape === true) return { key, slot, isHead, members: [], children: null, below: [] };
   const members = Object.entries(shape).map(([inner, innerShape]) =>
     compileNode(inner, slot === "" ? inner : `${slot}.${inner}`, innerShape),
   );
   return {
     key,
     slot,
+    isHead,
     members,
     children: new Map(members.map((member) => [member.key, member])),
     below: members.flatMap((member) => [member.slot, ...member.below]),
@@ -82,6 +88,8 @@ export class JsonScanner {
   #escaped = false;
   #scalar = false;
   #kept = "";
+  /** Where the first bytes of the container that is skipped are kept; null: they aren't. */
+  #headSlot: string | null = null;
   #repeats = false;
 
   constructor(root: ShapeNode, options: ScannerOptions) {
@@ -110,6 +118,15 @@ export class JsonScanner {
     return this.#stack.length > 0 ? this.#fields : null;
   }
 
+  /**
+   * Ends a text that was cut off: calls `onMessage` for an object that has not ended, with the beginning of the string at
+   * which it was cut.
+   */
+  cut(): void {
+    if (this.#string === "kept") this.#endString();
+    if (this.unfinished) this.#options.onMessage(this.unfinished);
+  }
+
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length && this.#budget > 0) {
@@ -117,11 +134,20 @@ export class JsonScanner {
       if (this.#string !== "none") {
         at = this.#crossString(chunk, at);
         this.#budget -= 1 + ((at - from) >> 5);
-        continue;
+      } else {
+        at = this.#skipDepth > 0 ? this.#crossContainer(chunk, at) : this.#step(chunk, at);
+        this.#budget -= at - from;
       }
-      at = this.#skipDepth > 0 ? this.#crossContainer(chunk, at) : this.#step(chunk, at);
-      this.#budget -= at - from;
+      if (this.#headSlot !== null) this.#keepHead(this.#headSlot, chunk, from, at);
     }
+  }
+
+  #keepHead(slot: string, chunk: Buffer, from: number, to: number): void {
+    const before = this.#fields[slot];
+    const head = typeof before === "string" ? before : "";
+    const room = keptBytes - head.length;
+    this.#fields[slot] = head + chunk.toString("latin1", from, Math.min(to, from + room));
+    if (this.#skipDepth === 0 || to - from >= room) this.#headSlot = null;
   }
 
   #crossContainer(chunk: Buffer, from: number): number {
@@ -242,6 +268,7 @@ export class JsonScanner {
     const member = this.#member;
     this.#member = null;
     if (member) this.#fields[member.slot] = container;
+    if (member?.isHead) this.#headSlot = member.slot;
     if (member?.children && byte === OPEN_OBJECT) {
       this.#stack.push(member);
       this.#expectsKey = true;

@@ -7,6 +7,7 @@ export type AnswerPeek = {
   id: string | number | null;
   /** JSON-RPC error; null for a result. A code that is no number counts as 0. */
   errorCode: number | null;
+  /** Of a JSON-RPC error, or the texts in a failed tool's result; at most its first 2 KiB. */
   errorMessage: string | null;
   /** `result.isError`: the tool ran and failed. */
   isError: boolean;
@@ -39,8 +40,10 @@ const shape = compileShape({
   id: true,
   method: true,
   error: { code: true, message: true },
-  result: { isError: true, resultType: true, protocolVersion: true },
+  result: { isError: true, resultType: true, protocolVersion: true, content: "head" },
 });
+
+const contentShape = compileShape({ type: true, text: true });
 
 /**
  * Finds answers in a response while it streams through. Nothing is delayed and, except for captured payloads, nothing
@@ -120,7 +123,8 @@ export class ResponsePeek {
   #readHeld(): void {
     if (this.#held === null) return;
     const small = parseSmall(this.#held, shape);
-    if (small) for (const fields of small.messages) this.#onMessage(fields);
+    // The scanner finds the texts of failed tools too. They are rare.
+    if (small && !small.messages.some(isToolError)) for (const fields of small.messages) this.#onMessage(fields);
     else this.#scan(null);
     this.#held = null;
   }
@@ -155,17 +159,35 @@ export class ResponsePeek {
     // An error without an id answers a message that the server could not read; of one that was cut it may come later.
     if (id === null ? !isError && !isCut : this.#ids !== null && !this.#ids.has(idKey(id))) return;
     const code = fields["error.code"];
+    const failed = isToolError(fields);
     this.answers.push({
       id,
       errorCode: isError ? (typeof code === "number" ? code : 0) : null,
-      errorMessage: isError ? text(fields["error.message"]) : null,
-      isError: fields["result.isError"] === true,
+      errorMessage: isError ? text(fields["error.message"]) : failed ? textsOf(fields["result.content"]) : null,
+      isError: failed,
       resultType: text(fields["result.resultType"]),
       protocolVersion: text(fields["result.protocolVersion"]),
       payload: null,
       payloadBytes: 0,
     });
   }
+}
+
+const isToolError = (fields: Fields): boolean => fields["result.isError"] === true;
+
+/** The texts in the beginning of a result's content, on lines of their own; null when it has none. */
+function textsOf(head: Fields[string]): string | null {
+  if (typeof head !== "string") return null;
+  const texts: string[] = [];
+  const scanner = new JsonScanner(contentShape, {
+    budget,
+    onMessage: (block) => {
+      if (block.type === "text" && typeof block.text === "string") texts.push(block.text);
+    },
+  });
+  scanner.push(Buffer.from(head, "latin1"));
+  scanner.cut();
+  return texts.join("\n") || null;
 }
 
 function idKey(id: string | number): string {
