@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: { alias: { "~": join(import.meta.dirname, "apps/web/src") } },
   test: {
     include: ["packages/**/*.test.ts", "apps/**/*.test.ts", "apps/**/*.test.tsx", "docs/**/*.test.ts"],
-    setupFiles: ["tests/fail-on-console.ts"],
+    setupFiles: ["tests/fail-on-console.ts", "tests/refuse-stray-kills.ts"],
     globalSetup: ["packages/db/src/testing/global-setup.ts"],
     // What a test waits for has a limit of its own; this one is for those that start many processes on a busy machine.
     testTimeout: 60_000,

@@ -14,7 +14,7 @@ export default defineConfig({
   root: import.meta.dirname,
   test: {
     include: ["{e2e,conformance}/**/*.test.ts"],
-    setupFiles: ["./fail-on-console.ts"],
+    setupFiles: ["./fail-on-console.ts", "./refuse-stray-kills.ts"],
     globalSetup: ["./instance/global-setup.ts"],
     testTimeout: 120_000,
     // The default of one second is shorter than a busy machine takes for a save and a refetch.

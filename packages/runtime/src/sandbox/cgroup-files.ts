@@ -41,9 +41,12 @@ export async function killDirectories(directories: readonly string[]): Promise<v
     if (await write(`${path}/cgroup.kill`, "1", true)) return;
   }
   for (const path of directories)
-    for (const pid of (await read(`${path}/cgroup.procs`)).split("\n").filter((line) => line !== "")) {
+    for (const line of (await read(`${path}/cgroup.procs`)).split("\n")) {
+      const pid = Number(line);
+      // The kernel lists processes of another namespace as 0, which for kill(2) is this process's own group.
+      if (pid === 0) continue;
       try {
-        process.kill(Number(pid), "SIGKILL");
+        process.kill(pid, "SIGKILL");
       } catch {
         // Gone already.
       }
