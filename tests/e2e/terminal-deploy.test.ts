@@ -7,7 +7,7 @@ import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { pushBranch } from "../instance/operator.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
-import { databaseUrlOf, processOf } from "../instance/processes.ts";
+import { databaseUrlOf, runningProcessOf } from "../instance/processes.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 
 const dataDirectory = inject("dataDirectory");
@@ -122,7 +122,7 @@ async function deployUntilFirstLine() {
 
 test("RUN-8 OPS-4 a deploy follows its build across a restart of the site, and no line comes twice", async () => {
   const { closed, output } = await deployUntilFirstLine();
-  process.kill(processOf(dataDirectory, "web") ?? 0, "SIGKILL");
+  process.kill(runningProcessOf(dataDirectory, "web"), "SIGKILL");
   expect(await closed, output()).toBe(0);
   expect(output()).toContain("Live: ");
   const lines = output()

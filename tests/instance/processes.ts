@@ -44,6 +44,13 @@ export function processOf(dataDirectory: string, name: RoleName | "postgres"): n
   return childrenOf(launcherOf(dataDirectory)).find(({ command }) => command.includes(mark))?.pid ?? null;
 }
 
+/** Process id of a role, or of PostgreSQL, to send a signal to. Throws while it is down: 0 would mean the whole run. */
+export function runningProcessOf(dataDirectory: string, name: RoleName | "postgres"): number {
+  const pid = processOf(dataDirectory, name);
+  if (pid === null) throw new Error(`${name} is not running`);
+  return pid;
+}
+
 /** Connection URL of an instance's embedded PostgreSQL. The data directory's path must be short enough for sockets. */
 export const databaseUrlOf = (dataDirectory: string) =>
   `postgresql://towpath@/towpath?host=${encodeURIComponent(join(dataDirectory, "run", "postgres"))}&port=5432`;

@@ -8,7 +8,7 @@ import { openDatabase } from "@towpath/db";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
-import { processOf } from "../instance/processes.ts";
+import { processOf, runningProcessOf } from "../instance/processes.ts";
 import {
   instancePorts,
   startTowpath,
@@ -109,9 +109,7 @@ test("OPS-3 data of a newer release is refused by up and by each process that is
     const up = await towpathWith({ env: { DATABASE_URL: postgres.url } }, "up", "--data-dir", other, ...ports);
     expect([up.status, up.stderr]).toEqual([1, expect.stringContaining(refusal)]);
     for (const role of ["web", "gateway", "runner", "worker"] as const) {
-      const pid = processOf(dataDirectory, role);
-      if (pid === null) throw new Error(`${role} is not running`);
-      process.kill(pid, "SIGKILL");
+      process.kill(runningProcessOf(dataDirectory, role), "SIGKILL");
     }
     // Each is started again by its supervisor, and refuses.
     for (const role of ["web", "gateway", "runner", "worker"])

@@ -123,6 +123,7 @@ test("GW-10 GW-14 a worker killed under load: only its calls in flight fail, no 
   let answered = 0;
   let killedAt = Number.POSITIVE_INFINITY;
   const failures: number[] = [];
+  await until(() => gateway.workers()[0] !== undefined);
   const pids = gateway.workers();
   const load = Promise.all(
     Array.from({ length: callers }, async () => {
@@ -140,7 +141,7 @@ test("GW-10 GW-14 a worker killed under load: only its calls in flight fail, no 
     }),
   );
   await until(() => answered > 200);
-  process.kill(pids[0] ?? 0, "SIGKILL");
+  process.kill(pids[0] ?? Number.NaN, "SIGKILL");
   killedAt = performance.now();
   await load;
   // Each caller has one call in flight, and the other worker has its part of them.

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { processOf, treeOf } from "../../instance/processes.ts";
+import { runningProcessOf, treeOf } from "../../instance/processes.ts";
 import type { Rig } from "../rig.ts";
 import type { Row } from "../row.ts";
 import { rowOf, timeUntil, underLoad } from "../under-load.ts";
@@ -9,7 +9,7 @@ const awayMs = 60_000;
 /** PostgreSQL neither answers nor refuses for a minute: the worst way to be away. */
 export async function databaseAway(rig: Rig): Promise<Row> {
   const load = await underLoad(rig, "database-away", async () => {
-    const stopped = treeOf(processOf(rig.dataDirectory, "postgres") ?? 0);
+    const stopped = treeOf(runningProcessOf(rig.dataDirectory, "postgres"));
     for (const pid of stopped) process.kill(pid, "SIGSTOP");
     await sleep(awayMs);
     for (const pid of stopped) process.kill(pid, "SIGCONT");

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processOf } from "../../instance/processes.ts";
+import { runningProcessOf } from "../../instance/processes.ts";
 import type { Rig } from "../rig.ts";
 import { type Row, skipped } from "../row.ts";
 import { rowOf, underLoad } from "../under-load.ts";
@@ -29,7 +29,7 @@ export async function diskFull(rig: Rig): Promise<Row> {
   const filler = join(rig.smallDisk, "filler");
   const load = await underLoad(rig, "disk-full", async () => {
     fill(filler);
-    const postgres = processOf(rig.dataDirectory, "postgres") ?? 0;
+    const postgres = runningProcessOf(rig.dataDirectory, "postgres");
     process.kill(postgres, "SIGSTOP");
     await sleep(fullMs / 2);
     process.kill(postgres, "SIGCONT");

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { modernCall } from "../../instance/modern-call.ts";
-import { childrenOf, launcherOf, processOf, treeOf } from "../../instance/processes.ts";
+import { childrenOf, launcherOf, processOf, runningProcessOf, treeOf } from "../../instance/processes.ts";
 import { createCallers } from "../callers.ts";
 import { endpointOf, privateServer, type Rig } from "../rig.ts";
 import type { Row } from "../row.ts";
@@ -121,7 +121,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
 
 /** A worker that is killed has a successor that knows what was known, although nobody can be asked. */
 async function killOneWorker(rig: Rig, status: () => Promise<number>): Promise<void> {
-  const gateway = processOf(rig.dataDirectory, "gateway") ?? 0;
+  const gateway = runningProcessOf(rig.dataDirectory, "gateway");
   for (const { pid } of childrenOf(gateway)) process.kill(pid, "SIGKILL");
   await timeUntil("a call after the gateway's workers were killed", async () => (await status()) === 200);
 }

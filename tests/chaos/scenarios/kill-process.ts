@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processOf, type RoleName } from "../../instance/processes.ts";
+import { processOf, type RoleName, runningProcessOf } from "../../instance/processes.ts";
 import type { Rig } from "../rig.ts";
 import type { Row } from "../row.ts";
 import { answersNow, rowOf, timeUntil, underLoad } from "../under-load.ts";
@@ -45,8 +45,7 @@ export async function killProcess(rig: Rig, victim: Victim): Promise<Row> {
 }
 
 async function killOnce(rig: Rig, victim: Victim): Promise<number> {
-  const pid = processOf(rig.dataDirectory, victim);
-  if (pid === null) throw new Error(`there is no ${victim} to kill`);
+  const pid = runningProcessOf(rig.dataDirectory, victim);
   const starts = await workerStarts(rig);
   process.kill(pid, "SIGKILL");
   return timeUntil(victim, async () =>

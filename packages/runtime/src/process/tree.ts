@@ -23,8 +23,10 @@ export async function processTree(pid: number): Promise<number[]> {
   return found;
 }
 
-/** Sends a signal; false when the process is gone. */
+/** Sends a signal to a process, or to a group by its negative id; false when it is gone. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  // For kill(2) 0 is the caller's own group and -1 everything: never a process that we started.
+  if (Math.abs(pid) <= 1) return false;
   try {
     process.kill(pid, signal);
     return true;

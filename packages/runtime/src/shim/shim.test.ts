@@ -176,7 +176,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     await runner.tell("start a internet");
     await runner.tell("start b");
     await runner.tell("freeze b");
-    const [shim = 0, ...servers] = await below(runner);
+    const [shim = Number.NaN, ...servers] = await below(runner);
     process.kill(shim, "SIGKILL");
     await runner.said("exit a platform-ended");
     await runner.said("exit b platform-ended");
@@ -263,7 +263,7 @@ test("RUN-8 killing runner and launcher together ends everything, however long t
   const pid = Number(text.split("\n")[0]);
   const everything = [pid, ...(await processTree(pid))];
   expect(everything.length).toBeGreaterThanOrEqual(3);
-  process.kill(launcher.pid ?? 0, "SIGKILL");
+  launcher.kill("SIGKILL");
   process.kill(pid, "SIGKILL");
   await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
 });
