@@ -11,8 +11,8 @@ const call = (visitor: Visitor, name: string, data: unknown) =>
   callServerFunction(visitor, `account.${name}`, "POST", data);
 const password = samplePassword;
 
-/** A code of the app: 0 is the one that it shows now; those before and after are accepted too. */
-async function appCode(secret: string, step: -1 | 0 | 1): Promise<string> {
+/** A code of the app: 0 is the one that it shows now, 1 the next; both are accepted, also when a step ends meanwhile. */
+async function appCode(secret: string, step: 0 | 1): Promise<string> {
   return createOTP(secret).hotp(Math.floor(Date.now() / 30_000) + step);
 }
 
@@ -26,15 +26,16 @@ function decodeSecret(text: string): string {
 
 const email = () => `${crypto.randomUUID()}@example.com`;
 
-/** An account with two-factor sign-in. The code of the step before is used up. */
+/** An account with two-factor sign-in. The code that the app shows is used up. */
 async function withTwoFactor(address = email()) {
   const visitor = await signedUpVisitor(site.url, address);
   const begun = await call(visitor, "beginTwoFactor", { password });
   const secret = decodeSecret(begun.text);
   const recoveryCodes = begun.text.match(/[A-Za-z0-9]{5}-[A-Za-z0-9]{5}(?=")/g) ?? [];
-  const confirmed = await call(visitor, "confirmTwoFactor", { code: await appCode(secret, -1) });
+  const usedCode = await appCode(secret, 0);
+  const confirmed = await call(visitor, "confirmTwoFactor", { code: usedCode });
   expect([begun.status, confirmed.status, recoveryCodes.length]).toEqual([200, 200, 10]);
-  return { address, visitor, secret, recoveryCodes };
+  return { address, visitor, secret, usedCode, recoveryCodes };
 }
 
 /** Takes the first step of a sign-in, with the password. */
@@ -78,15 +79,15 @@ test("ORG-7 two-factor sign-in is turned on with the password and a code, and th
 });
 
 test("ORG-7 sign-in asks for the code; nobody is signed in before, and each code works once", async () => {
-  const { address, secret } = await withTwoFactor();
+  const { address, secret, usedCode } = await withTwoFactor();
   const visitor = await firstStep(address, "/account?a=b");
   expect(visitor.sessionCookie()).toBeUndefined();
   expect(await isSignedIn(visitor)).toBe(false);
   expect(await (await visitor.get("/provider/second-factor")).text()).toContain("Open your authenticator app");
   // The code that turned it on is used up.
-  const used = await secondStep(visitor, "app", await appCode(secret, -1));
+  const used = await secondStep(visitor, "app", usedCode);
   expect([used.status, await used.text()]).toEqual([200, expect.stringContaining("wrong or already used")]);
-  const code = await appCode(secret, 0);
+  const code = await appCode(secret, 1);
   const answer = await secondStep(visitor, "app", `${code.slice(0, 3)} ${code.slice(3)}`, { returnTo: "/account?a=b" });
   expect([answer.status, location(answer)]).toEqual([303, "/account?a=b"]);
   expect(await isSignedIn(visitor)).toBe(true);
@@ -97,7 +98,7 @@ test("ORG-7 sign-in asks for the code; nobody is signed in before, and each code
 
 test("ORG-7 of two requests with the same code one signs in", async () => {
   const { address, secret } = await withTwoFactor();
-  const code = await appCode(secret, 0);
+  const code = await appCode(secret, 1);
   const visitors = [await firstStep(address), await firstStep(address)];
   const answers = await Promise.all(visitors.map((visitor) => secondStep(visitor, "app", code)));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 303]);
@@ -128,7 +129,7 @@ test("ORG-7 five wrong codes end the sign-in, and ten in a row lock the second f
     ]);
   }
   const owner = await firstStep(address);
-  expect(await (await secondStep(owner, "app", await appCode(secret, 0))).text()).toContain(
+  expect(await (await secondStep(owner, "app", await appCode(secret, 1))).text()).toContain(
     "Too many attempts. Try again in 15 minutes.",
   );
   await site.pool.query("UPDATE two_factor SET locked_until = now() - interval '1 second'");
@@ -138,11 +139,11 @@ test("ORG-7 five wrong codes end the sign-in, and ten in a row lock the second f
 test("ORG-7 the second step needs the cookie of the first, and another site can't submit it", async () => {
   const { address, secret } = await withTwoFactor();
   const stranger = newVisitor(site.url);
-  expect(await (await secondStep(stranger, "app", await appCode(secret, 0))).text()).toContain("Sign in again");
+  expect(await (await secondStep(stranger, "app", await appCode(secret, 1))).text()).toContain("Sign in again");
   const visitor = await firstStep(address);
   const foreign = await visitor.submit(
     "/provider/second-factor",
-    { kind: "app", code: await appCode(secret, 0) },
+    { kind: "app", code: await appCode(secret, 1) },
     { "sec-fetch-site": "cross-site", origin: "https://evil.example" },
   );
   expect(foreign.status).toBe(403);
