@@ -61,8 +61,8 @@ async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
 async function leaveRoot(root: string): Promise<void> {
   const refuge = await makeDirectory(`${root}/${refugeName}`);
   if (refuge === null) return;
+  // Processes of another namespace are listed as 0, which would move this one.
   for (const pid of (await read(`${root}/cgroup.procs`)).split("\n"))
-    // Processes of another namespace are listed as 0, which would move this one.
     if (Number(pid) > 0) await write(`${refuge}/cgroup.procs`, pid);
 }
 
