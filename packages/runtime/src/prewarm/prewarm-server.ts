@@ -30,6 +30,8 @@ type ClaimLaunch = {
 
 export type WaitingInterpreter = {
   readonly running: RunningProcess;
+  /** Its process has ended, and its directory is removed unless it became a server. */
+  readonly gone: Promise<void>;
   /** See `Prewarmed`. */
   claim(launch: ClaimLaunch, onOutput: OutputSink): Promise<StartResult | { readonly obstacle: PrewarmObstacle }>;
   end(): Promise<void>;
@@ -67,8 +69,11 @@ export async function prewarmServer(
     () => readPrewarmStatus(`${directory.shared}/${statusName}`),
   );
   let isServer = false;
+  // However it ends. A server's directory is removed by its supervisor, which reads its last status first.
+  const gone = running.ended.then(() => (isServer ? undefined : directory.remove().catch(() => {})));
   const interpreter: WaitingInterpreter = {
     running,
+    gone,
     async claim(claimed, onOutput) {
       const obstacle = await becomeServer(running, claimed);
       if (obstacle !== null) {
@@ -82,8 +87,6 @@ export async function prewarmServer(
     },
     end: () => end(running, directory),
   };
-  // However it ends. A server's directory is removed by its supervisor, which reads its last status first.
-  void running.ended.then(() => (isServer ? undefined : directory.remove().catch(() => {})));
   if (typeof status !== "string" && status.state === "prewarmed" && (await running.freeze()))
     return { ok: true, interpreter };
   await interpreter.end();

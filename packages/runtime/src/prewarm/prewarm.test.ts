@@ -175,3 +175,30 @@ test("RUN-6 an interpreter that dies while it waits is reported and leaves nothi
   expect(result).not.toMatchObject({ ok: true });
   await killed.ended;
 });
+
+test("RUN-8 a driver that closes while an interpreter starts, or waits, leaves none of its mounts", async () => {
+  const [usual, parent] = [driver, directory];
+  try {
+    for (const afterMs of [0, 5, 30, 60, 120, 2000]) {
+      const own = `${parent}/closed-${afterMs}`;
+      driver = createSandboxDriver({
+        ...tinyServer.driverConfig(parent),
+        stateDirectory: own,
+        instanceDirectory: `${own}/i`,
+        ...strictIsolation,
+      });
+      await driver.selfTest();
+      const outcome = prewarm().then(
+        () => "waits",
+        () => "refused",
+      );
+      await sleep(afterMs);
+      await driver.close();
+      const mounts = await readFile("/proc/self/mounts", "utf8");
+      expect(mounts.split("\n").filter((line) => line.includes(own))).toEqual([]);
+      await outcome;
+    }
+  } finally {
+    driver = usual;
+  }
+});

@@ -56,6 +56,8 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
   const handles = new Set<InstanceHandle>();
   /** Starts under way, each with a directory to be removed. */
   const starting = new Set<Promise<unknown>>();
+  /** The ends of prewarmed interpreters, each with such a directory too. */
+  const waiting = new Set<Promise<void>>();
   const shim = config.shim === undefined ? null : createShim({ ...config.shim, directory: config.stateDirectory });
   const processes = shim ?? localHost;
   const floodLimits = config.floodLimits ?? defaultFloodLimits;
@@ -122,8 +124,16 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
       if (!(await ready()).canPrewarm) return null;
       const spawn = await spawner();
       const { socketDirectory } = launch;
-      const directory = await makeSocketDirectory(socketDirectory, host.root, await processes.owner());
-      const outcome = await prewarmServer(spawn, directory, launch, floodLimits);
+      const outcome = await untilClosed(async () => {
+        const directory = await makeSocketDirectory(socketDirectory, host.root, await processes.owner());
+        const prewarmed = await prewarmServer(spawn, directory, launch, floodLimits);
+        if (prewarmed.ok) {
+          const { gone } = prewarmed.interpreter;
+          waiting.add(gone);
+          void gone.then(() => waiting.delete(gone));
+        }
+        return prewarmed;
+      });
       if (!outcome.ok) return outcome;
       const { interpreter } = outcome;
       return {
@@ -156,6 +166,7 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
       await Promise.allSettled(starting);
       // Those that became ready meanwhile.
       await Promise.all([...handles].map((handle) => handle.stop(0)));
+      await Promise.all(waiting);
       await shim?.shutDown();
     },
   };
