@@ -104,6 +104,8 @@ test("KEY-3 a key is revoked and deleted by keyboard, after a confirmation, and 
   await row.getByText("Revoked").waitFor();
   await openMenu("Delete");
   await page.getByRole("button", { name: "Delete key" }).press("Enter");
+  // Until then nothing behind it can be found.
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
   await row.waitFor({ state: "detached" });
 });
 

@@ -7,7 +7,7 @@ import {
   type Locator,
   type Page,
 } from "playwright-core";
-import { afterAll, beforeAll, expect, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
 import type { Member } from "./visitor.ts";
 
@@ -30,6 +30,11 @@ export function openBrowser(): {
     shared ??= chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args });
     browser = await shared;
   });
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== "fail") return;
+    for (const page of contexts.flatMap((context) => context.pages()))
+      process.stderr.write(`${await describePage(page)}\n`);
+  });
   afterAll(() => Promise.all(contexts.map((context) => context.close())));
   const newContext = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({
@@ -50,11 +55,37 @@ export function openBrowser(): {
   };
 }
 
+/** What was on a page when a test failed: its address, and its contents as assistive technology reads them. */
+async function describePage(page: Page): Promise<string> {
+  const contents = await page.locator("body").ariaSnapshot({ timeout: 2000 }).catch(String);
+  return `On ${page.url()}, after the failure:\n${contents}`;
+}
+
 export async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
+  // A key that is pressed before React listens is lost, as everywhere on the web: a test would fail on a slow machine.
+  const press = page.keyboard.press.bind(page.keyboard);
+  page.keyboard.press = async (...key) => {
+    if (!scriptless.has(page)) await expect.poll(() => hearsKeys(page)).toBe(true);
+    await press(...key);
+  };
   return page;
 }
+
+/** Pages whose scripts are held back. */
+const scriptless = new WeakSet<Page>();
+
+/** Whether React owns the page, if the page has any. */
+const hearsKeys = (page: Page) =>
+  page
+    .evaluate(() => {
+      if (document.querySelector("script[type=module]") === null) return true;
+      const main = [...document.querySelectorAll("main")].at(-1);
+      return main === undefined || Object.keys(main).some((key) => key.startsWith("__reactProps"));
+    })
+    // It is being left for another one.
+    .catch(() => false);
 
 /**
  * Waits until React owns the page. Before that the browser follows links by itself, with data that the server reads, and
@@ -73,12 +104,16 @@ export async function untilHydrated(page: Page): Promise<void> {
 /** Opens an address whose scripts arrive only when the returned function is called. */
 export async function gotoWithoutScripts(page: Page, url: string): Promise<() => void> {
   const released = Promise.withResolvers<void>();
+  scriptless.add(page);
   await page.route(/\/assets\/.*\.js$/, async (route) => {
     await released.promise;
     await route.continue();
   });
   await page.goto(url, { waitUntil: "commit" });
-  return released.resolve;
+  return () => {
+    scriptless.delete(page);
+    released.resolve();
+  };
 }
 
 /** Lets the time of a page with `page.clock` pass until the locator is there: failed queries are tried again for seconds. */

@@ -62,9 +62,9 @@ test("ERR-5 ERR-1 a refusal that the server has serialized is thrown as it was",
   const context = await browser.newContext();
   await signIn(context, site.url, left);
   const theirs = await newPage(context);
-  await open(theirs, `${site.url}/${left.organization.slug}/welcome/server-setup`);
-  // Nothing else may be refused first: the page would say that access is lost.
+  // Nothing else may be refused first, also nothing that is under way: the page would say that access is lost.
   await theirs.route(/_serverFn\/(?!.*proposeServerName)/, () => {});
+  await open(theirs, `${site.url}/${left.organization.slug}/welcome/server-setup`);
   const { id: organizationId } = left.organization;
   await site.db.delete(member).where(and(eq(member.userId, left.userId), eq(member.organizationId, organizationId)));
   const refused = theirs.waitForResponse(/proposeServerName/);
