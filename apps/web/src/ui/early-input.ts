@@ -5,7 +5,8 @@
  * values, and repeats them once React owns the element: first the fields, each in a task of its own, so that React has
  * rendered before the next, then the press. If React made a button anew instead, the only one that reads the same is
  * pressed. While React listens (its mark on the document), it hydrates what is pressed by itself, unless its code isn't
- * loaded yet.
+ * loaded yet. Then it stops the event on the document, and may own the element a moment later: so the event is looked at
+ * there, right after React.
  *
  * React marks an element when it first tries to hydrate it, which it gives up and repeats where code or data is missing.
  * It owns the element when no part of the page around it is still being hydrated or placed; React's own check looks at the
@@ -41,15 +42,16 @@ if(field.type!=="file"&&field.value!==value)field.value=value;
 field._valueTracker?.setValue(value+" ");
 for(const type of["input","change"])field.dispatchEvent(new Event(type,{bubbles:true}))};
 const listens=()=>!!mark(document,"_reactListening");
-const unless=(element,keep)=>listens()?setTimeout(()=>owned(element)||keep()):keep();
+const unless=(event,element,keep)=>listens()?document.addEventListener(event.type,()=>{
+if(event.cancelBubble||!owned(element))keep()},{capture:true,once:true}):keep();
 const keepPress=button=>{press=button;wake()};
 const keepField=(field,value)=>{fields.set(field,value);wake()};
 addEventListener("click",event=>{
 const target=event.target instanceof Element?event.target.closest("button,"+boxes):null;
 if(!target||target.type==="submit"||owned(target))return;
-if(!target.matches(boxes))return unless(target,()=>keepPress(target));
+if(!target.matches(boxes))return unless(event,target,()=>keepPress(target));
 const isOn=fields.get(target)??target.ariaChecked==="true";
-unless(target,()=>keepField(target,target.role==="radio"||!isOn))},true);
+unless(event,target,()=>keepField(target,target.role==="radio"||!isOn))},true);
 addEventListener("input",({target})=>{
 if(!fields.has(target)&&(owned(target)||!target.matches("input,textarea,select")))return;
 fields.delete(target.closest("label")?.querySelector(boxes));
@@ -57,4 +59,4 @@ keepField(target,isNativeBox(target)?target.checked:target.value)},true);
 addEventListener("submit",event=>{
 const form=event.target,button=event.submitter;
 if(!button||owned(form)||form.getAttribute("method")==="post")return;
-event.preventDefault();unless(form,()=>keepPress(button))},true)})()`;
+event.preventDefault();unless(event,form,()=>keepPress(button))},true)})()`;
