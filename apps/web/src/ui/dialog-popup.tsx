@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { classNames } from "./class-names.ts";
 import { IconButton } from "./icon-button.tsx";
 
@@ -17,17 +17,14 @@ export type DialogContent = {
   className?: string;
 };
 
-/** What a `Dialog` shows. */
-export function DialogPopup({
-  open,
-  onOpenChange,
-  title,
-  description,
-  children,
-  footer,
-  finalFocus,
-  className,
-}: DialogContent & { open: boolean; onOpenChange: (open: boolean) => void }) {
+type DialogProps = DialogContent & { open: boolean; onOpenChange: (open: boolean) => void };
+
+/** What a `Dialog` shows. While it fades, it keeps what it has shown: its owner may have nothing to show any more. */
+export function DialogPopup(props: DialogProps) {
+  const [shown, setShown] = useState(props);
+  if (props.open && shown !== props) setShown(props);
+  const { open, onOpenChange } = props;
+  const { title, description, children, footer, finalFocus, className } = open ? props : shown;
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>

@@ -1,4 +1,4 @@
-import { cloneElement, type ReactElement, useEffect, useState } from "react";
+import { cloneElement, type ReactElement, useState } from "react";
 import type { DialogContent } from "./dialog-popup.tsx";
 import { useLazyModule } from "./use-lazy-module.ts";
 
@@ -26,23 +26,24 @@ export function Dialog({
   trigger?: ReactElement<Partial<TriggerProps>>;
 }) {
   const [own, setOwn] = useState(false);
-  const [popup, load] = useLazyModule(() => import("./dialog-popup.tsx"));
   const open = controlled ?? own;
-  useEffect(() => {
-    if (open) load();
-  }, [open, load]);
   const change = (next: boolean) => {
     if (controlled === undefined) setOwn(next);
     onOpenChange?.(next);
   };
+  const [popup, preload] = useLazyModule(
+    () => import("./dialog-popup.tsx"),
+    open,
+    () => change(false),
+  );
   return (
     <>
       {trigger &&
         cloneElement(trigger, {
           "aria-haspopup": "dialog",
           "aria-expanded": open,
-          onPointerEnter: load,
-          onFocus: load,
+          onPointerEnter: preload,
+          onFocus: preload,
           onClick: () => change(true),
         })}
       {popup && <popup.DialogPopup {...content} open={open} onOpenChange={change} />}

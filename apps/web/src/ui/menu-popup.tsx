@@ -1,8 +1,9 @@
 import { Menu } from "@base-ui/react/menu";
 import { Check } from "lucide-react";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useRef } from "react";
 import { classNames } from "./class-names.ts";
 import { MenuParts, type Parts } from "./menu-parts.ts";
+import { returnFocus } from "./return-focus.ts";
 
 const { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem } = Menu;
 const parts: Parts = { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem, Mark: Check };
@@ -23,6 +24,7 @@ export function MenuPopup({
   className: string | undefined;
   children: ReactNode;
 }) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Menu.Root
       open={open}
@@ -35,7 +37,8 @@ export function MenuPopup({
       <Menu.Portal>
         <Menu.Positioner anchor={anchor} align={align} sideOffset={4} className="z-50 outline-none">
           <Menu.Popup
-            finalFocus={anchor}
+            ref={popup}
+            finalFocus={returnFocus(anchor, popup)}
             className={classNames(
               "popup-motion scroll-thin max-h-[var(--available-height)] min-w-44 overflow-y-auto rounded-lg border bg-raised p-1 shadow-pop outline-none",
               className,

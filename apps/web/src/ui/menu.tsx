@@ -1,4 +1,4 @@
-import { cloneElement, type ReactElement, type ReactNode, type Ref, use, useEffect, useRef, useState } from "react";
+import { cloneElement, type ReactElement, type ReactNode, type Ref, use, useRef, useState } from "react";
 import { classNames } from "./class-names.ts";
 import { MenuParts, type Parts } from "./menu-parts.ts";
 import { useLazyModule } from "./use-lazy-module.ts";
@@ -41,23 +41,24 @@ export function Menu({
 }) {
   const anchor = useRef<HTMLButtonElement>(null);
   const [own, setOwn] = useState(false);
-  const [popup, load] = useLazyModule(() => import("./menu-popup.tsx"));
   const open = controlled ?? own;
-  useEffect(() => {
-    if (open) load();
-  }, [open, load]);
   const change = (next: boolean) => {
     if (controlled === undefined) setOwn(next);
     onOpenChange?.(next);
   };
+  const [popup, preload] = useLazyModule(
+    () => import("./menu-popup.tsx"),
+    open,
+    () => change(false),
+  );
   return (
     <>
       {cloneElement(trigger, {
         ref: anchor,
         "aria-haspopup": "menu",
         "aria-expanded": open,
-        onPointerEnter: load,
-        onFocus: load,
+        onPointerEnter: preload,
+        onFocus: preload,
         onClick: () => change(!open),
         onKeyDown: (event) => {
           if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;

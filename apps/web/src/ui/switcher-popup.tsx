@@ -1,6 +1,7 @@
 import { Popover } from "@base-ui/react/popover";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useRef } from "react";
 import type { SearchGroup } from "./rank-items.ts";
+import { returnFocus } from "./return-focus.ts";
 import { type SearchAction, SearchList } from "./search-list.tsx";
 
 export type SwitcherPopupProps = {
@@ -15,6 +16,7 @@ export type SwitcherPopupProps = {
 
 /** The list of a `Switcher`, below its button. */
 export function SwitcherPopup({ label, placeholder, groups, empty, anchor, open, onOpenChange }: SwitcherPopupProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Popover.Root
       open={open}
@@ -28,7 +30,8 @@ export function SwitcherPopup({ label, placeholder, groups, empty, anchor, open,
         <Popover.Positioner anchor={anchor} align="start" sideOffset={6} className="z-50 outline-none">
           <Popover.Popup
             aria-label={label}
-            finalFocus={anchor}
+            ref={popup}
+            finalFocus={returnFocus(anchor, popup)}
             className="popup-motion flex max-h-[min(26rem,var(--available-height))] w-[min(20rem,calc(100vw-1.5rem))] flex-col overflow-hidden rounded-lg border bg-raised shadow-pop outline-none"
           >
             <SearchList

@@ -27,7 +27,11 @@ export function Switcher({
 }) {
   const button = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
-  const [popup, load] = useLazyModule(() => import("./switcher-popup.tsx"));
+  const [popup, preload] = useLazyModule(
+    () => import("./switcher-popup.tsx"),
+    open,
+    () => setOpen(false),
+  );
   return (
     <>
       <button
@@ -35,10 +39,9 @@ export function Switcher({
         type="button"
         aria-haspopup="dialog"
         aria-expanded={open}
-        onPointerEnter={load}
-        onFocus={load}
+        onPointerEnter={preload}
+        onFocus={preload}
         onClick={() => {
-          load();
           onOpen?.();
           setOpen(!open);
         }}

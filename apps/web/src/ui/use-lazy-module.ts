@@ -1,24 +1,36 @@
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { toast } from "./toast.ts";
 
 /**
- * A module that is loaded when it is first wanted: null until then. Other than with `React.lazy`, a failed load leaves the
- * page as it is, says so, and can be repeated.
+ * The module of what `open` shows, null until it is loaded, and a function that loads it ahead of that. Unlike with
+ * `React.lazy`, a failed load leaves the page as it is, reports it, calls `close`, and the next opening tries again.
  */
-export function useLazyModule<Module>(load: () => Promise<Module>): readonly [Module | null, () => void] {
+export function useLazyModule<Module>(
+  load: () => Promise<Module>,
+  open: boolean,
+  close: () => void,
+): readonly [Module | null, () => void] {
   const [module, setModule] = useState<{ readonly loaded: Module } | null>(null);
   const isLoading = useRef(false);
-  const latest = useRef(load);
-  const want = useCallback(() => {
+  const latest = useRef({ load, open, close });
+  useEffect(() => {
+    latest.current = { load, open, close };
+  });
+  const preload = useCallback(() => {
     if (isLoading.current) return;
     isLoading.current = true;
-    latest.current().then(
+    latest.current.load().then(
       (loaded) => setModule({ loaded }),
       () => {
         isLoading.current = false;
+        if (!latest.current.open) return;
         toast.error("This part of the page couldn't be loaded. Check your connection and try again.");
+        latest.current.close();
       },
     );
   }, []);
-  return [module?.loaded ?? null, want];
+  useEffect(() => {
+    if (open) preload();
+  }, [open, preload]);
+  return [module?.loaded ?? null, preload];
 }

@@ -104,7 +104,11 @@ function NavigationDrawer(props: {
   readonly open: ProjectKey | null;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const [drawer, load] = useLazyModule(() => import("./navigation-drawer.tsx"));
+  const [drawer, preload] = useLazyModule(
+    () => import("./navigation-drawer.tsx"),
+    isOpen,
+    () => setOpen(false),
+  );
   return (
     <>
       <IconButton
@@ -112,10 +116,9 @@ function NavigationDrawer(props: {
         className="-ml-1.5 lg:hidden"
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        onClick={() => {
-          load();
-          setOpen(true);
-        }}
+        onPointerEnter={preload}
+        onFocus={preload}
+        onClick={() => setOpen(true)}
       >
         <MenuIcon aria-hidden />
       </IconButton>

@@ -9,24 +9,21 @@ import { useCommandKey, useShortcuts } from "./use-shortcuts.ts";
 /** The open dialog, and what opens each: the keys of every screen too. */
 export function useCommandDialogs() {
   const [dialog, setDialog] = useState<OpenDialog>(null);
-  const [dialogs, load] = useLazyModule(() => import("./command-dialogs.tsx"));
-  const open = useCallback(
-    (which: OpenDialog) => {
-      load();
-      setDialog(which);
-    },
-    [load],
+  const [dialogs, preload] = useLazyModule(
+    () => import("./command-dialogs.tsx"),
+    dialog !== null,
+    () => setDialog(null),
   );
-  const onPalette = useCallback(() => open("palette"), [open]);
-  const onShortcuts = useCallback(() => open("shortcuts"), [open]);
+  const onPalette = useCallback(() => setDialog("palette"), []);
+  const onShortcuts = useCallback(() => setDialog("shortcuts"), []);
   useShortcuts({ onPalette, onHelp: onShortcuts });
-  return { dialog, setDialog, dialogs, load, onPalette, onShortcuts };
+  return { dialog, setDialog, dialogs, preload, onPalette, onShortcuts };
 }
 
 /** Looks like a search field and opens the command palette (UI-4). */
 export function CommandButton({
   place,
-  commands: { dialog, setDialog, dialogs, load, onPalette },
+  commands: { dialog, setDialog, dialogs, preload, onPalette },
 }: {
   readonly place: PalettePlace;
   readonly commands: ReturnType<typeof useCommandDialogs>;
@@ -38,8 +35,8 @@ export function CommandButton({
         type="button"
         aria-haspopup="dialog"
         aria-keyshortcuts="Control+K Meta+K"
-        onPointerEnter={load}
-        onFocus={load}
+        onPointerEnter={preload}
+        onFocus={preload}
         onClick={onPalette}
         className="flex h-8 shrink-0 items-center gap-2 rounded-md text-sm text-muted hover:bg-hover hover:text-ink max-lg:w-8 max-lg:justify-center lg:w-56 lg:border lg:border-line-strong/55 lg:bg-surface lg:pr-1.5 lg:pl-2.5"
       >

@@ -18,7 +18,11 @@ export function ConnectButton({
   readonly size?: "sm";
 }) {
   const [isOpen, setOpen] = useState(false);
-  const [drawer, load] = useLazyModule(() => import("./connect-drawer.tsx"));
+  const [drawer, preload] = useLazyModule(
+    () => import("./connect-drawer.tsx"),
+    isOpen,
+    () => setOpen(false),
+  );
   return (
     <>
       <Button
@@ -28,12 +32,9 @@ export function ConnectButton({
         icon={<Plug aria-hidden />}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        onPointerEnter={load}
-        onFocus={load}
-        onClick={() => {
-          load();
-          setOpen(true);
-        }}
+        onPointerEnter={preload}
+        onFocus={preload}
+        onClick={() => setOpen(true)}
       >
         <span className="max-sm:sr-only">Connect</span>
       </Button>

@@ -1,0 +1,85 @@
+import { createApiKey } from "@towpath/core/api-key";
+import { testContext } from "@towpath/core/testing";
+import type { Page } from "playwright-core";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { newPage, openBrowser, signIn, untilHydrated } from "./browser.ts";
+import { sharedSite } from "./site.ts";
+import { type Member, seededMember } from "./visitor.ts";
+
+// Menus, lists and dialogs, whose code comes when they are about to open.
+
+const site = sharedSite();
+const browser = openBrowser();
+let owner: Member;
+let page: Page;
+
+beforeAll(async () => {
+  owner = await seededMember(site.url, site.db);
+  const ctx = testContext(site.db, { kind: "user", userId: owner.userId, ipAddress: null });
+  const orgSlug = owner.organization.slug;
+  await createApiKey({ ctx, input: { orgSlug, kind: "organization", name: "CI" } });
+});
+
+beforeEach(async () => {
+  // A cache of its own, and the motion that most people see.
+  const context = await browser.newContext({ reducedMotion: "no-preference" });
+  await signIn(context, site.url, owner);
+  page = await newPage(context);
+  return () => context.close();
+});
+
+const open = async (path: string) => {
+  await page.goto(`${site.url}/${owner.organization.slug}/${path}`);
+  await untilHydrated(page);
+};
+const button = () => page.getByRole("button", { name: "Actions for CI", includeHidden: true });
+const item = (name: string) => page.getByRole("menuitem", { name });
+const dialog = () => page.getByRole("dialog");
+const hasFocus = (element: Element) => element.contains(document.activeElement);
+
+test("UI-4 a dialog that a menu opens has the focus, and keeps its text until it has faded", async () => {
+  await open("settings/api-keys");
+  await button().focus();
+  await page.keyboard.press("Enter");
+  await item("Delete").press("Enter");
+  await item("Delete").waitFor({ state: "detached" });
+  await expect.poll(() => dialog().evaluate(hasFocus)).toBe(true);
+
+  await page.addStyleTag({ content: "[role=dialog] { transition-duration: 5s !important }" });
+  await dialog().getByRole("button", { name: "Cancel" }).press("Enter");
+  const fading = page.locator("[role=dialog][data-ending-style]");
+  await fading.waitFor();
+  expect(await fading.textContent()).toMatch(/Delete key "CI"\?.*You can't undo this.*CancelDelete key/);
+  await expect.poll(() => button().evaluate(hasFocus)).toBe(true);
+});
+
+test("UI-4 a press outside an open list leaves the focus in the field that was pressed", async () => {
+  await open("welcome/server-setup");
+  await page.getByRole("button", { name: "Switch organization" }).click();
+  await dialog().getByRole("combobox").waitFor();
+  const field = page.getByRole("textbox", { name: "Server name" });
+  await field.click();
+  await dialog().waitFor({ state: "detached" });
+  expect(await field.evaluate(hasFocus)).toBe(true);
+});
+
+test("UI-4 one press opens what arrives late, and what doesn't arrive is reported and opens by the next press", async () => {
+  await open("settings/api-keys");
+  const arrived = Promise.withResolvers<void>();
+  let asked = 0;
+  await page.route(/assets\/menu-popup-.*\.js/, async (route) => {
+    asked += 1;
+    if (asked === 1) return route.abort();
+    await arrived.promise;
+    await route.continue();
+  });
+  await button().click();
+  await page.getByText("This part of the page couldn't be loaded.").waitFor();
+  await expect.poll(() => button().getAttribute("aria-expanded")).toBe("false");
+  await button().press("Enter");
+  await expect.poll(() => asked).toBe(2);
+  await expect.poll(() => item("Delete").count()).toBe(0);
+  arrived.resolve();
+  await item("Delete").waitFor();
+  await expect.poll(() => page.getByRole("menu").evaluate(hasFocus)).toBe(true);
+});
