@@ -65,6 +65,21 @@ test("GW-7 an answer in a stream has its row before the stream ends, and only on
   expect(await own()).toMatchObject([{ outcome: "tool_error", isError: true, httpStatus: 200 }]);
 });
 
+test("GW-3 GW-7 a short stream that came whole goes out at once with its length, byte for byte, after its row", async () => {
+  const event = 'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{"text":"Grüße 🚤"}}\n\n';
+  serve = (request, response) => {
+    // Head, event and end in one piece, as a server that has its answer at hand sends them.
+    request.resume().on("end", () => {
+      response.writeHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }).end(event);
+    });
+  };
+  const answer = await post(rpc("completion/complete"));
+  expect(answer.headers.get("content-type")).toBe("text/event-stream");
+  expect(answer.headers.get("content-length")).toBe(String(Buffer.byteLength(event)));
+  expect(await answer.text()).toBe(event);
+  await until(async () => (await rig.rows(server.projectId, 1))[0]?.method === "completion/complete");
+});
+
 test("GW-3 a client that closes a stream ends the server's request at once", async () => {
   const closed = Promise.withResolvers<number>();
   const opened = Promise.withResolvers<void>();

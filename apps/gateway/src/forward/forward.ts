@@ -100,15 +100,19 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #started = false;
   #ended = false;
+  /** The server has ended its answer; the client may not have all of it yet. */
+  #isWhole = false;
   #clientClosed = false;
-  #hasData = false;
+  #pieces = 0;
   /** Whether anything has been sent to the client, the head included. */
   #hasSent = false;
   /** The client doesn't get the body. */
   #isWithheld = false;
+  /** The head of a stream until something is sent: if all of it has come by then, it says its length. */
+  #head: { readonly status: number; readonly headers: string[] } | null = null;
   /** Bytes of the answer still to come; null for a stream. */
   #bytesLeft: number | null = null;
-  /** The last piece of an answer of known length: with it the client has the answer, so it is sent with the end. */
+  /** With it the client has the whole answer, so it is sent with the end. */
   #lastPiece: Buffer | null = null;
 
   constructor(request: ForwardRequest, resolve: (end: ForwardEnd) => void) {
@@ -151,18 +155,23 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     const all = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const raw = mayPassHeader ? all.filter((_, at) => mayPassHeader(String(all[at - (at % 2)]).toLowerCase())) : all;
     const passed = headersForClient(raw, { requestId, extra: extraHeaders, site });
-    response.writeHead(status, sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed);
+    const head = { status, headers: sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed };
     // Without a length the response is a stream whose first byte may be minutes away: send the head once this turn of the
     // event loop has shown that no data came with it. With a length the body follows at once, and both are sent together.
     const length = headers["content-length"];
-    if (length === undefined) setImmediate(this.#sendHeadAlone);
-    else this.#bytesLeft = Number(length);
+    if (length === undefined) {
+      this.#head = head;
+      setImmediate(this.#sendHeadAlone);
+    } else {
+      this.#bytesLeft = Number(length);
+      response.writeHead(head.status, head.headers);
+    }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended || this.#isWithheld) return;
     const { onData, whenRecorded } = this.#request;
-    this.#hasData = true;
+    this.#pieces++;
     onData(chunk);
     if (this.#bytesLeft !== null) {
       this.#bytesLeft -= chunk.length;
@@ -177,10 +186,13 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#ended) return;
     const { response, onWhole } = this.#request;
+    this.#isWhole = true;
     this.#end("complete");
     onWhole(() => {
       const last = this.#lastPiece;
       if (response.destroyed) return;
+      if (last !== null) this.#head?.headers.push("content-length", String(last.length));
+      this.#writeHead();
       if (last === null) response.end();
       // A string is written together with the head; a buffer would take a second, slower write.
       else if (!this.#hasSent && last.length <= oneWriteBytes) response.end(last.toString("latin1"), "latin1");
@@ -210,19 +222,31 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
 
   readonly #sendHeadAlone = (): void => {
     // What has come meanwhile takes the head along.
-    if (!this.#hasData && !this.#ended) this.#sendHead();
+    if (this.#pieces === 0 && !this.#ended) this.#sendHead();
   };
 
   /** Sends the head of a stream, unless it has been sent. */
   #sendHead(): void {
     if (!this.#started || this.#bytesLeft !== null || this.#hasSent) return;
     this.#hasSent = true;
+    this.#writeHead();
     this.#request.response.flushHeaders();
+  }
+
+  #writeHead(): void {
+    if (this.#head) this.#request.response.writeHead(this.#head.status, this.#head.headers);
+    this.#head = null;
   }
 
   #write(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { response } = this.#request;
     if (response.destroyed) return;
+    // All of a short stream came while its row was written: one write instead of one for each part of its chunks.
+    if (this.#head && this.#isWhole && this.#pieces === 1 && chunk.length <= oneWriteBytes) {
+      this.#lastPiece = chunk;
+      return;
+    }
+    this.#writeHead();
     this.#hasSent = true;
     if (response.write(chunk)) return;
     controller.pause();
