@@ -40,7 +40,8 @@ test("OPS-3 without instance.json a directory that has data is never to be empti
   await mkdir(`${directory}/postgres`);
   await rm(`${directory}/instance.json`);
   const refusal = await openDataDirectory(directory).catch((error: unknown) => String(error));
-  expect(refusal).toContain("Restore that file from a back-up");
+  expect(refusal).toContain("Restore it from a back-up");
+  expect(refusal).toContain("or start afresh with another --data-dir");
   expect(refusal).not.toMatch(/empty it/);
   await expect(readFile(`${directory}/instance.json`)).rejects.toThrow("ENOENT");
 });

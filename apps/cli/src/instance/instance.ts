@@ -163,7 +163,8 @@ function withoutIdentity(directory: string, found: readonly string[]): CommandEr
     );
   return new CommandError(
     `${join(directory, "instance.json")} is missing, but the directory has an instance's data (${own.join(", ")}). ` +
-      "Restore that file from a back-up: it has the key to the variables in the database. Nothing was changed.",
+      "Restore it from a back-up (it has the key to the variables in the database), or start afresh with another " +
+      "--data-dir. Nothing was changed.",
   );
 }
 
