@@ -1,5 +1,5 @@
 // A server's first handshake and list when nothing of it runs: from a prewarmed interpreter, with an ordinary start, and bare Python,
-// by turns in one run. Then many deployed servers that are all stopped: what waits for them costs, with and without.
+// by turns in one run, and how many times as fast as bare Python each is: the median of the rounds' ratios. Then many deployed servers that are all stopped: what waits for them costs, with and without.
 // Arguments: rounds (default 7), deployed servers (default 0: without that part), frameworks by name (default all).
 
 import { spawn } from "node:child_process";
@@ -133,7 +133,9 @@ async function bareEnvironment({ dataDirectory }: Platform, known: Set<string>, 
 const percentile95 = (values: readonly number[]) =>
   [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
 
+/** The first series is what the others are compared with, round by round. */
 function print(title: string, series: readonly Series[]): void {
+  const base = series[0]?.values ?? [];
   const line = (...cells: string[]) =>
     process.stdout.write(
       `${cells[0]?.padEnd(44)}${cells
@@ -142,9 +144,17 @@ function print(title: string, series: readonly Series[]): void {
         .join("")}\n`,
     );
   process.stdout.write(`\n${title}\n`);
-  line("", "median ms", "p95 ms", "runs");
-  for (const { what, values } of series)
-    line(what, median(values).toFixed(0), percentile95(values).toFixed(0), String(values.length));
+  line("", "median ms", "p95 ms", "runs", "speed");
+  for (const { what, values } of series) {
+    const speed = median(values.map((value, round) => (base[round] ?? Number.NaN) / value));
+    line(
+      what,
+      median(values).toFixed(0),
+      percentile95(values).toFixed(0),
+      String(values.length),
+      `${speed.toFixed(1)}×`,
+    );
+  }
 }
 
 async function firstCalls(platforms: readonly [Platform, Platform]): Promise<void> {
