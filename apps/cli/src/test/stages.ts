@@ -115,7 +115,8 @@ export const stages: readonly Stage[] = [
   {
     name: "lifecycle",
     title: "Life of an instance",
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/fresh-checkout*"]),
+    run: (output) =>
+      vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release}*"]),
     lane: "instances",
   },
   {
@@ -123,6 +124,13 @@ export const stages: readonly Stage[] = [
     title: "A fresh checkout",
     // Whoever runs the other stages in one has seen most of it: everything installed, the site built, an instance up.
     run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["fresh-checkout"]),
+    onlyWhenNamed: true,
+  },
+  {
+    name: "upgrade",
+    title: "Upgrade from the first release",
+    // Installs that release too, and needs the repository's history.
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release"]),
     onlyWhenNamed: true,
   },
   {
