@@ -24,7 +24,9 @@ beforeAll(async () => {
   await cp(python.executable, `${directory}/python/bin/python3.11`);
   for (const name of (await readdir(`${python.prefix}/lib`)).filter((name) => /^libpython3\.11\.so/.test(name)))
     await cp(`${python.prefix}/lib/${name}`, `${directory}/python/lib/${name}`, { dereference: true });
-  const left = /^(test|idlelib|lib2to3|tkinter|ensurepip|site-packages|dist-packages|__pycache__|config-.*)$/;
+  // Debian's sitecustomize.py is a link out of the directory, which uv refuses.
+  const left =
+    /^(test|idlelib|lib2to3|tkinter|ensurepip|site-packages|dist-packages|__pycache__|config-.*|sitecustomize\.py)$/;
   await cp(`${python.prefix}/lib/python3.11`, `${directory}/python/lib/python3.11`, {
     recursive: true,
     verbatimSymlinks: true,
