@@ -3,8 +3,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RequestLogEntry } from "@towpath/logs";
 import { shortDirectory } from "@towpath/runtime/testing";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { startTimeOf } from "../instance/instance.ts";
+import { printVerbosely } from "../terminal/terminal.ts";
 import { logs } from "./logs.ts";
 
 const row: RequestLogEntry = {
@@ -83,6 +84,30 @@ test("PRJ-5 OPS-4 `logs` names prompt, outcome and error on one line that cannot
   expect(printed).toMatch(/^✗ 2026-11-21T10:00:00/);
   expect(printed.trimEnd()).toContain("prompts/get greet [2J  rpc_error: no such prompt  test 1, anonymous");
   expect(printed.trimEnd()).not.toMatch(/\p{Cc}/u);
+});
+
+test("PRJ-20 OPS-4 `logs --server` folds frames of frameworks, and shows them with --verbose and as JSON", async () => {
+  const texts = [
+    "Traceback (most recent call last):",
+    '  File "/app/.venv/lib/site-packages/fastmcp/server.py", line 1, in call_tool',
+    '  File "/app/.venv/lib/site-packages/fastmcp/tools.py", line 2, in run',
+    '  File "/app/src/server.py", line 3, in total',
+    "ValueError: no",
+  ];
+  const data = texts.map((line, id) => ({ id, time: row.time, stream: "stdout", line }));
+  answer = (_, response) => void response.end(JSON.stringify({ deploymentId: row.deploymentId, data }));
+  const read = async (...options: string[]) => {
+    printed = "";
+    expect(await logs(["my-server", "--server", "--data-dir", directory, ...options])).toBe(0);
+    return printed.trimEnd().split("\n");
+  };
+  expect((await read()).map((line) => line.replace(`${row.time}  `, ""))).toEqual([
+    ...[texts[0], "  … 2 frames of frameworks (--verbose shows them)", texts[3], texts[4]],
+  ]);
+  expect(await read("--json")).toHaveLength(5);
+  printVerbosely(true);
+  onTestFinished(() => printVerbosely(false));
+  expect((await read())[2]).toContain("tools.py");
 });
 
 test("PRJ-5 OPS-4 `logs` takes the page's query, as words or as one", async () => {

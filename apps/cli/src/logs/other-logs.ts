@@ -1,10 +1,12 @@
+import { stripVTControlCharacters } from "node:util";
 import { buildLogEntrySchema } from "@towpath/core/build/contract";
+import { FrameFolder, foldedTitle, type LineGroup } from "@towpath/core/traceback/schema";
 import { z } from "zod";
 import { lineText } from "../deploy/follow-build.ts";
 import type { Api } from "../instance/api.ts";
 import { buildOf, listBuilds } from "../servers/builds.ts";
 import { projectPath } from "../servers/list.ts";
-import { CommandError, dim, note, output, plain, print, red } from "../terminal/terminal.ts";
+import { CommandError, dim, isVerbose, note, output, plain, print, printsJson, red } from "../terminal/terminal.ts";
 
 const serverLineSchema = z.looseObject({ id: z.number(), time: z.string(), stream: z.string(), line: z.string() });
 type ServerLine = z.infer<typeof serverLineSchema>;
@@ -15,6 +17,19 @@ function printServerLine(entry: ServerLine): void {
   output(entry, () => print(`${dim(entry.time)}  ${entry.stream === "stderr" ? red(text) : text}`));
 }
 
+/** Prints lines as they come; without `--verbose`, runs of frames of frameworks as one line. */
+function serverLinePrinter(): { readonly push: (entry: ServerLine) => void; readonly end: () => void } {
+  if (isVerbose() || printsJson()) return { push: printServerLine, end() {} };
+  const textOf = ({ line }: ServerLine) => stripVTControlCharacters(line);
+  const folder = new FrameFolder(textOf);
+  const show = (groups: readonly LineGroup<ServerLine>[]) => {
+    for (const { lines, isFolded } of groups)
+      if (isFolded) print(dim(`${lines[0]?.time}    … ${foldedTitle(lines.map(textOf))} (--verbose shows them)`));
+      else lines.forEach(printServerLine);
+  };
+  return { push: (entry) => show(folder.push(entry)), end: () => show(folder.end()) };
+}
+
 /** `limit`: only so many of the newest lines. */
 type Shown = { readonly follow: boolean; readonly limit: number | undefined };
 
@@ -23,13 +38,15 @@ export async function serverLog(api: Api, name: string, { follow, limit }: Shown
   const query = limit === undefined ? "" : `?limit=${limit}`;
   const { deploymentId, data } = await api.call("GET", `${projectPath(name)}/server-log${query}`, serverLogSchema);
   if (deploymentId === null) throw new CommandError(`Nothing of ${name} is live. See towpath status ${name}.`);
+  const printer = serverLinePrinter();
   if (!follow) {
-    for (const entry of data) printServerLine(entry);
+    data.forEach(printer.push);
+    printer.end();
     if (data.length === 0) note(`What is live of ${name} has printed nothing.`);
     return 0;
   }
   for await (const event of api.events(`/api/deployments/${deploymentId}/log`)) {
-    if (event.event === "line") printServerLine(serverLineSchema.parse(JSON.parse(event.data)));
+    if (event.event === "line") printer.push(serverLineSchema.parse(JSON.parse(event.data)));
   }
   return 0;
 }

@@ -12,6 +12,8 @@ export type DeployedCommit = {
   readonly commitSha: string;
   /** Of a package; null for a commit. */
   readonly packageVersion: string | null;
+  /** Where in the repository its code is; null: at the top. */
+  readonly rootDirectory: string | null;
   readonly commitMessage: string | null;
   readonly branch: string;
   readonly createdAt: string;
@@ -80,6 +82,7 @@ const selectCommits = ({ db }: Context, where: SQL | undefined) =>
       buildId: deployment.buildId,
       commitSha: build.commitSha,
       packageVersion: build.packageVersion,
+      rootDirectory: build.rootDirectory,
       commitMessage: build.commitMessage,
       branch: branch.name,
       createdAt: deployment.createdAt,

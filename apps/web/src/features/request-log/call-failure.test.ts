@@ -14,6 +14,7 @@ test("PRJ-20 a tool error shows the tool's own message from the payload", () => 
     title: "The tool returned an error",
     text: "No such canal.\nTry another.",
     isTextMissing: false,
+    frame: null,
   });
   expect(explainFailure(toolError, { responsePayload: { truncated: true } })?.text).toContain("payload below");
 });
@@ -34,4 +35,18 @@ test("PRJ-20 protocol, gateway and HTTP errors show their message; a call that s
   expect(explainFailure(refused, undefined)).toMatchObject({ title: "Error -32001", text: "Your role may not call." });
   expect(explainFailure({ ...row, outcome: "http_error", httpStatus: 502 }, undefined)?.title).toContain("HTTP 502");
   expect(explainFailure(row, { responsePayload: null })).toBeNull();
+});
+
+test("PRJ-20 a raised tool has its exception as headline, with the server's own frame, and no text twice", () => {
+  const frame = { file: "server.py", line: 7, name: "parse" };
+  const raised = { exception: "ValueError: could not convert string to float: 'four'", frame };
+  const errorMessage = "Error calling tool 'total': could not convert string to float: 'four'";
+  const failed = { ...toolError, errorMessage };
+  const expected = { title: raised.exception, text: null, isTextMissing: false, frame };
+  expect(explainFailure(failed, { responsePayload: null }, raised)).toEqual(expected);
+  const masked = { ...toolError, errorMessage: "Error calling tool 'total'" };
+  expect(explainFailure(masked, undefined, raised)).toEqual({ ...expected, text: masked.errorMessage });
+  expect(explainFailure(failed, undefined)).toMatchObject({ title: "The tool returned an error", text: errorMessage });
+  // A call that succeeded may have printed a traceback.
+  expect(explainFailure(row, undefined, raised)).toBeNull();
 });

@@ -1,31 +1,64 @@
 import { Link } from "@tanstack/react-router";
+import { type Raised, raisedIn } from "@towpath/core/traceback/schema";
 import type { RequestLogDetail, RequestLogEntry } from "@towpath/logs/schema";
 import type { ReactNode } from "react";
 import { Callout } from "~/ui/callout.tsx";
+import { plainText } from "~/ui/log-viewer/log-line.ts";
 import { contentBlocks } from "../inspector/content-blocks.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { useCodeUrl } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
+import type { RequestExplanation } from "./request-log.functions.ts";
 
-/** Why a call failed (PRJ-20); nothing for one that did not. `detail` is undefined while it loads. */
+/** Why a call failed (PRJ-20); nothing for one that did not. `explained` is undefined while it loads. */
 export function CallFailure({
   projectKey,
   row,
-  detail,
+  explained,
 }: {
   projectKey: ProjectKey;
   row: RequestLogEntry;
-  detail: RequestLogDetail | undefined;
+  explained: RequestExplanation | undefined;
 }) {
   const mayChange = useMay("project.update");
-  const failure = explainFailure(row, detail);
+  const raised = explained ? raisedIn(explained.lines.map(({ line }) => plainText(line))) : null;
+  const failure = explainFailure(row, explained, raised);
   if (!failure) return null;
   return (
     <Callout tone={row.isRefused ? "warn" : "bad"} title={failure.title}>
       <div className="max-h-64 overflow-y-auto whitespace-pre-line">
         {failure.text}
+        {failure.frame && <Place frame={failure.frame} deployment={explained?.deployment ?? null} />}
         {failure.isTextMissing ? <HowToKeepPayloads projectKey={projectKey} mayChange={mayChange} /> : null}
       </div>
     </Callout>
+  );
+}
+
+type Frame = NonNullable<Raised["frame"]>;
+
+/** Where in the server's own code it was raised, as a link to that line of the deployed commit. */
+function Place({ frame, deployment }: { frame: Frame; deployment: RequestExplanation["deployment"] }) {
+  const { file, line, name } = frame;
+  const root = deployment?.rootDirectory ? `${deployment.rootDirectory}/` : "";
+  const isCommit = deployment !== null && deployment.packageVersion === null;
+  const url = useCodeUrl(deployment?.commitSha ?? "", isCommit ? `${root}${file}` : null, line);
+  const place = (
+    <>
+      <code className="text-xs">{file}</code> line {line}
+    </>
+  );
+  return (
+    <p>
+      Raised in <code className="text-xs">{name}</code>,{" "}
+      {url === null ? (
+        place
+      ) : (
+        <a href={url} target="_blank" rel="noreferrer" className="font-medium underline underline-offset-2">
+          {place}
+        </a>
+      )}
+    </p>
   );
 }
 
@@ -53,14 +86,18 @@ type Failure = {
   readonly text: string | null;
   /** The log would have the message if payloads were kept. */
   readonly isTextMissing: boolean;
+  /** The server's own code that raised it, as its log says. */
+  readonly frame: Frame | null;
 };
 
 /** What is known of a call's failure; null for a call that did not fail, or without anything to say about it. */
 export function explainFailure(
   row: Pick<RequestLogEntry, "outcome" | "httpStatus" | "errorCode" | "errorMessage">,
   detail: Pick<RequestLogDetail, "responsePayload"> | undefined,
+  raised: Raised | null = null,
 ): Failure | null {
-  const failure = (title: string, text: string | null) => ({ title, text, isTextMissing: false });
+  const failure = (title: string, text: string | null) => ({ title, text, isTextMissing: false, frame: null });
+  if (row.outcome === "tool_error") return explainToolError(row.errorMessage, detail, raised);
   if (row.errorMessage !== null)
     return failure(row.errorCode === null ? "Error" : `Error ${row.errorCode}`, row.errorMessage);
   if (row.outcome === "http_error") {
@@ -69,12 +106,27 @@ export function explainFailure(
       "It sent no protocol error message. Its log may say more.",
     );
   }
-  if (row.outcome !== "tool_error") return null;
-  // The message of a tool is part of its result, so the log has it only together with the payload.
+  return null;
+}
+
+/** `kept`: the beginning of its message, which the log has also without payloads; not in rows of earlier releases. */
+function explainToolError(
+  kept: string | null,
+  detail: Pick<RequestLogDetail, "responsePayload"> | undefined,
+  raised: Raised | null,
+): Failure {
+  const payload = detail?.responsePayload ?? null;
+  const message = toolMessage(payload) ?? kept;
+  if (raised !== null) {
+    const reason = raised.exception.slice(raised.exception.indexOf(":") + 1).trim();
+    const isRepeated = message === null || message.includes(reason);
+    return { title: raised.exception, text: isRepeated ? null : message, isTextMissing: false, frame: raised.frame };
+  }
   const title = "The tool returned an error";
-  if (!detail) return failure(title, null);
-  if (detail.responsePayload == null) return { title, text: "The log did not keep its message.", isTextMissing: true };
-  return failure(title, toolMessage(detail.responsePayload) ?? "The response payload below has the details.");
+  const failure = { title, text: message, isTextMissing: false, frame: null };
+  if (message !== null || !detail) return failure;
+  if (payload !== null) return { ...failure, text: "The response payload below has the details." };
+  return { ...failure, text: "The log did not keep its message.", isTextMissing: true };
 }
 
 /** The texts of a `tools/call` response; null when it has none, or was cut off. */

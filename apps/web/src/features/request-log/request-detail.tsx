@@ -59,7 +59,7 @@ export function RequestDetail({
           row={entry}
           projectKey={projectKey}
           explained={explained}
-          failure={<CallFailure projectKey={projectKey} row={entry} detail={explained} />}
+          failure={<CallFailure projectKey={projectKey} row={entry} explained={explained} />}
         >
           {explained ? <ReplayLink projectKey={projectKey} explained={explained} /> : null}
           <RequestLines projectKey={projectKey} explained={explained} error={error} />

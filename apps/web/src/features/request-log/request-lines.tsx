@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { foldedTitle, foldFrames } from "@towpath/core/traceback/schema";
 import { classNames } from "~/ui/class-names.ts";
 import { plainText } from "~/ui/log-viewer/log-line.ts";
 import { ClockTime } from "~/ui/time.tsx";
@@ -57,25 +58,43 @@ function Lines({ explained, error }: { explained: RequestExplanation | undefined
   return (
     <div className="rounded-md border bg-sunken">
       <ol className="scroll-thin max-h-72 overflow-auto p-2 font-mono text-xs">
-        {explained.lines.map((line) => (
-          <li key={line.id} className="flex gap-3 leading-5">
-            <ClockTime time={line.time} className="shrink-0 text-faint max-sm:hidden" />
-            <span
-              className={classNames(
-                "min-w-0 whitespace-pre-wrap wrap-anywhere",
-                line.level === "error" && "text-bad",
-                line.level === "warning" && "text-warn",
-                line.level === "debug" && "text-faint",
-              )}
-            >
-              {plainText(line.line)}
-            </span>
-          </li>
-        ))}
+        {foldFrames(explained.lines, ({ line }) => plainText(line)).map(({ lines, isFolded }) => {
+          const [first] = lines;
+          const rows = lines.map((line) => <Line key={line.id} line={line} />);
+          if (!isFolded) return rows;
+          return (
+            <li key={first?.id}>
+              <details>
+                <summary className="min-h-6 cursor-default text-faint select-none hover:text-muted">
+                  {foldedTitle(lines.map(({ line }) => plainText(line)))}
+                </summary>
+                <ol>{rows}</ol>
+              </details>
+            </li>
+          );
+        })}
       </ol>
       {explained.hasMoreLines && (
         <p className="border-t px-2 py-1 text-xs text-muted">There are more. The server log has all of them.</p>
       )}
     </div>
+  );
+}
+
+function Line({ line }: { line: RequestExplanation["lines"][number] }) {
+  return (
+    <li className="flex gap-3 leading-5">
+      <ClockTime time={line.time} className="shrink-0 text-faint max-sm:hidden" />
+      <span
+        className={classNames(
+          "min-w-0 whitespace-pre-wrap wrap-anywhere",
+          line.level === "error" && "text-bad",
+          line.level === "warning" && "text-warn",
+          line.level === "debug" && "text-faint",
+        )}
+      >
+        {plainText(line.line)}
+      </span>
+    </li>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { atLeast, requestHref, type ServerLogLine, toLogLine } from "./server-log-line.ts";
+import { atLeast, requestHref, type ServerLogLine, toLogLine, toLogLines } from "./server-log-line.ts";
 
 const line = (
   id: number,
@@ -33,4 +33,23 @@ test("LOG-4 a line that was printed during a request links to it; others don't",
   const requestId = "0199a000-0000-7000-8000-000000000001";
   expect(toLogLine({ ...line(1, "info"), requestId }, hrefOf).link?.href).toBe(`/acme/echo/logs?request=${requestId}`);
   expect(toLogLine(line(1, "info"), hrefOf)).not.toHaveProperty("link");
+});
+
+test("RUN-5 PRJ-20 frames of frameworks are one line with all their text, which can be searched and copied", () => {
+  const texts = [
+    "Traceback (most recent call last):",
+    '  File "/app/.venv/lib/site-packages/fastmcp/server.py", line 1, in call_tool',
+    "    return await tool.run()",
+    '  File "/app/.venv/lib/site-packages/fastmcp/tools.py", line 2, in run',
+    '  File "/app/src/server.py", line 3, in total',
+    "ValueError: no",
+  ];
+  const shown = toLogLines(
+    texts.map((text, index) => ({ ...line(index + 1, "error"), line: text })),
+    hrefOf,
+  );
+  expect(shown.map(({ id, summary }) => [id, summary])).toEqual([
+    ...[[1], [2, "2 frames of frameworks"], [5], [6]].map(([id, summary]) => [id, summary]),
+  ]);
+  expect(shown.map(({ text }) => text).join("\n")).toBe(texts.join("\n"));
 });

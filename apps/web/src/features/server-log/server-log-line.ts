@@ -1,5 +1,6 @@
+import { foldedTitle, foldFrames } from "@towpath/core/traceback/schema";
 import { z } from "zod";
-import type { LogLine } from "~/ui/log-viewer/log-line.ts";
+import { type LogLine, plainText } from "~/ui/log-viewer/log-line.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
 const serverLogLevels = ["debug", "info", "warning", "error"] as const;
@@ -38,6 +39,16 @@ export const toLogLine = (line: ServerLogLine, hrefOf: (requestId: string) => st
   tag: line.stream === "platform" ? "towpath" : line.stream,
   ...(line.requestId !== null && { link: { href: hrefOf(line.requestId), label: "Show the request of this line" } }),
 });
+
+/** All lines of a log; of tracebacks, the frames of frameworks are folded. */
+export function toLogLines(lines: readonly ServerLogLine[], hrefOf: (requestId: string) => string): LogLine[] {
+  return foldFrames(lines, ({ line }) => plainText(line)).flatMap((group) => {
+    const [first, ...more] = group.lines.map((line) => toLogLine(line, hrefOf));
+    if (first === undefined || !group.isFolded) return first ?? [];
+    const texts = [first, ...more].map(({ text }) => plainText(text));
+    return { ...first, text: texts.join("\n"), tone: "faint", summary: foldedTitle(texts) };
+  });
+}
 
 /** Lines of at least `level`. */
 export function atLeast(lines: readonly ServerLogLine[], level: ServerLogLevel): readonly ServerLogLine[] {

@@ -14,7 +14,7 @@ import {
   type ServerLogLevel,
   type ServerLogLine,
   serverLogLineSchema,
-  toLogLine,
+  toLogLines,
 } from "./server-log-line.ts";
 
 const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
@@ -46,7 +46,7 @@ export function ServerLogPage({
   const { lines, state } = stream;
   const logLines = useMemo(() => {
     const hrefOf = requestHref(projectKey);
-    return atLeast(lines, level).map((line) => toLogLine(line, hrefOf));
+    return toLogLines(atLeast(lines, level), hrefOf);
   }, [lines, level, projectKey]);
   return (
     <>

@@ -11,6 +11,8 @@ export type LogLine = {
   tone: "step" | "result" | "output" | "warning" | "error" | "faint";
   /** Shown before the text: a phase or a stream. */
   tag?: string;
+  /** Several lines, of which only this is shown until someone opens them. */
+  summary?: string;
   /** What the line belongs to. */
   link?: { href: string; label: string };
 };

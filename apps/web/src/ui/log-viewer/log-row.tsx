@@ -61,7 +61,20 @@ export const LogRow = memo(function LogRow({ line, query, wrap, linked, current 
       <span
         className={classNames("min-w-0", tones[line.tone], wrap ? "break-words whitespace-pre-wrap" : "whitespace-pre")}
       >
-        <LogText text={line.text} query={query} />
+        {line.summary === undefined ? (
+          <LogText text={line.text} query={query} />
+        ) : (
+          // What the search has found is open.
+          <details open={current || linked || undefined}>
+            <summary className="cursor-default text-faint select-none hover:text-muted">{line.summary}</summary>
+            {line.text.split("\n").map((text, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines of a constant text
+              <div key={index}>
+                <LogText text={text} query={query} />
+              </div>
+            ))}
+          </details>
+        )}
       </span>
     </div>
   );

@@ -1,0 +1,120 @@
+/** A stack frame of the server's own code. `file` is relative to its root directory. */
+type OwnFrame = { readonly file: string; readonly line: number; readonly name: string };
+
+/** `exception`: the last line of a traceback, such as `ValueError: no`. `frame`: the innermost one of the server's own code. */
+export type Raised = { readonly exception: string; readonly frame: OwnFrame | null };
+
+/** Lines that are shown as they are, or `isFolded`: frames of frameworks, which readers skip. */
+export type LineGroup<Line> = { readonly lines: readonly Line[]; readonly isFolded: boolean };
+
+/** Where a sandbox has the server's code. */
+const root = "/app/src/";
+const maxInspected = 1000;
+
+// In a group of exceptions each line begins with a bar.
+const bar = /^ *\| ?/;
+const start = /^(?: *\+ )?(?:Exception Group )?Traceback \(most recent call last\):/;
+const frameLine = /^ {2}File "([^"]{1,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
+
+type Part =
+  | { readonly kind: "start" | "inside" | "other" }
+  | { readonly kind: "frame"; readonly own: OwnFrame | null }
+  | { readonly kind: "exception"; readonly text: string };
+
+/** Tells what each line of a traceback is. Lines of one stream, in their order. */
+function lineReader(): (line: string) => Part {
+  let isInside = false;
+  return (line) => {
+    const text = line.slice(0, maxInspected).replace(bar, "");
+    if (start.test(text)) {
+      isInside = true;
+      return { kind: "start" };
+    }
+    if (!isInside) return { kind: "other" };
+    const [, path, number, name = "<module>"] = frameLine.exec(text) ?? [];
+    if (path !== undefined) return { kind: "frame", own: ownFrame(path, Number(number), name) };
+    if (text.startsWith(" ") || text === "") return { kind: "inside" };
+    isInside = false;
+    return { kind: "exception", text };
+  };
+}
+
+function ownFrame(path: string, line: number, name: string): OwnFrame | null {
+  const file = path.startsWith(root) ? path.slice(root.length) : null;
+  return file === null || /(?:^|\/)(?:site-packages|\.venv)\//.test(file) ? null : { file, line, name };
+}
+
+/** What the last traceback in these lines says; null without a whole one. */
+export function raisedIn(lines: readonly string[]): Raised | null {
+  const read = lineReader();
+  let raised: Raised | null = null;
+  let frame: OwnFrame | null = null;
+  for (const line of lines) {
+    const part = read(line);
+    if (part.kind === "start") frame = null;
+    if (part.kind === "frame") frame = part.own ?? frame;
+    if (part.kind === "exception") raised = { exception: part.text, frame };
+  }
+  return raised;
+}
+
+/** A folded run has at least so many frames: one is read faster than opened. */
+const minFolded = 2;
+
+/** Folds runs of frames of frameworks. Of a traceback without a frame of the server's own, the last one stays. */
+export class FrameFolder<Line> {
+  readonly #textOf: (line: Line) => string;
+  readonly #read = lineReader();
+  /** Frames with their lines of source that are held until the run ends. */
+  #run: Line[][] = [];
+  #hasOwn = false;
+  #isInRun = false;
+
+  constructor(textOf: (line: Line) => string) {
+    this.#textOf = textOf;
+  }
+
+  /** What can be shown now: a run of frames only once it has ended. */
+  push(line: Line): LineGroup<Line>[] {
+    const part = this.#read(this.#textOf(line));
+    if (part.kind === "frame" && part.own === null) {
+      this.#run.push([line]);
+      this.#isInRun = true;
+      return [];
+    }
+    if (part.kind === "inside" && this.#isInRun) {
+      this.#run.at(-1)?.push(line);
+      return [];
+    }
+    if (part.kind === "start") this.#hasOwn = false;
+    if (part.kind === "frame") this.#hasOwn = true;
+    return [...this.#endRun(part.kind === "exception"), { lines: [line], isFolded: false }];
+  }
+
+  /** The rest, when no line follows. */
+  end(): LineGroup<Line>[] {
+    return this.#endRun(false);
+  }
+
+  #endRun(isLast: boolean): LineGroup<Line>[] {
+    const frames = this.#run;
+    this.#run = [];
+    this.#isInRun = false;
+    const shown = isLast && !this.#hasOwn ? frames.splice(-1) : [];
+    const asTheyAre = (lines: Line[]) => lines.map((line) => ({ lines: [line], isFolded: false }));
+    const folded = frames.length < minFolded ? asTheyAre(frames.flat()) : [{ lines: frames.flat(), isFolded: true }];
+    return [...folded, ...asTheyAre(shown.flat())];
+  }
+}
+
+/** All of a log at once; see `FrameFolder`. */
+export function foldFrames<Line>(lines: readonly Line[], textOf: (line: Line) => string): LineGroup<Line>[] {
+  const folder = new FrameFolder(textOf);
+  return [...lines.flatMap((line) => folder.push(line)), ...folder.end()];
+}
+
+/** How many frames a folded run has, in words. */
+export function foldedTitle(texts: readonly string[]): string {
+  const frames = texts.filter((text) => frameLine.test(text.slice(0, maxInspected).replace(bar, ""))).length;
+  return `${frames} frames of frameworks`;
+}
