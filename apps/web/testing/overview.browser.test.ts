@@ -95,13 +95,19 @@ test("PRJ-19 a project's home: state, numbers beside the day before, top tools, 
   await page.getByRole("dialog").getByText("No station is called Nowhere.").first().waitFor();
 });
 
-test("PRJ-19 a new call changes the numbers of the open page", async () => {
+test("PRJ-19 a new call changes the numbers of the open page; a rate of few calls alarms nobody", async () => {
   const project = await liveProject();
   await call(project, [1]);
+  const isRed = () => figure("Error rate").locator(".text-bad").count();
   await open(project.name);
   await expect.poll(() => figure("Calls").textContent()).toBe("1");
   await call(project, [0]);
   await expect.poll(() => figure("Calls").textContent(), { timeout: 20_000 }).toBe("2");
+  await call(project, [0], failed);
+  await expect.poll(() => figure("Error rate").textContent(), { timeout: 20_000 }).toBe("33%");
+  await expect.poll(isRed).toBe(0);
+  await call(project, Array(17).fill(0));
+  await expect.poll(isRed, { timeout: 20_000 }).toBe(1);
 });
 
 test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and the way to its log", async () => {

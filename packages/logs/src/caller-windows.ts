@@ -34,9 +34,15 @@ export const asksForCallers = (query: LogQuery): boolean =>
 /** Whether roll-ups by name say where a query's rows are. That most of the protocol is left out doesn't. */
 export const asksForSeries = (query: LogQuery): boolean =>
   [query.deploymentIds?.length, query.deploymentId, query.httpMethod, query.jsonrpcMethod].some(Boolean) ||
-  [query.methodPrefix, query.toolName, query.target, query.uriTemplate, query.isError, query.isRefused].some(
-    (value) => value !== undefined,
-  );
+  [
+    query.methodPrefix,
+    query.toolName,
+    query.target,
+    query.uriTemplate,
+    query.hasFailed,
+    query.isError,
+    query.isRefused,
+  ].some((value) => value !== undefined);
 
 /**
  * Finds the periods that can contain the newest `wanted` calls of the clients, the session or the users that a query asks

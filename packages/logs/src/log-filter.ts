@@ -36,12 +36,13 @@ export const ofSeries = (alias: string): Aliased => ({
 
 /** Deployment, HTTP method, error and refusal, as conditions on rows or on series; `true` when the query asks for none. */
 export function scopeCondition(query: LogQuery, conditions: Conditions, aliased: Aliased): string {
-  const { alias, isError, isRefused } = aliased;
+  const { alias, isError, isRefused, hasSucceeded } = aliased;
   const all: string[] = [];
   const deployments = [...(query.deploymentIds ?? []), ...(query.deploymentId ? [query.deploymentId] : [])];
   if (deployments.length > 0) all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
   if (query.httpMethod) all.push(`${alias}.http_method = ${conditions.value(query.httpMethod.toUpperCase())}`);
   // Not a parameter: a generic plan couldn't use the partial index on error rows.
+  if (query.hasFailed !== undefined) all.push(query.hasFailed ? `NOT (${hasSucceeded})` : `(${hasSucceeded})`);
   if (query.isError !== undefined) all.push(query.isError ? `(${isError})` : `NOT (${isError})`);
   if (query.isRefused !== undefined) all.push(query.isRefused ? `(${isRefused})` : `NOT (${isRefused})`);
   return all.join(" AND ") || "true";

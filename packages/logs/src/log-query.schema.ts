@@ -24,6 +24,8 @@ export const logQuerySchema = z.object({
   /** Reads of resources whose URI matches this template and is none of `exceptTargets`. */
   uriTemplate: z.string().max(1024).optional(),
   exceptTargets: z.array(z.string().max(1024)).max(1000).optional(),
+  /** Failed or was refused; false: succeeded. */
+  hasFailed: z.boolean().optional(),
   /** As in statistics: failures, without those that the gateway refused before a server was asked. */
   isError: z.boolean().optional(),
   /** Refused by the gateway before a server was asked (401, 403, 404, 413, 429): `refused` in statistics. */
@@ -187,7 +189,7 @@ export type RequestLogStats = {
   endDate: string;
   bucketMs: number;
   /** Every bucket of the range in order, empty ones too. */
-  buckets: { start: string; total: number; errors: number }[];
+  buckets: { start: string; total: number; errors: number; refused: number }[];
   methods: { method: string; total: number; errors: number }[];
   tools: { tool: string; total: number; errors: number }[];
 };

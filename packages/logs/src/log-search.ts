@@ -47,9 +47,9 @@ export const asksForMethod = ({ methodType }: Pick<LogFilters, "methodType">): b
 export const hasStatistics = ({ client, session, user, search }: LogFilters): boolean =>
   [client, session, user, search].every((value) => value === undefined);
 
-function statusFilter(status: LogFilters["status"]): Pick<LogQueryInput, "isError" | "isRefused"> {
-  if (status === "ok") return { isError: false, isRefused: false };
-  if (status === "error") return { isError: true };
+function statusFilter(status: LogFilters["status"]): Pick<LogQueryInput, "hasFailed" | "isRefused"> {
+  if (status === "ok") return { hasFailed: false };
+  if (status === "error") return { hasFailed: true };
   return status === "refused" ? { isRefused: true } : {};
 }
 

@@ -27,7 +27,7 @@ export function bucketMsFor(rangeMs: number): number {
 type Figures = {
   totals: { total: number; errors: number; refused: number; limited: number };
   latency: LatencyBucket[];
-  buckets: { bucket: number; total: number; errors: number }[];
+  buckets: { bucket: number; total: number; errors: number; refused: number }[];
   methods: RequestLogStats["methods"];
   tools: RequestLogStats["tools"];
 };
@@ -84,8 +84,9 @@ const figuresSql = `
        ORDER BY 2 DESC, 1 LIMIT ${maxFacets}) AS t) AS tools`;
 
 const bucketsSql = (bucketMs: number) => `
-  SELECT floor(extract(epoch FROM start) * 1000 / ${bucketMs})::float8 AS bucket, total, errors FROM (
-    SELECT date_bin('${bucketMs} milliseconds', time, 'epoch') AS start, ${countsSql}
+  SELECT floor(extract(epoch FROM start) * 1000 / ${bucketMs})::float8 AS bucket, total, errors, refused FROM (
+    SELECT date_bin('${bucketMs} milliseconds', time, 'epoch') AS start, ${countsSql},
+      coalesce(sum(calls) FILTER (WHERE class >= 2), 0)::float8 AS refused
     FROM cells WHERE matches GROUP BY 1) AS starts`;
 
 async function figuresOfSums(
@@ -141,6 +142,7 @@ function fillBuckets(
       start: new Date(number * bucketMs).toISOString(),
       total: bucket?.total ?? 0,
       errors: bucket?.errors ?? 0,
+      refused: bucket?.refused ?? 0,
     });
   }
   return filled;

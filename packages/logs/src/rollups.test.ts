@@ -7,6 +7,7 @@ import { isThorough } from "../../../tests/thorough.ts";
 import { foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "./index.ts";
 import { latencyQuantile } from "./latency.ts";
 import type { LogQueryInput, LogStatsQueryInput } from "./log-query.schema.ts";
+import { logQueryFromFilters } from "./log-search.ts";
 import type { RequestLogRow } from "./request-log.row.ts";
 import { spansOf } from "./rollups.ts";
 import { requestLogRow } from "./testing/rows.ts";
@@ -85,7 +86,7 @@ describe("counting", () => {
     expect(latencyQuantile([], 0.5)).toBeNull();
   });
 
-  test("LOG-5 GW-8 refusals of the gateway are no errors of the server, and have a filter of their own", async () => {
+  test("PRJ-5 LOG-5 GW-8 refusals of the gateway are no errors of the server, and have a filter of their own; status:error finds both", async () => {
     const projectId = randomUUID();
     const failure = { projectId, isError: true } as const;
     await write([
@@ -112,6 +113,13 @@ describe("counting", () => {
       });
       expect((await statuses({ isRefused: true })).toSorted()).toEqual([401, 429, 429]);
       expect(await statuses({ isError: false })).toHaveLength(4);
+      // What people ask for as status:error: all that failed, refused ones too.
+      const asked = logQueryFromFilters({ status: "error", methodType: "all" }, true);
+      const failed = await stats({ projectId, ...asked } as LogStatsQueryInput);
+      expect(failed).toMatchObject({ total: 6, errors: 3, refused: 3 });
+      expect(failed.buckets.filter(({ total }) => total > 0)).toMatchObject([{ total: 6, errors: 3, refused: 3 }]);
+      expect(await statuses(asked)).toHaveLength(6);
+      expect(await statuses(logQueryFromFilters({ status: "ok", methodType: "all" }, true))).toHaveLength(1);
       const { data } = await queryRequestLogs(database.pool, { projectId });
       expect(data.filter(({ isError }) => isError)).toHaveLength(3);
       expect(data.filter(({ isRefused }) => isRefused)).toHaveLength(3);

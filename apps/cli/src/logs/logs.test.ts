@@ -114,7 +114,7 @@ test("PRJ-5 OPS-4 `logs` takes the page's query, as words or as one", async () =
   expect(await logs(["my-server", "tool:echo", 'client:"my client"', "--errors", "--data-dir", directory])).toBe(0);
   const { searchParams } = new URL(asked, "http://localhost");
   expect(Object.fromEntries(searchParams)).toEqual({
-    ...{ limit: "100", isError: "true", query: 'tool:echo client:"my client"' },
+    ...{ limit: "100", query: 'status:error tool:echo client:"my client"' },
   });
 });
 

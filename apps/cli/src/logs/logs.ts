@@ -52,10 +52,9 @@ export async function logs(args: string[]): Promise<number> {
   const follow = values.follow ?? false;
   if (values.server) return (await import("./other-logs.ts")).serverLog(api, name, { follow, limit });
   if (values.build) return (await import("./other-logs.ts")).buildLog(api, name, { follow, limit, chosen: words[0] });
-  const text = words.join(" ");
+  const text = [...(values.errors ? ["status:error"] : []), ...words].join(" ");
   const query = new URLSearchParams({
     limit: String(limit ?? 100),
-    ...(values.errors ? { isError: "true" } : {}),
     ...(text === "" ? {} : { query: text }),
   });
   const path = `${projectPath(name)}/logs?${query}`;

@@ -46,7 +46,12 @@ const booleanText = z.enum(["true", "false"]).transform((value) => value === "tr
 export const logParametersSchema = logQuerySchema
   .omit({ projectId: true, exceptTargets: true, principals: true })
   .extend({
-    ...{ isError: booleanText.optional(), isRefused: booleanText.optional(), withoutProtocol: booleanText.optional() },
+    ...{
+      hasFailed: booleanText.optional(),
+      isError: booleanText.optional(),
+      isRefused: booleanText.optional(),
+      withoutProtocol: booleanText.optional(),
+    },
     ...logNamesSchema.shape,
     deploymentIds: z
       .string()

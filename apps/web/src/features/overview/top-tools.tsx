@@ -6,6 +6,7 @@ import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import type { Overview } from "./overview.functions.ts";
+import { minCallsForAlarm } from "./traffic-tiles.tsx";
 
 /** The tools that were called most, with errors and 95th percentile. */
 export function TopTools({ overview, projectKey }: { overview: Overview | undefined; projectKey: ProjectKey }) {
@@ -46,7 +47,9 @@ export function TopTools({ overview, projectKey }: { overview: Overview | undefi
                   {formatCount(calls)}
                 </Td>
                 <Td label="Errors" className="tabular sm:text-right">
-                  <span className={errors > 0 ? "text-bad" : "text-muted"}>{formatCount(errors)}</span>
+                  <span className={errors > 0 && calls >= minCallsForAlarm ? "text-bad" : "text-muted"}>
+                    {formatCount(errors)}
+                  </span>
                 </Td>
                 <Td label="95th percentile" className="tabular whitespace-nowrap sm:text-right">
                   {p95Ms === null ? "–" : formatDuration(p95Ms)}

@@ -8,12 +8,16 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { changeText } from "./change-text.ts";
 import type { Overview } from "./overview.functions.ts";
 
+/** Of fewer calls a rate says nothing yet: one failed call of three is not a third of what is to come. */
+export const minCallsForAlarm = 20;
+
 /** Calls, error rate, median, 95th percentile and callers of the last 24 hours, each beside the day before. */
 export function TrafficTiles({ overview, projectKey }: { overview: Overview | undefined; projectKey: ProjectKey }) {
   const { current, previous, hours = [] } = overview ?? {};
   const of = (key: "calls" | "p50Ms" | "p95Ms" | "callers") => hours.map((hour) => hour[key]);
   const rate = current && rateOf(current);
   const callers = current?.callers;
+  const isAlarming = current !== undefined && current.errors > 0 && current.calls >= minCallsForAlarm;
   return (
     <section aria-label="The last 24 hours">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-5">
@@ -29,11 +33,11 @@ export function TrafficTiles({ overview, projectKey }: { overview: Overview | un
             </Note>
           </Figure>
         </Tile>
-        <Tile course={<Sparkline values={hours.map(({ errors }) => errors)} tone="bad" />}>
+        <Tile course={<Sparkline values={hours.map(({ errors }) => errors)} {...(isAlarming && { tone: "bad" })} />}>
           <Figure
             name="Error rate"
             value={rate === undefined ? undefined : rate === null ? "–" : percent(rate)}
-            bad={current !== undefined && current.errors > 0}
+            bad={isAlarming}
           >
             <Note>
               {current && current.errors > 0 ? (

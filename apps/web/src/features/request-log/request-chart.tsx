@@ -3,10 +3,11 @@ import { type Mark, TimeBars } from "~/ui/time-bars.tsx";
 
 const bars = [
   { key: "errors", color: "var(--bad)", label: "Errors" },
+  { key: "refused", color: "var(--warn)", label: "Refused" },
   { key: "succeeded", color: "var(--accent)", label: "Succeeded" },
 ] as const;
 
-/** Requests over time, errors in their own color at the bottom, and deployments as marks. */
+/** Requests over time, errors and refusals in their own colors at the bottom, and deployments as marks. */
 export function RequestChart({
   stats,
   marks = [],
@@ -19,11 +20,15 @@ export function RequestChart({
 }) {
   return (
     <TimeBars
-      data={stats.buckets.map((bucket) => ({ ...bucket, succeeded: bucket.total - bucket.errors }))}
+      data={stats.buckets.map((bucket) => ({ ...bucket, succeeded: bucket.total - bucket.errors - bucket.refused }))}
       bucketMs={stats.bucketMs}
       bars={bars}
-      describe={({ total, errors }) =>
-        `${total === 1 ? "1 request" : `${total} requests`}, ${errors === 1 ? "1 error" : `${errors} errors`}`
+      describe={({ total, errors, refused }) =>
+        [
+          total === 1 ? "1 request" : `${total} requests`,
+          errors === 1 ? "1 error" : `${errors} errors`,
+          ...(refused > 0 ? [`${refused} refused`] : []),
+        ].join(", ")
       }
       marks={marks}
       marksLabel="Deployments"

@@ -142,7 +142,10 @@ const labels: Record<string, { label: string; tone: Tone }> = {
 /** By the gateway, before a server was asked: not an error of the server. */
 const refused = { label: "Refused", tone: "warn" } as const satisfies { label: string; tone: Tone };
 
-/** How an exchange ended, with its HTTP status. */
+/** These happen inside of an HTTP answer that succeeded: its status says nothing of them. */
+const withinAnswer = ["tool_error", "rpc_error"];
+
+/** How an exchange ended, with its HTTP status where that says more. */
 export function OutcomeLabel({
   entry,
 }: {
@@ -154,7 +157,9 @@ export function OutcomeLabel({
   return (
     <span className="inline-flex items-center gap-2 whitespace-nowrap">
       <StatusDot tone={look.tone} />
-      <span className="tabular text-muted">{entry.httpStatus}</span>
+      {!(entry.httpStatus === 200 && withinAnswer.includes(entry.outcome)) && (
+        <span className="tabular text-muted">{entry.httpStatus}</span>
+      )}
       <span className={entry.isError ? "text-bad" : undefined}>{look.label}</span>
     </span>
   );
