@@ -98,10 +98,9 @@ test("GW-8 a refusal is a JSON-RPC error with the request's id, what to do, and 
     id: "seven",
     error: { code: -32050, data: { towpath: "caller_rate_limited", retryAfterSeconds: seconds } },
   });
-  expect(error.error.message).toContain(
-    "for one caller of this server is reached: 6 calls a minute, at most 4 at once",
+  expect(error.error.message).toBe(
+    `Rate limit reached (6 a minute, 4 at once for each caller, set under Limits). Try again in ${seconds} s.`,
   );
-  expect(error.error.message).toContain(`Try again in ${seconds} s`);
   expect(served).toBe(4);
 });
 
@@ -167,7 +166,7 @@ test("GW-8 GW-7 a refusal is a row with its code, its caller and its tool; a flo
     ...{ httpStatus: 429, outcome: "gateway_error", isRefused: true, principal: `key:${id}`, tool: "t" },
     ...{ errorCode: -32050, instanceId: null, serverMs: null },
   });
-  expect(refused.at(-1)?.errorMessage).toMatch(/^Towpath's limit for one caller/);
+  expect(refused.at(-1)?.errorMessage).toMatch(/^Rate limit reached .* for each caller/);
   expect(refused.length).toBeLessThan(190);
   const metrics = await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/metrics`)).text();
   const counted = /^towpath_gateway_refusals_total\{code="caller_rate_limited"\} (\d+)$/m.exec(metrics)?.[1];
@@ -184,16 +183,12 @@ test("GW-8 a project's own limits hold where they are lower than the instance's,
   });
   await until(async () => {
     const answer = await call(server);
-    return (
-      ((await answer.json()) as { error?: { message: string } }).error?.message.includes("1 calls a minute") === true
-    );
+    return ((await answer.json()) as { error?: { message: string } }).error?.message.includes("(1 a minute") === true;
   });
   await setLimits(rig.database, server.projectId, {});
   await until(async () => {
     const answer = await call(server);
-    return (
-      ((await answer.json()) as { error?: { message: string } }).error?.message.includes("6 calls a minute") === true
-    );
+    return ((await answer.json()) as { error?: { message: string } }).error?.message.includes("(6 a minute") === true;
   });
 });
 
@@ -327,7 +322,7 @@ test("GW-8 the SDKs' clients of both eras fail with the reason, and work again a
       for (let at = 0; at < 50; at++) await echo();
       return null;
     })().catch((error: unknown) => error);
-    expect(String(failure)).toMatch(/Towpath's limit for one caller of this server is reached.*Try again in \d+ s/);
+    expect(String(failure)).toMatch(/Rate limit reached .* for each caller.*Try again in \d+ s/);
     await sleep(2500);
     expect((await echo()).content).toEqual([{ type: "text", text: "x" }]);
     await client.close();

@@ -105,5 +105,5 @@ test("GW-8 FastMCP's client fails with the reason, without hanging, when a limit
       },
       { timeout: 60_000 },
     )
-    .toMatch(/Towpath's limit for one caller of this server is reached.*Try again in \d+ s/);
+    .toMatch(/Rate limit reached .* for each caller.*Try again in \d+ s/);
 });

@@ -66,7 +66,12 @@ test("GW-8 more than the instance allows is refused at its field, and another's 
   await save();
   await page.getByText("This instance allows 30000 at most.").waitFor();
   await expect.poll(() => page.getByLabel("Calls a minute").getAttribute("aria-invalid")).toBe("true");
+  const warning = page.getByText("allow at least 5 a minute and at once");
+  await expect.poll(() => warning.count()).toBe(0);
+  await page.getByLabel("Calls a minute").fill("4");
+  await warning.waitFor();
   await page.getByLabel("Calls a minute").fill("many");
+  await warning.waitFor({ state: "detached" });
   await save();
   await page.getByText("Calls a minute must be a number").waitFor();
   await expectAccessible(page);
@@ -80,7 +85,7 @@ test("GW-8 more than the instance allows is refused at its field, and another's 
 
 test("GW-8 what limits refused is counted here and above the log, and one click shows it there", async () => {
   const refused = { projectId: own.id, isError: true, outcome: "gateway_error", httpStatus: 429 } as const;
-  const message = "Towpath's limit for one caller of this server is reached: 30 calls a minute.";
+  const message = "Rate limit reached (30 a minute, 10 at once for each caller, set under Limits). Try again in 2 s.";
   await writeRequestLogs(site.pool, [
     requestLogRow({ projectId: own.id, target: "fine" }),
     requestLogRow({ ...refused, target: "limited_tool", refusal: "caller_rate_limited", errorMessage: message }),

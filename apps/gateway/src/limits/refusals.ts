@@ -10,31 +10,28 @@ const codes = {
   organization: "organization_rate_limited",
 } as const;
 
-const whose: Readonly<Record<Limited, string>> = {
-  caller: "for one caller of this server",
-  server: "for all callers of this server together",
-  organization: "for all servers of this server's organization together",
-};
-
-const remedies: Readonly<Record<Limited, string>> = {
-  caller: "An admin of the server's team sees the limit on its Limits page.",
-  server: "An admin of the server's team sees the limit on its Limits page.",
-  organization: "The operator of this Towpath instance sets it.",
+/** For whom it is, and where people find it. */
+const scopes: Readonly<Record<Limited, string>> = {
+  caller: "for each caller, set under Limits",
+  server: "for all callers together, set under Limits",
+  organization: "for all servers of this organization together, set by the operator",
 };
 
 /** A wait that is over before a client could react is a second too: Retry-After has whole seconds (RFC 9110 §10.2.3). */
 const secondsOf = (waitMs: number) => Math.max(1, Math.ceil(waitMs / 1000));
 
-/** A bucket has too few calls left. All texts about limits begin alike, so that one search finds them in the log. */
+/** A bucket has too few calls left. All texts about limits say "limit reached", so that one search finds them in the log. */
 export function rateLimited({ limited, rate, waitMs }: { limited: Limited; rate: Rate; waitMs: number }): GatewayError {
   const seconds = secondsOf(waitMs);
   return new GatewayError(
     codes[limited],
-    `Towpath's limit ${whose[limited]} is reached: ${rate.perMinute} calls a minute, at most ${rate.burst} at once. ` +
-      `Nothing was sent to the server. Try again in ${seconds} s, and call less often. ${remedies[limited]}`,
+    `Rate limit reached (${rate.perMinute} a minute, ${rate.burst} at once ${scopes[limited]}). ` +
+      `Try again in ${seconds} s.`,
     { "retry-after": String(seconds) },
   );
 }
+
+const openScopes = { caller: "for each caller", organization: "for all servers of this organization together" };
 
 /** When one of them ends isn't known, so neither is how long to wait. */
 const openRetrySeconds = "5";
@@ -43,8 +40,8 @@ const openRetrySeconds = "5";
 export function tooManyOpen(limited: "caller" | "organization", most: number): GatewayError {
   return new GatewayError(
     "too_many_open_calls",
-    `Towpath's limit ${whose[limited]} is reached: ${most} requests are open at a time, streams included. Close ` +
-      `connections that are not needed, or try again when some have finished. The operator of this Towpath instance sets it.`,
+    `Open-request limit reached (${most} at a time ${openScopes[limited]}, streams included, set by the operator). ` +
+      "Close connections you don't need, or try again when some have finished.",
     { "retry-after": openRetrySeconds },
   );
 }

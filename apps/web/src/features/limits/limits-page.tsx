@@ -78,6 +78,13 @@ function organizationNote({ instance: { organization } }: CallLimitView): string
   return organization === null ? "" : `All servers of this organization together accept ${rateText(organization)}.`;
 }
 
+/** A client's handshake and its lists are so many calls. */
+const minUsable = 5;
+
+/** What isn't a number yet is no reason to warn. */
+const isTooLow = (typed: { readonly perMinute: string; readonly burst: string }) =>
+  [typed.perMinute, typed.burst].some((text) => /^\s*[1-9]\d*\s*$/.test(text) && Number(text) < minUsable);
+
 function LimitSection({
   form,
   disabled,
@@ -125,10 +132,19 @@ function LimitSection({
           some={{ title: "A lower limit", note: "For this server only, in production and previews together." }}
         />
         {own === null ? null : (
-          <div className="grid gap-4 sm:grid-cols-2">
-            {field("perMinute", "Calls a minute", "In the long run.")}
-            {field("burst", "Calls at once", "After a pause; each message of a batch counts.")}
-          </div>
+          <>
+            <div className="grid gap-4 sm:grid-cols-2">
+              {field("perMinute", "Calls a minute", "In the long run.")}
+              {field("burst", "Calls at once", "After a pause; each message of a batch counts.")}
+            </div>
+            <div role="status" className="empty:sr-only">
+              {isTooLow(own) && (
+                <Callout tone="warn" title="Clients may be unable to connect">
+                  Connecting and listing tools take several calls: allow at least {minUsable} a minute and at once.
+                </Callout>
+              )}
+            </div>
+          </>
         )}
       </CardBody>
     </Card>

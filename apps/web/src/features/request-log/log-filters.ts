@@ -26,11 +26,11 @@ export const timeRanges = ["15m", "1h", "6h", "24h", "7d", "30d"] as const satis
 /** The defaults, for a URL without parameters. */
 export const defaultLogSearch = { status: "all", methodType: "all", timeRange: "24h" } as const satisfies LogSearch;
 
-/** Finds what limits refused: how the texts of all of them begin (GW-8). */
+/** Finds what limits refused: what the texts of all of them say (GW-8). */
 export const limitedSearch = {
   ...defaultLogSearch,
   status: "refused",
-  search: "Towpath's limit",
+  search: "limit reached",
 } as const satisfies LogSearch;
 
 /** A time in ISO 8601, of a chosen period. */
