@@ -257,8 +257,33 @@ test("PRJ-4 fields take no text before the arguments of an earlier visit are in 
   await result().getByText("done", { exact: true }).waitFor();
 });
 
+test("PRJ-4 of several invalid fields the first one on the page has the focus; a destructive tool asks before it is called", async () => {
+  await openTool("wipe");
+  const hasFocus = (element: Element) => element === document.activeElement;
+  const before = heard("tools/call").length;
+  await page.getByLabel(/^folder/).fill("x");
+  await callButton().click();
+  await page.getByText("Required", { exact: true }).waitFor();
+  await expect.poll(() => page.getByLabel(/^folder/).evaluate(hasFocus)).toBe(true);
+  await page.getByLabel(/^folder/).fill("old");
+  await page.getByLabel(/^copies/).fill("1");
+  await page.keyboard.press("Control+Enter");
+  const question = page.getByRole("dialog", { name: "Call wipe?" });
+  await question.waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await question.waitFor({ state: "hidden" });
+  expect(heard("tools/call").length).toBe(before);
+  await callButton().click();
+  await question.getByRole("button", { name: "Call tool" }).click();
+  await result().getByText("wiped old").waitFor();
+  expect(heard("tools/call").length).toBe(before + 1);
+});
+
 test("PRJ-4 prompts and templates: values are suggested, messages rendered, and tried in the chat", async () => {
   await page.goto(address("?tab=prompts&prompt=visit"));
+  await page.getByRole("searchbox", { name: "Filter prompts" }).and(page.getByPlaceholder("Filter prompts")).waitFor();
+  await page.locator("label", { hasText: "city" }).getByText("required").waitFor();
   await page.getByLabel(/^city/).fill("Oslo");
   await page.getByRole("button", { name: "Get prompt" }).click();
   await result().getByText("Plan a day in").waitFor();

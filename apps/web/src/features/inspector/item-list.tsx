@@ -49,7 +49,7 @@ export function ItemList({
           ref={filter}
           type="search"
           aria-label={`Filter ${label}`}
-          placeholder={`Filter ${items.length} ${label}`}
+          placeholder={`Filter ${label}`}
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {

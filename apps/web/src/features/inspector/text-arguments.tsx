@@ -55,11 +55,15 @@ export function TextArguments({
         {fields.map((field) => (
           <Field
             key={field.name}
-            label={<code>{field.name}</code>}
+            label={
+              <>
+                <code>{field.name}</code>
+                {field.required && <span className="ml-1.5 text-xs font-normal text-faint">required</span>}
+              </>
+            }
             hint={field.hint}
             error={touched && missing(field) ? "Required" : undefined}
             required={field.required}
-            optional={!field.required}
           >
             {(control) => (
               <SuggestingInput

@@ -63,6 +63,14 @@ function modernTalker(): McpServer {
     ],
     structuredContent: { ok: true },
   }));
+  server.registerTool(
+    "wipe",
+    {
+      inputSchema: z.object({ folder: z.string().min(3), copies: z.number() }),
+      annotations: { destructiveHint: true },
+    },
+    async ({ folder }) => text(`wiped ${folder}`),
+  );
   server.registerResource(
     "city",
     new ResourceTemplate("city://{name}", {

@@ -2,6 +2,7 @@ import { Play, X } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import type { Calls } from "../calls/use-calls.ts";
@@ -40,6 +41,7 @@ export function ItemPane({
   const formId = useId();
   const noteId = useId();
   const draft = useRef<ServerCall>(firstDraft(item, initial));
+  const [asked, setAsked] = useState<ServerCall | null>(null);
   const run = (call: ServerCall) => calls.run(`${item.tab}:${item.key}`, call);
   useSubmitKey(formId);
   return (
@@ -67,11 +69,33 @@ export function ItemPane({
             }}
             onSubmit={(call) => {
               draft.current = call;
-              if (mayCall) run(call);
+              if (!mayCall) return;
+              if (isDestructive(item)) setAsked(call);
+              else run(call);
             }}
           />
         </fieldset>
         {item.tab === "tools" && <ToolSchemas item={item} />}
+        <Dialog
+          open={asked !== null}
+          onOpenChange={(open) => !open && setAsked(null)}
+          title={`Call ${itemTexts(item).name}?`}
+          description="The server marks this tool as destructive: it may delete or overwrite something."
+          footer={
+            <>
+              <Button onClick={() => setAsked(null)}>Cancel</Button>
+              <Button
+                variant="danger"
+                onClick={() => {
+                  if (asked) run(asked);
+                  setAsked(null);
+                }}
+              >
+                Call tool
+              </Button>
+            </>
+          }
+        />
       </div>
       <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-2.5">
         <Button
@@ -102,6 +126,11 @@ export function ItemPane({
     </section>
   );
 }
+
+const isDestructive = (item: InspectorItem) =>
+  item.tab === "tools" &&
+  item.tool.annotations?.destructiveHint === true &&
+  item.tool.annotations.readOnlyHint !== true;
 
 /** Kept while the page is open, for all calls. */
 function AuthorizationField({ calls }: { calls: Calls }) {

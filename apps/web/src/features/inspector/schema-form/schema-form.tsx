@@ -1,7 +1,7 @@
 // Not from the package root, which also imports a test registry that needs another validator.
 import Form from "@rjsf/core/lib/components/Form.js";
-import type { RegistryWidgetsType, RJSFSchema, TemplatesType } from "@rjsf/utils";
-import type { ReactNode } from "react";
+import type { RegistryWidgetsType, RJSFSchema, RJSFValidationError, TemplatesType } from "@rjsf/utils";
+import { type ReactNode, useRef } from "react";
 import {
   ArrayFieldItemTemplate,
   ArrayFieldTemplate,
@@ -35,6 +35,21 @@ const widgets: RegistryWidgetsType = {
   FileWidget: TextareaWidget,
 };
 
+const idPrefix = "argument";
+
+/** The first invalid field as people read the form: the library's errors come in the schema's order of rules. */
+function focusFirstInvalid(form: HTMLFormElement | null | undefined, errors: readonly RJSFValidationError[]): void {
+  // ".prices.0" is the field with the id "argument_prices_0".
+  const ids = errors.map(({ property }) =>
+    `${idPrefix}${(property ?? "").replaceAll(/[.[\]'"]+/g, "_")}`.replace(/_$/, ""),
+  );
+  const isInvalid = ({ id }: Element) => ids.some((invalid) => id === invalid || id.startsWith(`${invalid}_`));
+  const fields = [
+    ...(form?.querySelectorAll<HTMLElement>("input, select, textarea, [role=combobox], button[id]") ?? []),
+  ];
+  (fields.find(isInvalid) ?? fields[0])?.focus();
+}
+
 /** A form generated from a prepared schema. `onSubmit` gets data that is valid for it. */
 export default function SchemaForm({
   schema,
@@ -52,8 +67,10 @@ export default function SchemaForm({
   formId?: string | undefined;
   children?: ReactNode;
 }) {
+  const form = useRef<Form>(null);
   return (
     <Form
+      ref={form}
       {...(formId !== undefined && { id: formId })}
       schema={schema}
       formData={value}
@@ -64,12 +81,11 @@ export default function SchemaForm({
       onSubmit={({ formData }) => onSubmit(formData)}
       showErrorList={false}
       // Errors are shown beside their fields; without a handler the library logs them to the console too.
-      onError={() => {}}
+      onError={(errors) => focusFirstInvalid(form.current?.formElement.current, errors)}
       // Arguments without a type, as from untyped Python, get a choice of types.
       useFallbackUiForUnsupportedType
       noHtml5Validate
-      focusOnFirstError
-      idPrefix="argument"
+      idPrefix={idPrefix}
     >
       {/* Without children the library adds a button of its own. */}
       <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{children}</div>
