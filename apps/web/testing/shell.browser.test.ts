@@ -261,12 +261,19 @@ test("ONB-1 PRJ-11 PRJ-5 what is typed, ticked and switched before the page's sc
   await page.waitForURL(/status=error/);
 });
 
-test("UI-4 offline is said, and taken back", async () => {
-  await open(`${org}/servers`);
+test("UI-4 offline is said wherever one has scrolled, a page that isn't loaded says so, and opens once one is online", async () => {
+  await open(`${org}/weather-service/settings`);
   await page.context().setOffline(true);
-  await page.getByText("You're offline.").waitFor();
+  const banner = page.getByText("You're offline.", { exact: true });
+  await banner.waitFor();
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await expect.poll(async () => (await banner.boundingBox())?.y).toBeGreaterThan(60);
+  await page.getByRole("link", { name: "Sign-ins" }).click();
+  await page.getByRole("heading", { name: "You're offline" }).waitFor();
+  await expect.poll(() => page.title()).toBe("You're offline · Towpath");
   await page.context().setOffline(false);
-  await page.getByText("You're offline.").waitFor({ state: "detached" });
+  await page.getByRole("heading", { level: 1, name: "Sign-ins" }).waitFor();
+  await banner.waitFor({ state: "detached" });
 });
 
 test("PRJ-11 unsaved settings are asked for before the page is left: kept or discarded", async () => {

@@ -13,6 +13,7 @@ import { getGlobalStartContext } from "@tanstack/react-start";
 import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
 import { startErrorReporting } from "~/features/error-reporting/start-error-reporting.ts";
 import { isMissing, titleOfFailed } from "~/features/error-screens/failure-title.ts";
+import { keepDocumentOffline } from "~/features/error-screens/offline.tsx";
 import { isStaticDocument } from "~/features/public-site/is-static-document.ts";
 import { notFoundHead } from "~/features/public-site/page-head.ts";
 import type { RouterContext } from "~/features/session/guards.ts";
@@ -94,6 +95,7 @@ function ThirdParties() {
 function ErrorReporting() {
   const router = useRouter();
   useEffect(() => void startErrorReporting(router), [router]);
+  useEffect(keepDocumentOffline, []);
   return null;
 }
 

@@ -1,6 +1,6 @@
 import { useQueryClient, useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useCallback } from "react";
 import { SignedOut } from "~/features/session/signed-out.tsx";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
@@ -8,6 +8,7 @@ import { classifyError, ErrorScreen } from "~/ui/error-screen.tsx";
 import { Main } from "~/ui/main.tsx";
 import { RenderError } from "./error-screens.tsx";
 import { failureTitle } from "./failure-title.ts";
+import { isOfflineFailure, OfflinePage } from "./offline.tsx";
 
 /**
  * The router's `defaultErrorComponent`. What a loader, a guard or a query threw gets ERR-1, ERR-2 or ERR-3, or is told that
@@ -22,13 +23,19 @@ export function PageError({ error, reset }: ErrorComponentProps) {
     .getQueryCache()
     .getAll()
     .some(({ state }) => state.error === error);
-  if (!isOfRoute && !isOfQuery) return <RenderError error={error} reset={reset} />;
-  const isOther = classifyError(error).kind === "other";
-  const again = async () => {
+  const again = useCallback(async () => {
     resetQueries();
     reset?.();
     await router.invalidate();
-  };
+  }, [resetQueries, reset, router]);
+  if (isOfflineFailure(error))
+    return (
+      <Main>
+        <OfflinePage again={again} />
+      </Main>
+    );
+  if (!isOfRoute && !isOfQuery) return <RenderError error={error} reset={reset} />;
+  const isOther = classifyError(error).kind === "other";
   return (
     <Main>
       {/* The route's own head doesn't know of failed queries. */}
