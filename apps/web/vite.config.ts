@@ -85,6 +85,8 @@ export default defineConfig({
                   minShareCount: 12,
                   priority: 1,
                 },
+                // The frame of a signed-in page, with its icons, which would be a file each.
+                { name: "app", test: /features\/app-shell\/app-shell\./, priority: 0.5 },
                 { name: "popups", test: popups, minShareCount: 5 },
                 { name: "schemas", test: /node_modules\/zod\//, minShareCount: 2 },
               ],

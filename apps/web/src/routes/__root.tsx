@@ -53,8 +53,9 @@ function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <html lang="en" suppressHydrationWarning>
       <head>
-        <ScriptOnce>{themeScript}</ScriptOnce>
-        {isStatic ? null : <ScriptOnce>{earlyInputScript}</ScriptOnce>}
+        {/* Only the server renders them: their text would be in the browser's script, too. */}
+        {import.meta.env.SSR ? <ScriptOnce>{themeScript}</ScriptOnce> : null}
+        {import.meta.env.SSR && !isStatic ? <ScriptOnce>{earlyInputScript}</ScriptOnce> : null}
         <ThirdParties />
         <Head />
       </head>

@@ -13,7 +13,8 @@ import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { useMay } from "../session/guards.ts";
 import type { BranchItem } from "./deployment.functions.ts";
 import { OneWayButton } from "./go-live-dialog.tsx";
-import { MakeNewestLive, rolledBackText } from "./rolled-back.tsx";
+import { rolledBackText } from "./live-version.ts";
+import { MakeNewestLive } from "./rolled-back.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
 /** Every branch but the default one, each with the commit that its own URL serves. */

@@ -13,7 +13,8 @@ import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { ServerUrl } from "../project-screen/project-labels.tsx";
 import type { BranchItem } from "./deployment.functions.ts";
-import { RolledBack, rolledBackText } from "./rolled-back.tsx";
+import { rolledBackText } from "./live-version.ts";
+import { RolledBack } from "./rolled-back.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
 /** What callers reach under the project's name: the default branch's live deployment. */

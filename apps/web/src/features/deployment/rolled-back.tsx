@@ -1,21 +1,10 @@
 import { versionText } from "@towpath/core/build/version/schema";
-import type { ReplacedVersion } from "@towpath/core/deployment";
 import { Callout } from "~/ui/callout.tsx";
 import { forkOf } from "../project-screen/branch-title.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
 import { OneWayButton } from "./go-live-dialog.tsx";
-
-/** What is live, of a branch. */
-export type LiveVersion = {
-  readonly commitSha: string;
-  readonly packageVersion: string | null;
-  readonly isRolledBack: boolean;
-  readonly rolledBackFrom: ReplacedVersion | null;
-};
-
-export const rolledBackText = (live: Pick<LiveVersion, "commitSha" | "packageVersion">): string =>
-  `Rolled back to ${versionText(live)}`;
+import { type LiveVersion, rolledBackText } from "./live-version.ts";
 
 /** After a rollback: what is live, the way forward again, and what the next push does (PRJ-14). Nothing otherwise. */
 export function RolledBack({

@@ -1,19 +1,18 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { SquareTerminal } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { RolledBack } from "../deployment/rolled-back.tsx";
-import { PortalCard } from "../portals/portal-card.tsx";
 import { CodeSteps } from "../project-screen/code-steps.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useLogChanges } from "../request-log/use-log-changes.ts";
 import { CallsChart } from "./calls-chart.tsx";
-import { FirstCall, NotDeployed } from "./first-steps.tsx";
 import { LatestFailures } from "./latest-failures.tsx";
 import { type Overview, overviewQuery, serverStatusQuery } from "./overview.functions.ts";
 import { Crashed, ServerFacts } from "./server-facts.tsx";
@@ -22,6 +21,12 @@ import { TopTools } from "./top-tools.tsx";
 import { TrafficTiles } from "./traffic-tiles.tsx";
 
 const pollMs = 10_000;
+
+// What a page of a server in use doesn't show is not in what it loads.
+const RolledBack = lazy(() => import("../deployment/rolled-back.tsx").then((it) => ({ default: it.RolledBack })));
+const PortalCard = lazy(() => import("../portals/portal-card.tsx").then((it) => ({ default: it.PortalCard })));
+const FirstCall = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.FirstCall })));
+const NotDeployed = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.NotDeployed })));
 
 /** A project's home: how its server is, how it is used, what failed, and how to change it (PRJ-19). */
 export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey; branchId: string | null }) {
@@ -51,10 +56,16 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
       />
       <div className="flex flex-col gap-5">
         <Crashed projectKey={projectKey} status={status} />
-        <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
+        {status.live?.isRolledBack ? (
+          <Suspense>
+            <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
+          </Suspense>
+        ) : null}
         <ServerFacts project={project} status={status} />
-        {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
-        {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
+        <Suspense fallback={<Skeleton className="h-56" />}>
+          {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
+          {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
+        </Suspense>
         <Usage traffic={traffic} place={place} isLive={!isHosted || status.live !== null} status={status} />
         {project.repositoryUrl && project.githubRepository ? (
           <Card>
@@ -105,7 +116,13 @@ function Usage({
     );
   }
   const isUnused = data && data.current.calls + data.previous.calls === 0 && data.lastCall === null;
-  if (isUnused) return isLive ? <FirstCall projectKey={place.key} /> : null;
+  if (isUnused && !isLive) return null;
+  if (isUnused)
+    return (
+      <Suspense fallback={<Skeleton className="h-56" />}>
+        <FirstCall projectKey={place.key} />
+      </Suspense>
+    );
   return (
     <>
       <TrafficTiles overview={data} projectKey={place.key} />

@@ -3,7 +3,7 @@ import type { ProjectView } from "@towpath/core/project";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { commitTitle, isRunning, withWarnings } from "../build/build-status.tsx";
-import { rolledBackText } from "../deployment/rolled-back.tsx";
+import { rolledBackText } from "../deployment/live-version.ts";
 import { CommitLink } from "../project-screen/repository-links.tsx";
 
 /** In one line: whether it is live, with which commit, since when and by whom. */
