@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { endOf, type Found, notFolded, type Period, unionOf } from "./found-windows.ts";
-import { Conditions, searchPattern } from "./log-filter.ts";
+import { Conditions, clientNameCondition, searchPattern } from "./log-filter.ts";
 import type { LogQuery } from "./log-query.schema.ts";
 import { nameCondition } from "./rollups.ts";
 
@@ -112,7 +112,7 @@ function callerCondition(
   const { session, clientName, principals } = query;
   if (session !== undefined) all.push(contains(session, conditions, c), `${c}.session = ${conditions.value(session)}`);
   if (clientName !== undefined)
-    all.push(contains(clientName, conditions, c), `lower(${c}.client_name) = lower(${conditions.value(clientName)})`);
+    all.push(contains(clientName, conditions, c), clientNameCondition(c, clientName, conditions));
   // Has an index of its own: the parts of a user's name are those of most other users' names.
   if (principals !== undefined) all.push(`${c}.principal = ANY(${conditions.value(principals)}::text[])`);
   return all.join(" AND ");

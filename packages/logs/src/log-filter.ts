@@ -108,12 +108,18 @@ export function searchPattern(search: string): string {
   return `%${search.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
 }
 
-/** Client, session and users; rows only: series don't know callers. */
+/** A client by the beginning of its name. */
+export const clientNameCondition = (alias: string, name: string, conditions: Conditions): string =>
+  `starts_with(lower(${alias}.client_name), lower(${conditions.value(name)}))`;
+
+/** Client, session, users and durations; rows only: series don't know callers. */
 function callerRowCondition(query: LogQuery, conditions: Conditions): string {
   const all: string[] = [];
-  if (query.clientName !== undefined) all.push(`lower(client_name) = lower(${conditions.value(query.clientName)})`);
+  if (query.clientName !== undefined) all.push(clientNameCondition("request_log", query.clientName, conditions));
   if (query.session !== undefined) all.push(`session = ${conditions.value(query.session)}`);
   if (query.principals !== undefined) all.push(`principal = ANY(${conditions.value(query.principals)}::text[])`);
+  if (query.longerThanMs !== undefined) all.push(`duration_ms > ${conditions.value(query.longerThanMs)}`);
+  if (query.shorterThanMs !== undefined) all.push(`duration_ms < ${conditions.value(query.shorterThanMs)}`);
   return all.join(" AND ") || "true";
 }
 

@@ -32,7 +32,10 @@ export const logQuerySchema = z.object({
   isRefused: z.boolean().optional(),
   /** Leaves out successful messages that only keep the protocol going: handshakes, pings, lists, notifications. */
   withoutProtocol: z.boolean().optional(),
-  /** As the client called itself; case does not matter. */
+  /** Took more, or less, than so many milliseconds in all. */
+  longerThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
+  shorterThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
+  /** The beginning of what the client called itself; case does not matter. */
   clientName: z.string().max(256).optional(),
   /** A session id as logged. */
   session: z.string().max(128).optional(),
@@ -47,6 +50,8 @@ const notInSums = (what: string) =>
   z.undefined({ error: `Statistics can't be limited to ${what}. Leave it out, or read the list.` }).optional();
 /** What statistics can be asked for: the sums don't know who called, nor all that a search looks through. */
 export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true }).extend({
+  longerThanMs: notInSums("a duration"),
+  shorterThanMs: notInSums("a duration"),
   clientName: notInSums("a client"),
   session: notInSums("a session"),
   principals: notInSums("users"),
@@ -66,6 +71,8 @@ export type LogFilters = {
   methodType: string;
   /** A prompt's name with `prompts/get`, a resource's URI with `resources/read`. */
   target?: string | undefined;
+  /** `>500`, `<20ms`, `>1.5s`; milliseconds without a unit. */
+  duration?: string | undefined;
   client?: string | undefined;
   session?: string | undefined;
   /** An email address, the name of a person or key, or a principal as logged. */

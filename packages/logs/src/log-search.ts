@@ -17,11 +17,12 @@ export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
  * to look up. A search for a method shows it, even one that is left out otherwise.
  */
 export function logQueryFromFilters(filters: LogFilters, showsProtocol: boolean): Omit<LogQueryInput, "projectId"> {
-  const { target, client, session, search } = filters;
+  const { target, duration, client, session, search } = filters;
   return {
     ...statusFilter(filters.status),
     ...methodFilter(filters.methodType),
     ...(target !== undefined && { target }),
+    ...(duration !== undefined && durationLimits(duration)),
     ...(client !== undefined && { clientName: client }),
     ...(session !== undefined && { session }),
     ...(search !== undefined && { search }),
@@ -43,9 +44,26 @@ export function periodOfSearch({
 export const asksForMethod = ({ methodType }: Pick<LogFilters, "methodType">): boolean =>
   methodType !== "all" && methodType !== "";
 
-/** Whether statistics can be limited to what a search asks for: the sums don't know who called. */
-export const hasStatistics = ({ client, session, user, search }: LogFilters): boolean =>
-  [client, session, user, search].every((value) => value === undefined);
+/** What the sums don't know of a call: who made it, how long it took, and its texts. */
+const notInSums = ["client", "session", "user", "duration", "search"] as const satisfies readonly (keyof LogFilters)[];
+
+/** Whether statistics can be limited to all that a search asks for. */
+export const hasStatistics = (filters: LogFilters): boolean =>
+  notInSums.every((filter) => filters[filter] === undefined);
+
+/** The search without what statistics can't be limited to. */
+export const withStatistics = <Search extends LogFilters>(search: Search): Search => ({
+  ...search,
+  ...Object.fromEntries(notInSums.map((filter) => [filter, undefined])),
+});
+
+/** Reads `>500`, `<20ms` or `>1.5s`; milliseconds without a unit. Null: none of these. */
+export function durationLimits(text: string): Pick<LogQueryInput, "longerThanMs" | "shorterThanMs"> | null {
+  const [, sign, number, unit] = /^([<>])(\d{1,8}(?:\.\d{1,3})?)(ms|s)?$/i.exec(text) ?? [];
+  if (number === undefined) return null;
+  const ms = Number(number) * (unit?.toLowerCase() === "s" ? 1000 : 1);
+  return sign === ">" ? { longerThanMs: ms } : { shorterThanMs: ms };
+}
 
 function statusFilter(status: LogFilters["status"]): Pick<LogQueryInput, "hasFailed" | "isRefused"> {
   if (status === "ok") return { hasFailed: false };

@@ -201,6 +201,7 @@ async function pageOfFound(
 const isFiltered = (query: LogQuery) =>
   [query.deploymentIds, query.deploymentId, query.httpMethod, query.jsonrpcMethod, query.methodPrefix].some(Boolean) ||
   [query.toolName, query.target, query.uriTemplate].some((name) => name !== undefined) ||
+  [query.longerThanMs, query.shorterThanMs].some((asked) => asked !== undefined) ||
   [query.hasFailed, query.isError, query.isRefused].some((asked) => asked !== undefined) ||
   query.withoutProtocol === true ||
   asksForCallers(query);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  foldRequestLogs,
   queryRequestLogs,
   readRequestLog,
   readServerLogs,
@@ -11,6 +12,7 @@ import {
 } from "./index.ts";
 import { type LogSearch, logQuerySchema } from "./log-query.schema.ts";
 import { hasStatistics, logQueryFromFilters, periodOfSearch } from "./log-search.ts";
+import { parseQueryText } from "./query-text/query-text.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
 import { requestLogRow } from "./testing/rows.ts";
 
@@ -297,6 +299,26 @@ describe("querying", () => {
     expect(
       await count({ startDate: new Date(Date.now() - 45 * minute), endDate: new Date(Date.now() - 20 * minute) }),
     ).toBe(2);
+  });
+
+  test("PRJ-5 by duration, and by the beginning of a client's name in any case", async () => {
+    const timed = randomUUID();
+    const row = (durationMs: number, clientName: string) => requestLogRow({ projectId: timed, durationMs, clientName });
+    await writeRequestLogs(database.pool, [row(20, "Cursor-vscode"), row(500, "cursor"), row(1600, "Claude")]);
+    const durations = async (text: string) => {
+      const { filters, problems } = parseQueryText(text);
+      expect(problems).toEqual([]);
+      const query = { projectId: timed, ...logQueryFromFilters(filters, true) };
+      return (await queryRequestLogs(database.pool, query)).data.map(({ durationMs }) => durationMs).toSorted();
+    };
+    for (const _ of ["fresh", "folded"]) {
+      expect(await durations("duration:>500")).toEqual([1600]);
+      expect(await durations("duration:<1.5s")).toEqual([20, 500]);
+      expect(await durations("duration:<100ms client:CURS")).toEqual([20]);
+      expect(await durations("client:cursor")).toEqual([20, 500]);
+      expect(await durations("client:ursor")).toEqual([]);
+      while ((await foldRequestLogs(database.pool)) > 0);
+    }
   });
 
   test("VAL-5 limits of limit and offset", () => {

@@ -1,4 +1,5 @@
 import type { LogFilters } from "../log-query.schema.ts";
+import { durationLimits } from "../log-search.ts";
 import { type Problem, type Token, tokensOf } from "./tokens.ts";
 
 /** What a query can name, in the order in which it is written. */
@@ -8,6 +9,7 @@ export const queryKeys = [
   "resource",
   "method",
   "status",
+  "duration",
   "client",
   "user",
   "session",
@@ -23,7 +25,7 @@ const noFilters: LogFilters = { status: "all", methodType: "all" };
 export const statusValues = ["ok", "error", "refused"] as const;
 const maxLengths: Readonly<Record<QueryKey, number>> = {
   ...{ tool: 507, prompt: 1024, resource: 1024, method: 512, status: 16, client: 256, user: 256, session: 128 },
-  deployment: 64,
+  ...{ deployment: 64, duration: 16 },
 };
 const maxSearch = 512;
 
@@ -61,6 +63,7 @@ const examples: Readonly<Record<QueryKey, string>> = {
   resource: "resource:notes://1",
   method: "method:tools/call or method:resources/*",
   status: "status:error",
+  duration: "duration:>500 or duration:<1.5s",
   client: "client:cursor",
   user: "user:ada@example.com",
   session: "session:8f2c…",
@@ -77,6 +80,8 @@ function problemOf(key: QueryKey, { value }: Token, seen: ReadonlyMap<QueryKey, 
   if (other) return `${other}: and ${key}: can't be combined: each message has one method. Keep one of them.`;
   if (key === "status" && !statusValues.some((each) => each === value.toLowerCase()))
     return `status: is ok, error or refused, not “${value}”.`;
+  if (key === "duration" && durationLimits(value) === null)
+    return `duration: is more or less than a time, such as ${examples.duration}, not “${value}”.`;
   return null;
 }
 
@@ -124,7 +129,7 @@ export function queryParts(filters: LogFilters): QueryPart[] {
   else if (target !== undefined && methodType === "resources/read") parts.push({ key: "resource", value: target });
   else if (methodType !== "all" && methodType !== "") parts.push({ key: "method", value: methodType });
   if (status !== "all") parts.push({ key: "status", value: status });
-  for (const key of ["client", "user", "session", "deployment"] as const)
+  for (const key of ["duration", "client", "user", "session", "deployment"] as const)
     if (filters[key] !== undefined) parts.push({ key, value: filters[key] });
   if (filters.search !== undefined) parts.push({ key: null, value: filters.search });
   return parts;

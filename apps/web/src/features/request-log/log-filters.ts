@@ -45,6 +45,7 @@ export const logSearchParameters = searchParameters({
   methodType: withDefault(text(512), defaultLogSearch.methodType),
   timeRange: withDefault(oneOf(timeRanges), defaultLogSearch.timeRange),
   target: text(1024),
+  duration: text(16),
   client: text(256),
   session: text(128),
   user: text(256),

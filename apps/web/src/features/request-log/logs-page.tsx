@@ -70,17 +70,16 @@ export function LogsPage({
         {logs.isFixed ? null : <LiveButton paused={logs.paused} onPause={logs.setPaused} />}
       </div>
       <FilterChips filters={search} onFilters={onFilters} />
-      {hasStatistics(search) ? (
-        <StatsPanel
-          stats={logs.stats}
-          deployments={known?.deployments ?? []}
-          onPeriod={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to - 1).toISOString() })}
-          onShowRefused={() => onFilters({ status: "refused", methodType: "all" })}
-          onShowLimited={() => onFilters(limitedSearch)}
-        />
-      ) : (
-        <p className="text-xs text-muted">
-          The chart counts by tool, method, status and deployment. Remove the other filters to see it.
+      <StatsPanel
+        stats={logs.stats}
+        deployments={known?.deployments ?? []}
+        onPeriod={(from, to) => change({ from: new Date(from).toISOString(), to: new Date(to - 1).toISOString() })}
+        onShowRefused={() => onFilters({ status: "refused", methodType: "all" })}
+        onShowLimited={() => onFilters(limitedSearch)}
+      />
+      {hasStatistics(search) ? null : (
+        <p className="mt-1.5 text-xs text-muted">
+          Chart and figures leave out the filters for clients, users, sessions, durations and text.
         </p>
       )}
       <div ref={top} />

@@ -138,7 +138,7 @@ export const olderLogsQuery = (key: ProjectKey, search: LogSearch, showsProtocol
     gcTime: 60_000,
   });
 
-/** Numbers, chart and facets. Only for a search that `hasStatistics`. */
+/** Numbers, chart and facets, by all filters that statistics know (`withStatistics`). */
 export const logStatsQuery = (key: ProjectKey, search: LogSearch, showsProtocol: boolean, refetchMs: number | false) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "stats", search, showsProtocol],
@@ -148,6 +148,8 @@ export const logStatsQuery = (key: ProjectKey, search: LogSearch, showsProtocol:
         clientName: _client,
         session: _session,
         search: _search,
+        longerThanMs: _longer,
+        shorterThanMs: _shorter,
         ...query
       } = queryOf(key, search, showsProtocol);
       return getLogStats({ data: { ...query, principals: undefined }, signal });

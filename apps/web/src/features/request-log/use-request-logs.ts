@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { LogSearch } from "@towpath/logs/schema";
-import { hasStatistics, timeRangeMs } from "@towpath/logs/search";
+import { timeRangeMs, withStatistics } from "@towpath/logs/search";
 import { useEffect, useMemo, useState } from "react";
 import { throwsRefusal } from "../error-screens/lost-access.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -44,9 +44,8 @@ export function useRequestLogs(project: ProjectKey, search: LogSearch, showsProt
   // The range moves with the clock even when there are no calls.
   const statsMs = isFixed ? false : pollMs || rangeRefreshMs;
   const stats = useQuery({
-    ...logStatsQuery(project, search, showsProtocol, statsMs),
+    ...logStatsQuery(project, withStatistics(search), showsProtocol, statsMs),
     placeholderData: keepPreviousData,
-    enabled: hasStatistics(search),
   });
   const pages = useInfiniteQuery(olderLogsQuery(project, search, showsProtocol, range));
 

@@ -19,12 +19,14 @@ const at = (text: string, caret = text.length) =>
 
 test("PRJ-5 the query bar offers filters, and values of the filter that is typed", () => {
   expect(at("")).toEqual([
-    ...["tool:", "prompt:", "resource:", "method:", "status:", "client:", "user:", "session:", "deployment:"],
+    ...["tool:", "prompt:", "resource:", "method:", "status:", "duration:", "client:", "user:", "session:"],
+    "deployment:",
   ]);
   expect(at("s")).toEqual(["status:", "session:"]);
   expect(at("tool:")).toEqual(["tool:echo", 'tool:"make echo"']);
   expect(at("TOOL:make")).toEqual(['tool:"make echo"']);
   expect(at("status:")).toEqual(["status:ok", "status:error", "status:refused"]);
+  expect(at("duration:")).toEqual(["duration:>500ms", "duration:>2s", "duration:<20ms"]);
   expect(at("method:tools")).toEqual(["method:tools/call", "method:tools/list", "method:tools/*"]);
   expect(at("user:love")).toEqual(["user:ada@example.com"]);
   expect(at("foo:")).toEqual([]);

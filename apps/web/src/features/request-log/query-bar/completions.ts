@@ -3,7 +3,7 @@ import { formatPart, type QueryKey, queryKeys, statusValues, tokensOf } from "@t
 /** A value that rows have. `note`: what it is, in words. */
 export type LogValue = { readonly value: string; readonly note?: string; readonly calls?: number };
 /** What can be completed. Statuses are known without asking. */
-export type LogValues = Readonly<Record<Exclude<QueryKey, "status">, readonly LogValue[]>>;
+export type LogValues = Readonly<Record<Exclude<QueryKey, "status" | "duration">, readonly LogValue[]>>;
 
 export type Completion = {
   readonly id: string;
@@ -24,8 +24,15 @@ const descriptions: Readonly<Record<QueryKey, string>> = {
   ...{ tool: "Name of a tool", prompt: "Name of a prompt", resource: "URI of a resource" },
   ...{ method: "MCP method, or a group such as tools/*", status: "ok, error or refused" },
   ...{ client: "Name of a client", user: "Person or API key", session: "Session id", deployment: "Commit" },
+  duration: "More or less than a time",
 };
 const statusNotes = { ok: "Succeeded", error: "Failed", refused: "Refused by the gateway" } as const;
+
+const durations: readonly LogValue[] = [
+  { value: ">500ms", note: "Took longer" },
+  { value: ">2s", note: "Took longer" },
+  { value: "<20ms", note: "Was faster" },
+];
 
 const maxShown = 8;
 /** Matches of other keys than the typed one. */
@@ -68,6 +75,7 @@ const titleOf = (key: QueryKey) => descriptions[key];
 
 function valuesOf(key: QueryKey, values: LogValues | undefined): readonly LogValue[] {
   if (key === "status") return statusValues.map((value) => ({ value, note: statusNotes[value] }));
+  if (key === "duration") return durations;
   const known = values?.[key] ?? [];
   return key === "method" ? [...known, ...prefixesOf(known)] : known;
 }
