@@ -7,7 +7,14 @@ export type SearchItem = {
   readonly keywords?: readonly string[];
 };
 
-export type SearchGroup<Item extends SearchItem> = { readonly label: string; readonly items: readonly Item[] };
+export type SearchGroup<Item extends SearchItem> = {
+  readonly label: string;
+  readonly items: readonly Item[];
+  /** Listed after the groups that match as well or a little worse. */
+  readonly isSecondary?: boolean;
+};
+
+const secondaryWeight = 0.2;
 
 /** How many entries of a group are listed; typing finds the others. */
 const shownPerGroup = 50;
@@ -21,12 +28,16 @@ export function rankItems<Item extends SearchItem>(
   query: string,
 ): readonly SearchGroup<Item>[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const ranked = groups.map(({ label, items }) => {
+  const ranked = groups.map(({ label, items, isSecondary = false }) => {
     const scored = items
       .map((item) => ({ item, score: scoreOf(item, label, words) }))
       .filter(({ score }) => score > 0)
       .sort((a, b) => b.score - a.score);
-    return { label, items: scored.slice(0, shownPerGroup).map(({ item }) => item), best: scored[0]?.score ?? 0 };
+    return {
+      label,
+      items: scored.slice(0, shownPerGroup).map(({ item }) => item),
+      best: (scored[0]?.score ?? 0) * (isSecondary ? secondaryWeight : 1),
+    };
   });
   return ranked
     .filter(({ items }) => items.length > 0)

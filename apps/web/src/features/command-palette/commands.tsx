@@ -1,9 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { openOrganization } from "~/features/app-shell/organization-switcher.tsx";
 import { signOut } from "~/features/app-shell/sign-out.ts";
+import { buildsQuery } from "~/features/build/build.functions.ts";
 import { useRedeploy } from "~/features/build/redeploy-button.tsx";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import { itemsQuery } from "~/features/items/items.functions.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import type { SearchGroup } from "~/ui/rank-items.ts";
 import type { SearchAction } from "~/ui/search-list.tsx";
@@ -14,6 +16,9 @@ import { type PalettePlace, paletteGroups } from "./palette-groups.tsx";
 /** Which of the two dialogs is open. */
 export type OpenDialog = "palette" | "shortcuts" | null;
 
+/** The newest ones: older builds are found on their page. */
+const maxBuilds = 30;
+
 /** What the palette offers here. */
 export function useCommands(place: PalettePlace, onShortcuts: () => void): readonly SearchGroup<SearchAction>[] {
   const router = useRouter();
@@ -21,8 +26,12 @@ export function useCommands(place: PalettePlace, onShortcuts: () => void): reado
   const { data: project } = useQuery({ ...projectQuery(key), enabled: place.open !== null });
   const { data: branches } = useQuery({ ...branchesQuery(key), enabled: project?.kind === "hosted" });
   const redeploy = useRedeploy(key);
+  const { data: items } = useQuery({ ...itemsQuery(key, "tool", "24h"), enabled: place.open !== null });
+  const { data: built } = useInfiniteQuery({ ...buildsQuery(key), enabled: project?.kind === "hosted" });
   const latest = branches?.find(({ isDefault }) => isDefault)?.latestBuild ?? null;
-  return paletteGroups(place, project ? { name: project.name, url: project.url, latest } : null, {
+  const tools = items?.data.map(({ name }) => name) ?? [];
+  const builds = built?.pages[0]?.data.slice(0, maxBuilds) ?? [];
+  return paletteGroups(place, project ? { name: project.name, url: project.url, latest, tools, builds } : null, {
     open: (path) => router.history.push(path),
     openAnew: (path) => window.location.assign(path),
     follow: (link) => void router.navigate(link),

@@ -37,7 +37,11 @@ function palette(role: Role, opened: Projects[number] | null = null) {
   const latest = opened?.kind === "hosted" ? { id: "b1", commitSha: "0123456789abcdef", packageVersion: null } : null;
   const groups = paletteGroups(
     { profile, organization, open: key && screens && { key, screens } },
-    opened && { name: opened.name, url: `https://towpath.example/${opened.name}/mcp`, latest },
+    opened && {
+      ...{ name: opened.name, url: `https://towpath.example/${opened.name}/mcp`, latest },
+      tools: ["forecast", "weather-api"],
+      builds: latest ? [{ ...latest, commitMessage: "Add gusts\n\nIn knots.", branch: { name: "gusts-2" } }] : [],
+    },
     actions,
   );
   const found = (query: string) => rankItems(groups, query).flatMap(({ items }) => items);
@@ -66,6 +70,17 @@ test("UI-4 typing in the palette finds servers, portals, pages and actions, and 
   expect(enter("dark")).toEqual(["setTheme", "dark"]);
   expect(enter("sign out")).toEqual(["signOut"]);
   expect(labels("no such thing")).toEqual([]);
+});
+
+test("UI-4 servers are found first, then tools, builds by message, commit or branch, and the documentation", () => {
+  const { enter, labels } = palette("member", own("weather-api"));
+  expect(enter("weather-api")).toEqual(["open", "/team/weather-api"]);
+  expect(labels("weather-api").slice(0, 2)).toEqual(["weather-api", "weather-api"]);
+  expect(enter("forecast")).toEqual(["open", "/team/weather-api/inspector?tool=forecast"]);
+  for (const query of ["gusts", "0123456", "gusts-2"])
+    expect(enter(query)).toEqual(["open", "/team/weather-api/build-logs/b1"]);
+  expect(labels("gusts")).toEqual(["Add gusts"]);
+  expect(enter("rollbacks")).toEqual(["openAnew", "/docs/previews"]);
 });
 
 test("UI-4 AUTH-6 a server of another organization is opened in a new document, as is the organization", () => {

@@ -1,9 +1,11 @@
 import { versionText } from "@towpath/core/build/version/schema";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
 import {
+  BookOpen,
   Building2,
   Copy,
   GitPullRequestArrow,
+  Hammer,
   Keyboard,
   Link2,
   LogOut,
@@ -17,8 +19,11 @@ import {
   Sun,
   UserRound,
   Waypoints,
+  Wrench,
 } from "lucide-react";
 import { organizationScreens, type ScreenGroup } from "~/features/app-shell/navigation.tsx";
+import { contents } from "~/features/docs/contents.ts";
+import { documentPath } from "~/features/docs/document-path.ts";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
 import type { SearchGroup } from "~/ui/rank-items.ts";
 import type { SearchAction } from "~/ui/search-list.tsx";
@@ -36,8 +41,17 @@ export type PalettePlace = {
 type OpenProject = {
   readonly name: string;
   readonly url: string;
-  readonly latest: { readonly id: string; readonly commitSha: string; readonly packageVersion: string | null } | null;
+  readonly latest: Version | null;
+  /** Names of the live version's tools. */
+  readonly tools: readonly string[];
+  /** Newest first. */
+  readonly builds: readonly (Version & {
+    readonly commitMessage: string | null;
+    readonly branch: { readonly name: string };
+  })[];
 };
+
+type Version = { readonly id: string; readonly commitSha: string; readonly packageVersion: string | null };
 
 /** What the entries do. */
 export type PaletteActions = {
@@ -82,7 +96,9 @@ export function paletteGroups(
     ...ofOpen,
     { label: "Servers", items: projects.flatMap((each) => (each.isPortal ? [] : [each.entry])) },
     { label: "Portals", items: projects.flatMap((each) => (each.isPortal ? [each.entry] : [])) },
+    ...(open && project ? [toolsOf(open.key, project, actions), buildsOf(open.key, project, actions)] : []),
     { label: "Pages", items: [...pagesOf(screens, actions), { ...account, run: () => actions.open("/account") }] },
+    { label: "Documentation", items: documents(actions), isSecondary: true },
     { label: "Organizations", items: organizationsOf(profile, organization, actions) },
     { label: "Actions", items: [...creating(organization, actions), ...personal(actions)] },
   ];
@@ -140,6 +156,42 @@ function ofProject(
   };
   return [copy, redeploy];
 }
+
+const pathOf = ({ orgSlug, projectName }: ProjectKey) => `/${orgSlug}/${projectName}`;
+
+const toolsOf = (key: ProjectKey, { tools }: OpenProject, actions: PaletteActions): Group => ({
+  label: "Tools",
+  items: tools.map((tool) => ({
+    id: `tool-${tool}`,
+    label: tool,
+    icon: <Wrench aria-hidden />,
+    note: "Inspector",
+    run: () => actions.open(`${pathOf(key)}/inspector?tool=${encodeURIComponent(tool)}`),
+  })),
+});
+
+const buildsOf = (key: ProjectKey, { builds }: OpenProject, actions: PaletteActions): Group => ({
+  label: "Builds",
+  items: builds.map((build) => ({
+    id: `build-${build.id}`,
+    label: build.commitMessage?.split("\n", 1)[0] || versionText(build),
+    keywords: [versionText(build), build.commitSha, build.branch.name],
+    icon: <Hammer aria-hidden />,
+    note: versionText(build),
+    run: () => actions.open(`${pathOf(key)}/build-logs/${build.id}`),
+  })),
+});
+
+const documents = (actions: PaletteActions): SearchAction[] =>
+  contents.flatMap(({ pages }) =>
+    pages.map(({ slug, title, description }) => ({
+      id: `document-${slug}`,
+      label: `Docs: ${title}`,
+      keywords: [title, description],
+      icon: <BookOpen aria-hidden />,
+      run: () => actions.openAnew(documentPath(slug)),
+    })),
+  );
 
 function organizationsOf(
   profile: ProfileView,
