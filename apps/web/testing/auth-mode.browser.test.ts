@@ -53,9 +53,9 @@ test("PRJ-12 GW-4 a warning about a server's own sign-in has a button that ends 
   await expect.poll(() => authMode()).toBe("towpath-cloud");
 });
 
-test("PRJ-11 PRJ-12 the settings say at once what a mode would mean for the live server, before it is saved", async () => {
-  await goTo("settings");
-  const form = page.getByRole("form", { name: "Build" });
+test("PRJ-11 PRJ-12 the access page says at once what a mode would mean for the live server, and saves it when asked", async () => {
+  await goTo("access");
+  const form = page.getByRole("form", { name: "Callers" });
   await form.getByRole("radio", { name: /^The server decides/ }).click();
   await form.getByText("Anyone can call this server", { exact: true }).waitFor();
   await expectAccessible(page);
@@ -67,6 +67,22 @@ test("PRJ-11 PRJ-12 the settings say at once what a mode would mean for the live
   await form.getByRole("radio", { name: /^Open to anyone/ }).click();
   await form.getByText("Clients can't find this server's sign-in", { exact: true }).waitFor();
   await expect.poll(() => authMode()).toBe("towpath-cloud");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByText("Saved. It applies within seconds.").waitFor();
+  expect(await authMode()).toBe("towpath-public");
+  await page.getByText("Anyone with the URL can call this server, so roles and API keys don't apply.").waitFor();
+  await site.db.update(project).set({ authMode: "towpath-cloud" }).where(eq(project.id, own.id));
+
+  await goTo("settings");
+  const links = page.getByRole("navigation", { name: "On this page" }).getByRole("link");
+  for (const link of await links.all()) {
+    const section = page.locator((await link.getAttribute("href")) ?? "");
+    expect([await link.textContent(), await section.count()]).toEqual([await link.textContent(), 1]);
+  }
+  await links.filter({ hasText: "Environment variables" }).click();
+  await expect
+    .poll(async () => (await page.getByRole("heading", { name: "Environment variables" }).boundingBox())?.y)
+    .toBeLessThan(400);
 });
 
 test("PRJ-12 a viewer sees the warning and no button", async () => {

@@ -119,6 +119,10 @@ test("ORG-9 settings: checked on demand, moved, its credential replaced but neve
   await expect.poll(() => page.getByText("The last check failed").count(), { timeout: 15_000 }).toBe(0);
   const [stored] = await site.db.select().from(externalServer);
   expect(stored).toMatchObject({ credentialHeader: "authorization", credentialVersion: 2, problem: null, revision: 2 });
-  await page.getByRole("radio", { name: /^Open to anyone/ }).click();
+  await page.goto(`${orgUrl()}/weather-elsewhere/access`);
+  const callers = page.getByRole("form", { name: "Callers" });
+  await expect.poll(() => callers.getByRole("radio").count()).toBe(2);
+  await callers.getByRole("radio", { name: /^Open to anyone/ }).click();
+  await callers.getByRole("button", { name: "Save" }).click();
   await expect.poll(async () => (await rows())[0]?.authMode, { timeout: 15_000 }).toBe("towpath-public");
 });

@@ -106,7 +106,7 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
   sign_in_unreachable: letTheServerDecide,
   sign_in_hidden: letTheServerDecide,
   open_to_anyone:
-    "Choose under Settings that only members can call it, or switch on the server's own sign-in if it has one.",
+    "Choose under Access that only members can call it, or switch on the server's own sign-in if it has one.",
 };
 
 const remedyOf = (remedy: Remedy, found: BuildWarning | Diagnosis) =>

@@ -1,5 +1,4 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { AccessView } from "@towpath/core/access";
 import { Lock } from "lucide-react";
 import { Callout } from "~/ui/callout.tsx";
@@ -10,16 +9,21 @@ import { useMay } from "../session/guards.ts";
 import { accessQuery } from "./access.functions.ts";
 import { KeySection, RoleSection, ToolSection } from "./access-sections.tsx";
 import { accessHeader } from "./access-states.tsx";
+import { CallersForm } from "./callers-form.tsx";
 import { useAccessForm } from "./use-access-form.ts";
 
 /** Who may call a server, and which of its tools (GW-15). */
 export function AccessPage({ projectKey }: { projectKey: ProjectKey }) {
   const maySee = useMay("access.read");
+  const mayChangeCallers = useMay("project.update");
   return (
     <>
       {accessHeader}
       {maySee ? (
-        <AccessEditor projectKey={projectKey} />
+        <div className="flex max-w-4xl flex-col gap-5">
+          {mayChangeCallers ? <CallersForm projectKey={projectKey} /> : null}
+          <AccessEditor projectKey={projectKey} />
+        </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't see who may call this server">
           Members can see it and admins can change it. Ask an owner or admin of this team.
@@ -45,10 +49,9 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
       failed="Access was not saved"
       onSubmit={form.submit}
       after={<Saved isSaved={form.isSaved} />}
-      className="max-w-4xl"
     >
       {mayChange ? null : <Callout>Only owners and admins of this team can change who may call its servers.</Callout>}
-      <ModeNote mode={access.authMode} projectKey={projectKey} />
+      <ModeNote mode={access.authMode} />
       <RoleSection {...section} />
       <KeySection {...section} keys={access.keys} />
       <ToolSection {...section} access={access} />
@@ -70,22 +73,13 @@ function Saved({ isSaved }: { readonly isSaved: boolean }) {
 }
 
 /** Where roles and keys don't apply. */
-function ModeNote({ mode, projectKey }: { mode: AccessView["authMode"]; projectKey: ProjectKey }) {
+function ModeNote({ mode }: { mode: AccessView["authMode"] }) {
   if (mode === "towpath-cloud") return null;
-  const { orgSlug, projectName } = projectKey;
   const who =
     mode === "towpath-public" ? "Anyone with the URL can call this server" : "This server has its own sign-in";
   return (
     <Callout tone="warn" title={`${who}, so roles and API keys don't apply.`}>
-      The list of tools does. To let in members only, change who can call it in the{" "}
-      <Link
-        to="/$orgSlug/$projectName/settings"
-        params={{ orgSlug, projectName }}
-        className="text-accent-text underline underline-offset-3"
-      >
-        settings
-      </Link>
-      .
+      The list of tools does. They apply when only members can call it.
     </Callout>
   );
 }

@@ -1,19 +1,17 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { signInWarning } from "@towpath/core/build/contract";
 import { type AuthMode, argumentsText, argumentWords, watchPathsProblem } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Callout } from "~/ui/callout.tsx";
 import { Field, Textarea } from "~/ui/field.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
-import { AuthModeChoice, BuildFields, useBuildFields } from "../onboarding/build-fields.tsx";
+import { BuildFields, useBuildFields } from "../onboarding/build-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { type Saved, SavedNote } from "./saved-note.tsx";
 import { updateProject } from "./settings.functions.ts";
 
-/** Entrypoint, arguments, requirements file, root directory, watch paths and auth mode (PRJ-11, VAL-2, VAL-3, BLD-15). */
+/** Entrypoint, arguments, requirements file, root directory and watch paths (PRJ-11, VAL-2, VAL-3, BLD-15). */
 export function BuildSettings({
   projectKey,
   saved,
@@ -29,11 +27,11 @@ export function BuildSettings({
     <SettingsForm
       id="build"
       title="Build"
-      description="Build files apply to the next build, watch paths to the next push. Access changes apply at once."
+      description="Build files apply to the next build, watch paths to the next push."
       form={form}
       isChanged={isChanged}
       onSubmit={submit}
-      after={<SavedNote projectKey={projectKey} saved={saved} of={["build", "access"]} />}
+      after={<SavedNote projectKey={projectKey} saved={saved} of={["build", "watch"]} />}
     >
       <BuildFields fields={fields} hasFiles={project.package === null} />
       {project.package === null ? (
@@ -60,24 +58,7 @@ export function BuildSettings({
           )}
         </Field>
       ) : null}
-      <AuthModeChoice value={fields.values.authMode} onChange={(authMode) => fields.change({ authMode })} />
-      <SignInNote ownSignIn={project.ownSignIn} authMode={fields.values.authMode} />
     </SettingsForm>
-  );
-}
-
-/** What the chosen mode would mean for the live server, before it is saved. */
-function SignInNote({ ownSignIn, authMode }: { ownSignIn: boolean | null; authMode: AuthMode }) {
-  const warning = signInWarning(ownSignIn, authMode);
-  // Always rendered, so that screen readers announce what appears in it.
-  return (
-    <div role="status" className="empty:sr-only">
-      {warning ? (
-        <Callout tone="warn" title={warning.title}>
-          {warning.detail}
-        </Callout>
-      ) : null}
-    </div>
   );
 }
 
@@ -87,6 +68,7 @@ type Stored = {
   readonly requirements: string | null;
   readonly rootDirectory: string | null;
   readonly watchPaths: readonly string[];
+  /** Chosen on the Access page. */
   readonly authMode: AuthMode;
 };
 
@@ -111,9 +93,9 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
   const [watchPaths, setWatchPaths] = useState(stored.watchPaths.join("\n"));
   const [opened, setOpened] = useState(stored);
   const form = useSubmit();
-  const { entrypoint, arguments: words, requirements, rootDirectory, authMode } = fields.values;
+  const { entrypoint, arguments: words, requirements, rootDirectory } = fields.values;
   const now = {
-    ...{ entrypoint: entrypoint.trim(), authMode },
+    entrypoint: entrypoint.trim(),
     arguments: [...(argumentWords(words) ?? [])],
     requirements: requirements || null,
     rootDirectory: rootDirectory.trim() || null,
@@ -134,9 +116,9 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
         if (isTowpathErrorCode(error, "invalid_input")) fields.setRefused(error.fields);
         throw error;
       }
-      setOpened(now);
+      setOpened((before) => ({ ...before, ...now }));
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
-      onSaved(forBuilds.some((key) => key in changed) ? "build" : "access");
+      onSaved(forBuilds.some((key) => key in changed) ? "build" : "watch");
     });
   };
 

@@ -45,7 +45,7 @@ export function DeleteProject({ projectKey, name, kind }: Deleted) {
     await queryClient.invalidateQueries();
   };
   return (
-    <Card id="delete">
+    <Card id="delete" className="scroll-mt-24">
       <CardHeader title={texts[kind].title} description={texts[kind].does} />
       <CardBody>
         <ConfirmDeletion label={texts[kind].title} name={name} onConfirm={remove}>

@@ -6,7 +6,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 
 /** What was last saved. */
-export type Saved = "general" | "name" | "build" | "access" | "variables" | null;
+export type Saved = "general" | "name" | "build" | "watch" | "variables" | null;
 
 const needsBuild = ["name", "build", "variables"] as const satisfies readonly Saved[];
 
@@ -14,7 +14,7 @@ const titles: Readonly<Record<NonNullable<Saved>, string>> = {
   general: "Saved.",
   name: "Renamed. The new address works from now on.",
   build: "Saved. It takes effect with the next build.",
-  access: "Saved. It applies from now on.",
+  watch: "Saved. It applies to the next push.",
   variables: "Saved. It takes effect with the next build.",
 };
 
@@ -46,7 +46,7 @@ export function SavedNote({
               <RedeployButton
                 project={projectKey}
                 buildId={newest.id}
-                label={saved === "name" ? "Redeploy" : "Build again"}
+                label={saved === "name" ? "Redeploy" : "Rebuild"}
                 variant="primary"
               />
             ) : null

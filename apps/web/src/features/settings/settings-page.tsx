@@ -3,7 +3,7 @@ import { Lock } from "lucide-react";
 import { useState } from "react";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { ExternalAccess } from "../external-server/external-access.tsx";
+import { SectionLinks } from "~/ui/section-links.tsx";
 import { ExternalSettings } from "../external-server/external-settings.tsx";
 import { PackageSettings } from "../package/package-settings.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -19,6 +19,31 @@ import { SleepSettings } from "./sleep-settings.tsx";
 import { SwitchSettings } from "./switch-settings.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
 
+type Shown = {
+  readonly kind: "hosted" | "external" | "portal";
+  readonly isPackage: boolean;
+  readonly mayDelete: boolean;
+};
+
+/** The sections of the page, in their order: by the ids of their cards. */
+function sectionsOf({ kind, isPackage, mayDelete }: Shown): readonly (readonly [id: string, title: string])[] {
+  const isHosted = kind === "hosted";
+  const all: readonly (readonly [isShown: boolean, id: string, title: string])[] = [
+    [true, "general", "General"],
+    [isPackage, "package", "Package"],
+    [isHosted, "build", "Build"],
+    [kind === "external", "server", "Address"],
+    [isHosted, "pull-requests", "Pull requests"],
+    [true, "request-log", "Request log"],
+    [kind !== "portal", "identity", "Caller identity"],
+    [isHosted, "sleep", "While asleep"],
+    [isHosted, "data", "Data"],
+    [isHosted, "variables", "Environment variables"],
+    [mayDelete, "delete", "Delete"],
+  ];
+  return all.flatMap(([isShown, id, title]) => (isShown ? [[id, title] as const] : []));
+}
+
 /** A project's settings (PRJ-11, KEY-1). */
 export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey; mayChange: boolean }) {
   const [saved, setSaved] = useState<Saved>(null);
@@ -27,27 +52,25 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
   const isHosted = project.kind === "hosted";
   return (
     <>
-      {isHosted ? (
-        settingsHeader
-      ) : (
-        <PageHeader title="Settings" description="Where it is, who can call it, and what its log keeps." />
-      )}
+      {isHosted ? settingsHeader : <PageHeader title="Settings" description="Where it is, and what its log keeps." />}
       {mayChange ? (
-        <div className="flex max-w-4xl flex-col gap-5">
-          <GeneralSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
-          {project.package ? <PackageSettings projectKey={projectKey} running={project.package} /> : null}
-          {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
-          {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
-          {isHosted ? null : <ExternalAccess projectKey={projectKey} />}
-          <SwitchSettings projectKey={projectKey} />
-          {isHosted ? (
-            <>
-              <SleepSettings projectKey={projectKey} />
-              <DataSettings projectKey={projectKey} />
-              <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
-            </>
-          ) : null}
-          {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} kind={project.kind} /> : null}
+        <div className="flex flex-col gap-5 xl:flex-row-reverse xl:justify-end xl:gap-8">
+          <SectionLinks sections={sectionsOf({ kind: project.kind, isPackage: project.package !== null, mayDelete })} />
+          <div className="flex w-full max-w-4xl flex-col gap-5">
+            <GeneralSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+            {project.package ? <PackageSettings projectKey={projectKey} running={project.package} /> : null}
+            {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
+            {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
+            <SwitchSettings projectKey={projectKey} />
+            {isHosted ? (
+              <>
+                <SleepSettings projectKey={projectKey} />
+                <DataSettings projectKey={projectKey} />
+                <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+              </>
+            ) : null}
+            {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} kind={project.kind} /> : null}
+          </div>
         </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">

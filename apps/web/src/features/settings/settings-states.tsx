@@ -5,7 +5,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 export const settingsHeader = (
   <PageHeader
     title="Settings"
-    description="What is built, who can call it, what its log keeps, and the server's environment variables."
+    description="What is built, what its log keeps, and the server's environment variables."
   />
 );
 
