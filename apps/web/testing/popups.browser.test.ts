@@ -1,6 +1,6 @@
 import { createApiKey } from "@towpath/core/api-key";
 import { testContext } from "@towpath/core/testing";
-import type { Page } from "playwright-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { newPage, openBrowser, signIn, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
@@ -83,3 +83,53 @@ test("UI-4 one press opens what arrives late, and what doesn't arrive is reporte
   await item("Delete").waitFor();
   await expect.poll(() => page.getByRole("menu").evaluate(hasFocus)).toBe(true);
 });
+
+test("UI-4 a dialog leaves the page where it is, and shades it up to the edge, scroll bar included", async () => {
+  // Contexts of the shared browser have no scroll bars.
+  const own = await chromium.launch({
+    executablePath: "/usr/bin/chromium-headless-shell",
+    args: ["--no-sandbox", "--disable-gpu"],
+    ignoreDefaultArgs: ["--hide-scrollbars"],
+  });
+  try {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const context = await own.newContext({ viewport: { width: 1280, height: 400 }, colorScheme });
+      await signIn(context, site.url, owner);
+      page = await newPage(context);
+      await open("settings/api-keys");
+      const left = () => page.locator("h1").evaluate((title) => title.getBoundingClientRect().x);
+      const width = () => page.evaluate(() => document.documentElement.clientWidth);
+      const before = await left();
+      expect(await width()).toBeLessThan(1280);
+      await page.keyboard.press("Shift+?");
+      await dialog().waitFor();
+      expect(await left()).toBe(before);
+      // Beside the scroll bar's place, and in it: as dark as the page.
+      const shades = async () => {
+        const strip = await page.screenshot({ clip: { x: 1250, y: 200, width: 28, height: 1 } });
+        return await brightness(context, strip.toString("base64"));
+      };
+      await expect.poll(async () => spread(await shades())).toBeLessThanOrEqual(2);
+      await context.close();
+    }
+  } finally {
+    await own.close();
+  }
+});
+
+const spread = (values: readonly number[]) => Math.max(...values) - Math.min(...values);
+
+/** The green of each pixel of a picture, by a page that may read pictures. */
+async function brightness(context: BrowserContext, png: string): Promise<readonly number[]> {
+  const reader = await context.newPage();
+  const values = await reader.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes]));
+    const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+    canvas?.drawImage(picture, 0, 0);
+    const pixels = canvas?.getImageData(0, 0, picture.width, picture.height).data ?? [];
+    return [...pixels].filter((_, at) => at % 4 === 1);
+  }, png);
+  await reader.close();
+  return values;
+}

@@ -38,7 +38,7 @@ export function Drawer({
       {trigger && <BaseDrawer.Trigger render={trigger} />}
       <BaseDrawer.Portal>
         {modal && (
-          <BaseDrawer.Backdrop className="fixed inset-0 z-40 bg-shade transition-opacity duration-200 data-ending-style:opacity-0 data-starting-style:opacity-0" />
+          <BaseDrawer.Backdrop className="backdrop fixed inset-0 z-40 bg-shade transition-opacity duration-200 data-ending-style:opacity-0 data-starting-style:opacity-0" />
         )}
         <BaseDrawer.Viewport className={classNames("fixed inset-0 z-50", !modal && "pointer-events-none")}>
           <BaseDrawer.Popup

@@ -21,7 +21,7 @@ export function CommandDialogs({
     <>
       <BaseDialog.Root open={open === "palette"} onOpenChange={(next) => onOpenChange(next ? "palette" : null)}>
         <BaseDialog.Portal>
-          <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-shade transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0" />
+          <BaseDialog.Backdrop className="backdrop fixed inset-0 z-40 bg-shade transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0" />
           <BaseDialog.Popup
             aria-label="Command palette"
             className="popup-motion fixed inset-x-3 top-[max(1rem,12dvh)] z-50 mx-auto flex max-h-[min(28rem,76dvh)] max-w-xl flex-col overflow-hidden rounded-xl border bg-raised shadow-pop outline-none"
