@@ -5,7 +5,7 @@ import { branch, build, deployment, instance, project as projectTable } from "@t
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
-import type { Page } from "playwright-core";
+import type { Page, Response } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
@@ -125,6 +125,26 @@ test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and 
   await expectAccessible(page);
   await page.getByRole("link", { name: "Open server log" }).click();
   await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);
+});
+
+test("PRJ-19 the first visit of a project's home takes at most 170 kB of script, as it is sent, in at most 24 files", async () => {
+  const project = await liveProject();
+  await call(project, [1, 2], { target: "forecast" });
+  const fresh = await browser.signedInPage(site.url, owner);
+  const scripts: Response[] = [];
+  fresh.on("response", (response) => {
+    if (/javascript/.test(response.headers()["content-type"] ?? "")) scripts.push(response);
+  });
+  await fresh.goto(`${site.url}/${owner.organization.slug}/${project.name}`);
+  await untilHydrated(fresh);
+  await expect.poll(() => fresh.locator('dt:text-is("Calls") + dd').textContent()).toBe("2");
+  // What is loaded ahead of its use comes within seconds.
+  await fresh.waitForTimeout(4000);
+  const sizes = await Promise.all(scripts.map(async (script) => (await script.request().sizes()).responseBodySize));
+  const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
+  // Not an error page, which would load the first chunk at least.
+  expect(kilobytes).toBeGreaterThan(100);
+  expect([Math.max(kilobytes, 170), Math.max(scripts.length, 24)]).toEqual([170, 24]);
 });
 
 test("PRJ-19 live but never called: how to call it", async () => {

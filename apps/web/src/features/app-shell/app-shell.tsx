@@ -10,8 +10,8 @@ import { isBuildPath, type Navigation, organizationScreens, projectScreens } fro
 import { useIsWelcome, useOpenBranch, useOpenProject } from "./shell-location.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** Delay before the toaster is preloaded, in milliseconds: after the page, but before the network can go away. */
-const toasterAfterMs = 3000;
+/** What comes before any action that a toast reports: the toaster is loaded then, as the network may be what fails. */
+const firstInput = ["pointermove", "pointerdown", "keydown"] as const;
 
 /**
  * The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the navigation of the open project or of the
@@ -34,8 +34,13 @@ export function AppShell({
   const navigation = useNavigation(organization);
   const isWelcome = useIsWelcome();
   useEffect(() => {
-    const timer = setTimeout(() => void import("~/ui/toaster.tsx").catch(() => {}), toasterAfterMs);
-    return () => clearTimeout(timer);
+    const settled = new AbortController();
+    const preload = () => {
+      settled.abort();
+      import("~/ui/toaster.tsx").catch(() => {});
+    };
+    for (const type of firstInput) addEventListener(type, preload, { signal: settled.signal, passive: true });
+    return () => settled.abort();
   }, []);
   const isBare = !hasSidebar || isWelcome;
   return (
