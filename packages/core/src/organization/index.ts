@@ -6,7 +6,6 @@ export { displayNameOf, getOrganizationAccess, getProfile } from "./get-profile.
 export { getSessionAccess } from "./get-session-access.ts";
 export { claimLocalOrganization, ensureLocalOrganization } from "./local-organization.ts";
 export {
-  hasOrganization,
   type OrganizationAccessView,
   type ProfileView,
   requireExternalId,

@@ -31,10 +31,6 @@ export function requireExternalId(organization: { readonly id: string }, given: 
   throw new TowpathError("invalid_input", message, { fields: { externalId: message } });
 }
 
-/** Whether an organization has this slug. Acts for nobody. */
-export const hasOrganization = async (db: Database, slug: string): Promise<boolean> =>
-  (await db.$count(organization, eq(organization.slug, slug))) > 0;
-
 export type OrganizationAccessView = OrganizationView & {
   readonly role: Role;
   readonly permissions: readonly Permission[];

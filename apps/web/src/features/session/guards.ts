@@ -4,7 +4,7 @@ import type { Permission } from "@towpath/core/authorize";
 import { TowpathError } from "@towpath/core/errors";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization } from "./destinations.ts";
-import { isNobodysSlug, isReservedPath } from "./reserved-path.ts";
+import { isReservedPath } from "./reserved-path.ts";
 import {
   currentAuthQuery,
   getSignInUrls,
@@ -21,7 +21,7 @@ export type RouterContext = { readonly queryClient: QueryClient };
 type GuardInput = { readonly context: RouterContext; readonly location: { readonly href: string } };
 type OrganizationGuardInput = GuardInput & {
   readonly params: { readonly orgSlug: string };
-  readonly matches: readonly { readonly routeId: string; readonly _notFound?: boolean | undefined }[];
+  readonly matches: readonly { readonly _notFound?: boolean | undefined }[];
 };
 
 /** Reloads the document, so that nothing cached from the ended session remains. */
@@ -77,12 +77,13 @@ export async function requireOrganization(call: OrganizationGuardInput) {
   return { auth, profile, organization };
 }
 
-/** What nobody can open: visitors are not asked to sign in for it. */
+/**
+ * What nobody can open: visitors are not asked to sign in for it. Whether an organization has the slug makes no
+ * difference to them, or they could find out which organizations exist.
+ */
 async function isUnknownPage({ context: { queryClient }, params, matches }: OrganizationGuardInput) {
   const auth = await queryClient.fetchQuery(currentAuthQuery);
   if (!auth && matches.some(({ _notFound }) => _notFound)) return true;
-  // A first segment alone is more often a mistyped public page than an organization's.
-  if (!auth && matches.at(-1)?.routeId === "/$orgSlug/") return isNobodysSlug(params.orgSlug);
   if (!isReservedPath(params.orgSlug)) return false;
   // Organizations keep a slug that was reserved later.
   const profile = auth && (await queryClient.fetchQuery(profileQuery));
