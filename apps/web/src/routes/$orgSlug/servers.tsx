@@ -39,7 +39,13 @@ function Servers() {
     <ServersPage
       orgSlug={orgSlug}
       search={search}
-      onSearch={(change) => void navigate({ search: { ...search, ...change }, replace: true })}
+      onSearch={(change) =>
+        void navigate({
+          search: { ...search, ...change },
+          // Back undoes a filter, and typed text as a whole.
+          replace: search.text !== "" && Boolean(change.text),
+        })
+      }
     />
   );
 }

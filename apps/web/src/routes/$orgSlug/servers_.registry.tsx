@@ -15,8 +15,10 @@ function ServerRegistry() {
   const { search = "" } = Route.useSearch();
   const navigate = Route.useNavigate();
   const onSearch = useCallback(
-    (next: string) => void navigate({ search: next === "" ? {} : { search: next }, replace: true }),
-    [navigate],
+    (next: string) =>
+      // Back undoes typed text as a whole.
+      void navigate({ search: next === "" ? {} : { search: next }, replace: search !== "" && next !== "" }),
+    [navigate, search],
   );
   return <ServerRegistryPage orgSlug={orgSlug} search={search} onSearch={onSearch} />;
 }

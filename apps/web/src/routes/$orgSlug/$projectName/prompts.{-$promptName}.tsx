@@ -24,7 +24,7 @@ function PromptsRoute() {
   const { promptName, ...projectKey } = Route.useParams();
   const { timeRange } = Route.useSearch();
   const navigate = Route.useNavigate();
-  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, replace: true, resetScroll: false });
+  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, resetScroll: false });
   return (
     <ItemsPage
       kind="prompt"

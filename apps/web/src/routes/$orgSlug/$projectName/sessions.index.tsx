@@ -23,6 +23,6 @@ export const Route = createFileRoute("/$orgSlug/$projectName/sessions/")({
 function SessionsRoute() {
   const { timeRange } = Route.useSearch();
   const navigate = Route.useNavigate();
-  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, replace: true, resetScroll: false });
+  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, resetScroll: false });
   return <SessionsPage projectKey={Route.useParams()} timeRange={timeRange} onTimeRange={change} />;
 }

@@ -29,6 +29,6 @@ function UserRoute() {
   const { userId, ...projectKey } = Route.useParams();
   const { timeRange } = Route.useSearch();
   const navigate = Route.useNavigate();
-  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, replace: true, resetScroll: false });
+  const change = (next: TimeRange) => void navigate({ search: { timeRange: next }, resetScroll: false });
   return <UserPage projectKey={projectKey} userId={userId} timeRange={timeRange} onTimeRange={change} />;
 }

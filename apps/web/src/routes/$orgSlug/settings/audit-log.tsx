@@ -30,7 +30,7 @@ function AuditLog() {
     <AuditLogPage
       orgSlug={orgSlug}
       search={Route.useSearch()}
-      onSearch={(change) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true })}
+      onSearch={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
     />
   );
 }
