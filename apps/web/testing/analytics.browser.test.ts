@@ -94,6 +94,8 @@ const figure = (name: string) => page.locator("dl > div").filter({ hasText: name
 test("PRJ-6 LOG-2 sessions: figures, chart and a list of both eras, 100 per page", async () => {
   await page.goto(`${base()}/sessions`);
   await expect.poll(() => rowsOf("Sessions").count()).toBe(100);
+  // A part of the list can't be sorted.
+  expect(await page.getByRole("columnheader").getByRole("button").count()).toBe(0);
   const texts = await rowsOf("Sessions").allTextContents();
   expect(texts.filter((text) => text.includes("agent"))).toHaveLength(2);
   const mine = texts.find((text) => text.includes("claude 2.1"));
@@ -104,11 +106,27 @@ test("PRJ-6 LOG-2 sessions: figures, chart and a list of both eras, 100 per page
   await page.getByRole("button", { name: "Show older sessions" }).click();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(113);
   await expect.poll(() => page.getByRole("button", { name: "Show older sessions" }).count()).toBe(0);
+  // The whole list is loaded, so it can be sorted, by keys alone.
+  const calls = page.getByRole("columnheader", { name: "Calls" });
+  const counts = async () =>
+    (await rowsOf("Sessions").allTextContents()).map((text) => Number(/Calls(\d+)/.exec(text)?.[1]));
+  await calls.getByRole("button").press("Enter");
+  await expect.poll(() => calls.getAttribute("aria-sort")).toBe("ascending");
+  expect(await counts()).toEqual((await counts()).toSorted((a, b) => a - b));
+  await calls.getByRole("button").press("Enter");
+  await expect.poll(() => calls.getAttribute("aria-sort")).toBe("descending");
+  expect(await counts()).toEqual((await counts()).toSorted((a, b) => b - a));
+  expect(new Set(await counts()).size).toBeGreaterThan(1);
+  await calls.getByRole("button").press("Enter");
+  await expect.poll(() => calls.getAttribute("aria-sort")).toBeNull();
   await page.getByLabel("Time range").click();
   await page.getByRole("option", { name: "Last 15 minutes" }).click();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(2);
   await expect.poll(() => new URL(page.url()).search).toBe("?timeRange=15m");
   await expectAccessible(page);
+  await page.goBack();
+  await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/sessions$/);
+  await expect.poll(() => new URL(page.url()).search).toBe("");
 });
 
 test("PRJ-6 a session's page says who called what with which client, and links to its rows", async () => {

@@ -190,6 +190,13 @@ test("PRJ-17 the log shows 100 rows, and the next ones on request", async () => 
   await writeRequestLogs(site.pool, many);
   await open("?methodType=tool:paged");
   await expect.poll(() => rows().count()).toBe(100);
+  await page.setViewportSize({ width: 360, height: 740 });
+  const visible = () => rows().filter({ visible: true }).count();
+  await expect.poll(visible).toBe(25);
+  expect(await page.getByRole("button", { name: "Show older" }).isVisible()).toBe(false);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await expect.poll(visible).toBe(50);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("button", { name: "Show older" }).click();
   await expect.poll(() => rows().count()).toBe(120);
   await page.getByRole("button", { name: "Show older" }).waitFor({ state: "detached" });

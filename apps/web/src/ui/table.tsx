@@ -1,5 +1,7 @@
+import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ComponentProps, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
+import type { ColumnSort } from "./use-sorted.ts";
 
 // Browsers drop the semantics of a table whose parts are laid out as blocks or grids. The roles restore them.
 const roles = {
@@ -26,21 +28,28 @@ export function Table({ className, label, children }: { className?: string; labe
   );
 }
 
-/** `columns`: names of plain columns; other ones are `Th` children. `hasActions`: a last column has buttons. */
+/**
+ * `columns`: names of plain columns; other ones are `Th` children. `sort`: of `useSorted`, for the plain ones.
+ * `hasActions`: a last column has buttons.
+ */
 export function TableHead({
   columns = [],
+  sort,
   hasActions = false,
   children,
 }: {
   columns?: readonly string[];
+  sort?: (column: string) => ColumnSort | undefined;
   hasActions?: boolean;
   children?: ReactNode;
 }) {
   return (
-    <thead {...roles.group} className="max-sm:sr-only">
+    <thead {...roles.group} className="max-sm:sr-only max-sm:focus-within:not-sr-only">
       <tr {...roles.row}>
         {columns.map((name) => (
-          <Th key={name}>{name}</Th>
+          <Th key={name} sort={sort?.(name)}>
+            {name}
+          </Th>
         ))}
         {children}
         {hasActions ? (
@@ -53,17 +62,39 @@ export function TableHead({
   );
 }
 
-export function Th({ className, ...rest }: ComponentProps<"th">) {
+/** `sort`: makes the name a button that sorts by the column. */
+export function Th({ className, sort, children, ...rest }: ComponentProps<"th"> & { sort?: ColumnSort | undefined }) {
+  const Arrow = sort?.direction === "descending" ? ArrowDown : ArrowUp;
   return (
     <th
       {...roles.head}
       scope="col"
+      aria-sort={sort && sort.direction !== "none" ? sort.direction : undefined}
       className={classNames(
         "h-8 border-b px-3 text-xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4",
         className,
       )}
       {...rest}
-    />
+    >
+      {sort ? (
+        <button
+          type="button"
+          onClick={sort.onSort}
+          className="group/sort inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink"
+        >
+          {children}
+          <Arrow
+            aria-hidden
+            className={classNames(
+              "size-3",
+              sort.direction === "none" && "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60",
+            )}
+          />
+        </button>
+      ) : (
+        children
+      )}
+    </th>
   );
 }
 

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { formatCount } from "~/ui/figure.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration, RelativeTime } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import type { NamedSession } from "./analytics.functions.ts";
 import { clientText, PrincipalLabel } from "./principal-label.tsx";
@@ -10,30 +11,58 @@ import { clientText, PrincipalLabel } from "./principal-label.tsx";
 export const lengthOf = (session: { readonly firstSeen: string; readonly lastSeen: string }): number =>
   Date.parse(session.lastSeen) - Date.parse(session.firstSeen);
 
+const sortedBy = {
+  Client: (session: NamedSession) => clientText(session),
+  User: ({ principal }: NamedSession) => principal.name,
+  Protocol: ({ protocolVersion }: NamedSession) => protocolVersion,
+  Calls: ({ calls }: NamedSession) => calls,
+  Errors: ({ errors }: NamedSession) => errors,
+  Length: lengthOf,
+  "Last call": ({ lastSeen }: NamedSession) => lastSeen,
+};
+
 /** Sessions, most recently active first. */
 export function SessionTable({
   projectKey,
   sessions,
   withPrincipal,
+  isWhole,
 }: {
   projectKey: ProjectKey;
   sessions: readonly NamedSession[];
   /** Shows whose session each is; off where all are of one user. */
   withPrincipal: boolean;
+  /** Whether no older ones are left to load. */
+  isWhole: boolean;
 }) {
+  const { rows, sort } = useSorted(sessions, sortedBy, isWhole);
   return (
     <Table label="Sessions">
       <TableHead>
-        <Th className="w-1/4">Client</Th>
-        {withPrincipal && <Th className="w-1/4">User</Th>}
-        <Th>Protocol</Th>
-        <Th className="text-right">Calls</Th>
-        <Th className="text-right">Errors</Th>
-        <Th className="text-right">Length</Th>
-        <Th className="text-right">Last call</Th>
+        <Th className="w-1/4" sort={sort("Client")}>
+          Client
+        </Th>
+        {withPrincipal && (
+          <Th className="w-1/4" sort={sort("User")}>
+            User
+          </Th>
+        )}
+        <Th sort={sort("Protocol")}>Protocol</Th>
+        <Th className="text-right" sort={sort("Calls")}>
+          Calls
+        </Th>
+        <Th className="text-right" sort={sort("Errors")}>
+          Errors
+        </Th>
+        <Th className="text-right" sort={sort("Length")}>
+          Length
+        </Th>
+        <Th className="text-right" sort={sort("Last call")}>
+          Last call
+        </Th>
       </TableHead>
       <TableBody>
-        {sessions.map((session) => (
+        {rows.map((session) => (
           <Tr key={session.id} className="relative">
             <Td wide className="max-w-0 max-sm:max-w-none">
               <Link

@@ -47,7 +47,11 @@ export function SessionsPage({
               ],
             }
       }
-      table={sessions.length > 0 ? <SessionTable projectKey={projectKey} sessions={sessions} withPrincipal /> : null}
+      table={
+        sessions.length > 0 ? (
+          <SessionTable projectKey={projectKey} sessions={sessions} withPrincipal isWhole={!list.hasNextPage} />
+        ) : null
+      }
       empty={{
         icon: <MessagesSquare aria-hidden />,
         title: `No sessions in the ${timeRangeLabels[timeRange].toLowerCase()}`,

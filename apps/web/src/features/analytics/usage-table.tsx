@@ -2,17 +2,37 @@ import type { UsageItem } from "@towpath/logs/sessions";
 import { formatCount } from "~/ui/figure.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
+
+const sortedBy = {
+  "What was called": ({ method, target }: UsageItem) => `${method ?? ""} ${target ?? ""}`,
+  Calls: ({ calls }: UsageItem) => calls,
+  Errors: ({ errors }: UsageItem) => errors,
+  Median: ({ p50Ms }: UsageItem) => p50Ms,
+  "95th percentile": ({ p95Ms }: UsageItem) => p95Ms,
+};
 
 /** What was called, how often, with how many errors and how fast. */
-export function UsageTable({ rows }: { rows: readonly UsageItem[] }) {
+export function UsageTable({ rows: unsorted }: { rows: readonly UsageItem[] }) {
+  const { rows, sort } = useSorted(unsorted, sortedBy);
   return (
     <Table label="Usage">
       <TableHead>
-        <Th className="w-1/2">What was called</Th>
-        <Th className="text-right">Calls</Th>
-        <Th className="text-right">Errors</Th>
-        <Th className="text-right">Median</Th>
-        <Th className="text-right">95th percentile</Th>
+        <Th className="w-1/2" sort={sort("What was called")}>
+          What was called
+        </Th>
+        <Th className="text-right" sort={sort("Calls")}>
+          Calls
+        </Th>
+        <Th className="text-right" sort={sort("Errors")}>
+          Errors
+        </Th>
+        <Th className="text-right" sort={sort("Median")}>
+          Median
+        </Th>
+        <Th className="text-right" sort={sort("95th percentile")}>
+          95th percentile
+        </Th>
       </TableHead>
       <TableBody>
         {rows.map((row) => (

@@ -81,7 +81,7 @@ export function UserPage({
       <Card className="mb-3">
         <CardHeader title="Sessions" />
         {sessions.length > 0 ? (
-          <SessionTable projectKey={projectKey} sessions={sessions} withPrincipal={false} />
+          <SessionTable projectKey={projectKey} sessions={sessions} withPrincipal={false} isWhole={!list.hasNextPage} />
         ) : (
           <EmptyState title={`No sessions in the ${range}`}>Choose a longer time range.</EmptyState>
         )}

@@ -6,11 +6,21 @@ import { formatCount } from "~/ui/figure.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { timeRangeLabels } from "../request-log/log-filters.ts";
 import { ActivityPage } from "./activity-page.tsx";
 import { type NamedUser, userActivityQuery, usersQuery } from "./analytics.functions.ts";
 import { clientText, PrincipalLabel } from "./principal-label.tsx";
+
+const sortedBy = {
+  User: ({ principal }: NamedUser) => principal.name,
+  "Latest client": (user: NamedUser) => clientText(user),
+  Calls: ({ calls }: NamedUser) => calls,
+  Errors: ({ errors }: NamedUser) => errors,
+  "First call": ({ firstSeen }: NamedUser) => firstSeen,
+  "Last call": ({ lastSeen }: NamedUser) => lastSeen,
+};
 
 /** Who called a project's servers (PRJ-6). */
 export function UsersPage({
@@ -44,7 +54,7 @@ export function UsersPage({
               ],
             }
       }
-      table={users.length > 0 ? <UserTable projectKey={projectKey} users={users} timeRange={timeRange} /> : null}
+      table={users.length > 0 ? <UserTable {...{ projectKey, users, timeRange }} isWhole={!list.hasNextPage} /> : null}
       empty={{
         icon: <Users aria-hidden />,
         title: `Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`,
@@ -59,24 +69,41 @@ function UserTable({
   projectKey,
   users,
   timeRange,
+  isWhole,
 }: {
   projectKey: ProjectKey;
   users: readonly NamedUser[];
   timeRange: TimeRange;
+  isWhole: boolean;
 }) {
+  const { rows, sort } = useSorted(users, sortedBy, isWhole);
   return (
     <Table label="Users">
       <TableHead>
-        <Th className="w-2/5">User</Th>
-        <Th className="w-1/4">Latest client</Th>
-        <Th className="max-lg:hidden">Activity</Th>
-        <Th className="text-right">Calls</Th>
-        <Th className="text-right">Errors</Th>
-        <Th className="text-right">First call</Th>
-        <Th className="text-right">Last call</Th>
+        <Th className="w-2/5" sort={sort("User")}>
+          User
+        </Th>
+        <Th className="w-1/4" sort={sort("Latest client")}>
+          Latest client
+        </Th>
+        <Th className="max-lg:hidden" sort={sort("Activity")}>
+          Activity
+        </Th>
+        <Th className="text-right" sort={sort("Calls")}>
+          Calls
+        </Th>
+        <Th className="text-right" sort={sort("Errors")}>
+          Errors
+        </Th>
+        <Th className="text-right" sort={sort("First call")}>
+          First call
+        </Th>
+        <Th className="text-right" sort={sort("Last call")}>
+          Last call
+        </Th>
       </TableHead>
       <TableBody>
-        {users.map((user) => (
+        {rows.map((user) => (
           <Tr key={user.principal.id} className="relative">
             <Td wide className="max-w-0 max-sm:max-w-none">
               <Link

@@ -10,6 +10,7 @@ import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { apiKeysQueryKey, deleteKey, revokeKey } from "./api-keys.functions.ts";
 
 const looks = {
@@ -29,16 +30,27 @@ type KeyTableProps = {
   readonly showsOwner?: boolean;
 };
 
+const sortedBy = {
+  Name: ({ name }: ApiKeyView) => name,
+  Member: ({ owner }: ApiKeyView) => owner?.name,
+  May: ({ scope }: ApiKeyView) => scope,
+  Status: ({ status }: ApiKeyView) => status,
+  "Last used": ({ lastUsedAt }: ApiKeyView) => lastUsedAt,
+  Expires: ({ expiresAt }: ApiKeyView) => expiresAt,
+};
+
 /** A list of API keys, without the keys themselves. */
 export function ApiKeyTable({ keys, orgSlug, label, mayEnd, showsOwner = false }: KeyTableProps) {
+  const { rows, sort } = useSorted(keys, sortedBy);
   return (
     <Table label={label}>
       <TableHead
         columns={["Name", ...(showsOwner ? ["Member"] : []), "May", "Servers", "Status", "Last used", "Expires"]}
+        sort={sort}
         hasActions
       />
       <TableBody>
-        {keys.map((key) => (
+        {rows.map((key) => (
           <Tr key={key.id}>
             <Td wide>
               <span className="font-medium">{key.name}</span> <code className="text-xs text-muted">{key.start}…</code>

@@ -26,7 +26,7 @@ export function AuditLogPage({ orgSlug, search, onSearch }: PageProps) {
     <Page actions={<Export orgSlug={orgSlug} search={search} />}>
       <Filters orgSlug={orgSlug} search={search} onSearch={onSearch} />
       <div className="overflow-hidden rounded-lg border bg-surface">
-        {entries.length > 0 ? <AuditTable entries={entries} orgSlug={orgSlug} /> : null}
+        {entries.length > 0 ? <AuditTable entries={entries} orgSlug={orgSlug} isWhole={!log.hasNextPage} /> : null}
         {entries.length === 0 && isFiltered ? (
           <EmptyState
             title="No matching entries"

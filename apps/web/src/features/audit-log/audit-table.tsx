@@ -1,26 +1,38 @@
 import { Link } from "@tanstack/react-router";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import type { ShownEntry } from "./audit-log.functions.ts";
+
+const sortedBy = {
+  When: ({ at }: ShownEntry) => at,
+  Who: ({ actor }: ShownEntry) => actor.name,
+  What: ({ text }: ShownEntry) => text,
+  From: ({ ipAddress }: ShownEntry) => ipAddress,
+};
 
 /** Entries of the audit log, newest first. */
 export function AuditTable({
   entries,
   orgSlug,
+  isWhole,
 }: {
   readonly entries: readonly ShownEntry[];
   readonly orgSlug: string;
+  /** Whether no older ones are left to load. */
+  readonly isWhole: boolean;
 }) {
+  const { rows, sort } = useSorted(entries, sortedBy, isWhole);
   return (
     <Table label="Audit log">
       <TableHead>
-        <Th>When</Th>
-        <Th>Who</Th>
-        <Th>What</Th>
-        <Th>From</Th>
+        <Th sort={sort("When")}>When</Th>
+        <Th sort={sort("Who")}>Who</Th>
+        <Th sort={sort("What")}>What</Th>
+        <Th sort={sort("From")}>From</Th>
       </TableHead>
       <TableBody>
-        {entries.map((entry) => (
+        {rows.map((entry) => (
           <Tr key={entry.id} className="align-top">
             <Td label="When" className="tabular align-top whitespace-nowrap text-muted">
               <RelativeTime time={entry.at} />

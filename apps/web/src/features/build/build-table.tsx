@@ -7,6 +7,7 @@ import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { type GoLive, GoLiveDialog, goLiveLabels, useWaysToGoLive } from "../deployment/go-live-dialog.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
@@ -14,27 +15,41 @@ import { BuildStatusLabel, buildDuration, commitTitle, isRunning, triggerLabel }
 import { CommitLine } from "./commit-line.tsx";
 import { useRedeploy } from "./redeploy-button.tsx";
 
+const sortedBy = {
+  Status: ({ status }: BuildSummary) => status,
+  Commit: ({ commitMessage }: BuildSummary) => commitTitle(commitMessage),
+  "Started by": ({ startedBy, commitAuthor }: BuildSummary) => startedBy ?? commitAuthor,
+  Duration: buildDuration,
+  Created: ({ createdAt }: BuildSummary) => createdAt,
+};
+
 /** Builds, newest first, each linking to its page (PRJ-2). */
 export function BuildTable({
   project,
   builds,
   isPackage,
+  isWhole,
 }: {
   project: ProjectKey;
   builds: readonly BuildSummary[];
   isPackage: boolean;
+  /** Whether no older ones are left to load. */
+  isWhole: boolean;
 }) {
+  const { rows, sort } = useSorted(builds, sortedBy, isWhole);
   return (
     <Table label="Builds">
       <TableHead hasActions>
-        <Th>Status</Th>
-        <Th className="w-1/2">{isPackage ? "Version" : "Commit"}</Th>
-        <Th>Started by</Th>
-        <Th>Duration</Th>
-        <Th>Created</Th>
+        <Th sort={sort("Status")}>Status</Th>
+        <Th className="w-1/2" sort={sort("Commit")}>
+          {isPackage ? "Version" : "Commit"}
+        </Th>
+        <Th sort={sort("Started by")}>Started by</Th>
+        <Th sort={sort("Duration")}>Duration</Th>
+        <Th sort={sort("Created")}>Created</Th>
       </TableHead>
       <TableBody>
-        {builds.map((build) => (
+        {rows.map((build) => (
           <BuildRow key={build.id} project={project} build={build} isPackage={isPackage} />
         ))}
       </TableBody>

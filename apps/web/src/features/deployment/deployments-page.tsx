@@ -67,7 +67,7 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
             </EmptyState>
           ) : (
             <div className="border-t">
-              <BuildTable project={projectKey} builds={rows} isPackage={isPackage} />
+              <BuildTable project={projectKey} builds={rows} isPackage={isPackage} isWhole={!builds.hasNextPage} />
             </div>
           )}
           {builds.hasNextPage && (

@@ -9,6 +9,7 @@ import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
 import type { Invited } from "./invited-notice.tsx";
 import { createLink, invitationsQuery, revokeInvitation, sendAgain } from "./members.functions.ts";
 
@@ -19,15 +20,22 @@ type TableProps = {
   readonly onSent: (result: Invited) => void;
 };
 
+const sortedBy = {
+  Email: ({ email }: InvitationView) => email,
+  Role: ({ role }: InvitationView) => role,
+  Expires: ({ expiresAt }: InvitationView) => expiresAt,
+};
+
 /** Invitations that nobody has accepted yet. */
 export function InvitationTable({ invitations, orgSlug, onSent }: TableProps) {
   const [question, setQuestion] = useState<Question | null>(null);
+  const { rows, sort } = useSorted(invitations, sortedBy);
   return (
     <>
       <Table label="Invitations">
-        <TableHead columns={["Email", "Role", "Message", "Expires"]} hasActions />
+        <TableHead columns={["Email", "Role", "Message", "Expires"]} sort={sort} hasActions />
         <TableBody>
-          {invitations.map((invitation) => (
+          {rows.map((invitation) => (
             <Tr key={invitation.id}>
               <Td wide>
                 <span className="font-medium break-all">{invitation.email}</span>

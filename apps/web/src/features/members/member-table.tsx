@@ -12,9 +12,17 @@ import { Select } from "~/ui/select.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { useMay } from "../session/guards.ts";
 import { changeRole, leaveOrganization, membersQuery } from "./members.functions.ts";
 import { RemoveMemberDialog, whatEnds } from "./remove-member-dialog.tsx";
+
+const sortedBy = {
+  Person: ({ name }: MemberView) => name,
+  Role: ({ role }: MemberView) => roleNames.indexOf(role),
+  Joined: ({ joinedAt }: MemberView) => joinedAt,
+  "Last active": ({ lastActiveAt }: MemberView) => lastActiveAt,
+};
 
 type Role = MemberView["role"];
 type Organization = { readonly slug: string; readonly name: string; readonly role: string };
@@ -31,13 +39,14 @@ export function MemberTable(props: {
   const mayManage = useMay("member.manage");
   const isOwner = organization.role === "owner";
   const owners = members.filter(({ role }) => role === "owner").length;
+  const { rows, sort } = useSorted(members, sortedBy);
   const change = useRoleChange(organization, userId, setQuestion);
   return (
     <>
       <Table label="Members">
-        <TableHead columns={["Person", "Role", "Joined", "Last active"]} hasActions />
+        <TableHead columns={["Person", "Role", "Joined", "Last active"]} sort={sort} hasActions />
         <TableBody>
-          {members.map((member) => {
+          {rows.map((member) => {
             const isLastOwner = member.role === "owner" && owners === 1;
             const mayChange = mayManage && !isLastOwner && (isOwner || member.role !== "owner");
             const isSelf = member.userId === userId;

@@ -95,7 +95,20 @@ export function LogsPage({
       </div>
       <Card ref={table}>
         {logs.loading ? <SkeletonRows rows={8} label="Loading requests" /> : null}
-        {logs.rows.length > 0 ? <RequestTable rows={logs.rows} openId={openId} onOpen={onOpen} /> : null}
+        {logs.rows.length > 0 ? (
+          <RequestTable
+            rows={logs.rows}
+            openId={openId}
+            onOpen={onOpen}
+            older={
+              logs.hasOlder ? (
+                <Button busy={logs.loadingOlder} onClick={logs.showOlder}>
+                  Show older
+                </Button>
+              ) : null
+            }
+          />
+        ) : null}
         {logs.error && !logs.loading && logs.rows.length === 0 ? (
           <LogFailure error={logs.error} onRetry={logs.retry} search={search} onSearch={onSearch} />
         ) : null}
@@ -108,13 +121,6 @@ export function LogsPage({
             onShowProtocol={() => showProtocol(true)}
           />
         ) : null}
-        {logs.hasOlder && (
-          <div className="flex justify-center border-t p-3">
-            <Button busy={logs.loadingOlder} onClick={logs.showOlder}>
-              Show older
-            </Button>
-          </div>
-        )}
       </Card>
       <RequestDetail projectKey={projectKey} id={openId} row={open} onClose={() => onOpen(null)} />
     </>

@@ -1,18 +1,23 @@
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { Timer } from "lucide-react";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
+import { Button } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { LetterTile } from "~/ui/letter-tile.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { ClockTime, formatDuration } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { PrincipalLabel } from "../analytics/principal-label.tsx";
 import type { ShownRequest } from "./request-log.functions.ts";
 
 /** Moves focus to the previous or next row's button, Home and End to the ends; `onMove` may then open that row. */
 function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const buttons = [...event.currentTarget.querySelectorAll<HTMLButtonElement>("button[data-row]")];
+  const buttons = [...event.currentTarget.querySelectorAll<HTMLButtonElement>("button[data-row]")].filter(
+    // Focus can't move to rows that are hidden on phones.
+    (button) => button.getClientRects().length > 0,
+  );
   const at = buttons.findIndex((button) => button.matches(":focus"));
   const targets: Readonly<Record<string, number>> = {
     ...{ ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: buttons.length - 1 },
@@ -25,38 +30,79 @@ function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => vo
   onMove(next.dataset.row ?? "");
 }
 
+const sortedBy = {
+  Time: ({ time }: ShownRequest) => time,
+  Outcome: ({ outcome }: ShownRequest) => outcome,
+  Method: ({ method, target }: ShownRequest) => `${method ?? ""} ${target ?? ""}`,
+  Client: ({ client }: ShownRequest) => client,
+  Caller: ({ caller }: ShownRequest) => caller.name,
+  Duration: ({ durationMs }: ShownRequest) => durationMs,
+};
+
+/** Rows that phones show at first, and that they add at a time. */
+const phoneRows = 25;
+
 /** Calls, newest first. One tab stop: arrow keys or j and k move focus, Enter opens. */
 export function RequestTable({
-  rows,
+  rows: newestFirst,
   openId,
   onOpen,
+  older,
 }: {
   rows: readonly ShownRequest[];
   openId: string | null;
   onOpen: (id: string) => void;
+  /** A button that loads older rows, below the last one. */
+  older: ReactNode;
 }) {
+  const { rows, sort } = useSorted(newestFirst, sortedBy, older === null);
+  const [onPhones, setOnPhones] = useState(phoneRows);
+  const hasHidden = onPhones < rows.length;
   const [focused, setFocused] = useState<string | null>(null);
   const isListed = (id: string | null) => id !== null && rows.some((row) => row.id === id);
   const stop = [focused, openId].find(isListed) ?? rows[0]?.id;
   return (
-    <Table label="Requests">
-      <TableHead>
-        <Th>Time</Th>
-        <Th>Outcome</Th>
-        <Th className="w-1/2">Method</Th>
-        <Th>Client</Th>
-        <Th className="max-xl:hidden">Caller</Th>
-        <Th className="text-right">Duration</Th>
-      </TableHead>
-      <TableBody
-        onKeyDown={(event) => moveFocus(event, (id) => openId !== null && onOpen(id))}
-        onFocus={({ target }) => setFocused((target as HTMLElement).dataset.row ?? null)}
-      >
-        {rows.map((row) => (
-          <RequestRow key={row.id} row={row} open={row.id === openId} isTabStop={row.id === stop} onOpen={onOpen} />
-        ))}
-      </TableBody>
-    </Table>
+    <>
+      <Table label="Requests">
+        <TableHead>
+          <Th sort={sort("Time")}>Time</Th>
+          <Th sort={sort("Outcome")}>Outcome</Th>
+          <Th className="w-1/2" sort={sort("Method")}>
+            Method
+          </Th>
+          <Th sort={sort("Client")}>Client</Th>
+          <Th className="max-xl:hidden" sort={sort("Caller")}>
+            Caller
+          </Th>
+          <Th className="text-right" sort={sort("Duration")}>
+            Duration
+          </Th>
+        </TableHead>
+        <TableBody
+          onKeyDown={(event) => moveFocus(event, (id) => openId !== null && onOpen(id))}
+          onFocus={({ target }) => setFocused((target as HTMLElement).dataset.row ?? null)}
+        >
+          {rows.map((row, index) => (
+            <RequestRow
+              key={row.id}
+              row={row}
+              open={row.id === openId}
+              isTabStop={row.id === stop}
+              isHiddenOnPhones={index >= onPhones}
+              onOpen={onOpen}
+            />
+          ))}
+        </TableBody>
+      </Table>
+      {hasHidden ? (
+        <div className="flex justify-center border-t p-3 sm:hidden">
+          <Button onClick={() => setOnPhones(onPhones + phoneRows)}>Show more</Button>
+        </div>
+      ) : null}
+      {older ? (
+        <div className={classNames("flex justify-center border-t p-3", hasHidden && "max-sm:hidden")}>{older}</div>
+      ) : null}
+    </>
   );
 }
 
@@ -64,15 +110,23 @@ function RequestRow({
   row,
   open,
   isTabStop,
+  isHiddenOnPhones,
   onOpen,
 }: {
   row: ShownRequest;
   open: boolean;
   isTabStop: boolean;
+  isHiddenOnPhones: boolean;
   onOpen: (id: string) => void;
 }) {
   return (
-    <Tr className={classNames("relative", open && "bg-accent-soft hover:bg-accent-soft")}>
+    <Tr
+      className={classNames(
+        "relative",
+        open && "bg-accent-soft hover:bg-accent-soft",
+        isHiddenOnPhones && "max-sm:hidden",
+      )}
+    >
       <Td className="tabular h-8 whitespace-nowrap text-muted">
         <ClockTime time={row.time} />
       </Td>

@@ -1,0 +1,49 @@
+import { useMemo, useState } from "react";
+
+type Value = string | number | null | undefined;
+
+/** What a column's header shows and does; undefined where the column can't be sorted by. */
+export type ColumnSort = { readonly direction: "ascending" | "descending" | "none"; readonly onSort: () => void };
+
+const byText = new Intl.Collator("en", { numeric: true });
+
+/**
+ * Compares two values of a column. Empty values come last in both directions.
+ *
+ * @param sign 1 for ascending, -1 for descending
+ */
+export function compareValues(one: Value, other: Value, sign: 1 | -1): number {
+  const [isEmpty, isOtherEmpty] = [one ?? null, other ?? null].map((value) => value === null);
+  if (isEmpty || isOtherEmpty) return Number(isEmpty) - Number(isOtherEmpty);
+  if (typeof one === "number" && typeof other === "number") return sign * (one - other);
+  return sign * byText.compare(String(one), String(other));
+}
+
+/**
+ * Rows in the order that the reader chose by a header: ascending, descending, then as they came.
+ *
+ * @param columns the value to compare by, for each header's name
+ * @param isWhole whether the rows are the whole list: the order of a part would mislead
+ */
+export function useSorted<Row>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => Value>>,
+  isWhole = true,
+) {
+  const [chosen, setChosen] = useState<{ readonly name: string; readonly sign: 1 | -1 } | null>(null);
+  const active = isWhole ? chosen : null;
+  const value = active ? columns[active.name] : undefined;
+  const sorted = useMemo(
+    () => (active && value ? rows.toSorted((a, b) => compareValues(value(a), value(b), active.sign)) : rows),
+    [rows, active, value],
+  );
+  const sort = (name: string): ColumnSort | undefined => {
+    if (!isWhole || !columns[name]) return undefined;
+    const sign = active?.name === name ? active.sign : null;
+    return {
+      direction: sign === null ? "none" : sign === 1 ? "ascending" : "descending",
+      onSort: () => setChosen(sign === -1 ? null : { name, sign: sign === 1 ? -1 : 1 }),
+    };
+  };
+  return { rows: sorted, sort };
+}
