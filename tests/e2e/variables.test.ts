@@ -171,7 +171,7 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: "light" });
   await expect.poll(() => page.content()).not.toContain("good evening");
-  await page.getByRole("button", { name: "Build again" }).click();
+  await page.getByRole("button", { name: "Rebuild" }).click();
   await page.waitForURL(/\/build-logs\//);
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
   expect(await toolAnswer(late)).toMatchObject([{ type: "text", text: `good evening|${privateKey}` }]);
@@ -187,14 +187,14 @@ test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown beside its field, and the n
   await page.getByText("Entrypoint must be a relative path from the repo root").waitFor();
   await entrypoint.fill("absent.py");
   await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
-  await page.getByRole("button", { name: "Build again" }).click();
+  await page.getByRole("button", { name: "Rebuild" }).click();
   await page.getByText("The entrypoint absent.py doesn't exist").first().waitFor({ timeout: 90_000 });
   await page.getByRole("link", { name: "Open settings" }).click();
   await page.waitForURL(/\/settings#build$/);
   await expect.poll(() => entrypoint.inputValue()).toBe("absent.py");
   await entrypoint.fill("server.py:mcp");
   await page.getByRole("form", { name: "Build" }).getByRole("button", { name: "Save" }).click();
-  await page.getByRole("button", { name: "Build again" }).click();
+  await page.getByRole("button", { name: "Rebuild" }).click();
   await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
   expect(complaints).toEqual([]);
 });

@@ -44,7 +44,9 @@ test("GW-15 without a policy owners, admins and members may call, and viewers ge
   expect(await statusesOf(server, people)).toEqual([200, 200, 200, 403]);
   const { error } = await answerTo(server, people[3]?.bearer ?? {});
   expect(error).toMatchObject({ data: { towpath: "caller_not_allowed" } });
-  expect(error?.message).toMatch(/^Your role in the server's team, viewer, may not call .*owner, admin, member/);
+  expect(error?.message).toMatch(
+    /^Your role in the server's organization, viewer, may not call .*owner, admin, member/,
+  );
 });
 
 test("GW-15 a policy says which roles may call, in any combination, viewers included", async () => {

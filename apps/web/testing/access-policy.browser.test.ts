@@ -149,7 +149,7 @@ test("GW-15 members see the page without being able to change it, viewers don't 
   const where = and(eq(member.organizationId, owner.organization.id), eq(member.userId, owner.userId));
   await site.db.update(member).set({ role: "member" }).where(where);
   await goTo();
-  await page.getByText("Only owners and admins of this team can change who may call its servers.").waitFor();
+  await page.getByText("Only owners and admins of this organization can change who may call its servers.").waitFor();
   await expect.poll(() => box(/^Owners/).getAttribute("aria-disabled")).toBe("true");
   await expect.poll(() => page.getByRole("button", { name: "Save access" }).count()).toBe(0);
   await expectAccessible(page);

@@ -86,7 +86,7 @@ test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled
   const reason = await call.getAttribute("aria-describedby");
   await expect
     .poll(() => page.locator(`[id="${reason}"]`).textContent())
-    .toContain("Ask an owner or admin of this team to allow your role");
+    .toContain("Ask an owner or admin of this organization to allow your role");
   await expectAccessibleInBothThemes(page);
 });
 

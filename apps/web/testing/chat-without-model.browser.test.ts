@@ -61,6 +61,6 @@ test("CHAT-1 who may neither configure a model nor call the server is told whom 
   await page.getByText(/Ask the operator of this instance/).waitFor();
   await expect
     .poll(() => page.getByLabel("Your question").getAttribute("placeholder"))
-    .toMatch(/Your role in this team/);
+    .toMatch(/Your role in this organization/);
   await expectAccessible(page);
 });

@@ -258,7 +258,7 @@ test.each(protectedFunctions.filter(({ permission }) => lowerRole(permission)))(
   async ({ id, method, permission }) => {
     const role = lowerRole(permission) ?? "viewer";
     const { status, text } = await callServerFunction(byRole.get(role) ?? removed, id, method, input);
-    expect([role, status, text]).toEqual([role, 403, expect.stringContaining("your role in this team")]);
+    expect([role, status, text]).toEqual([role, 403, expect.stringContaining("your role in this organization")]);
   },
 );
 

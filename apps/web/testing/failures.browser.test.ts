@@ -70,7 +70,7 @@ test("ERR-5 ERR-1 a refusal that the server has serialized is thrown as it was",
   const refused = theirs.waitForResponse(/proposeServerName/);
   await theirs.getByRole("button", { name: "Suggest another name" }).click();
   expect([(await refused).status(), (await refused).headers()["x-tss-serialized"]]).toEqual([403, "true"]);
-  await theirs.getByText("Forbidden: you are not a member of this team").waitFor();
+  await theirs.getByText("Forbidden: you are not a member of this organization").waitFor();
   await context.close();
 });
 

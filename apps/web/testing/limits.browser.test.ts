@@ -111,7 +111,7 @@ test("GW-8 UI-5 the page fits 360 pixels; members see it without being able to c
   await site.db.update(member).set({ role: "viewer" }).where(where);
   await page.setViewportSize({ width: 360, height: 800 });
   await goTo();
-  await page.getByText("Only owners and admins of this team can change its servers' limits.").waitFor();
+  await page.getByText("Only owners and admins of this organization can change its servers' limits.").waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Save limits" }).count()).toBe(0);
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   await expectAccessible(page);

@@ -292,7 +292,7 @@ test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded,
   expect(settings?.entrypoint).toBe("server.py:service");
   await page.getByRole("button", { name: "Cancel build" }).click();
   await see("This build was canceled");
-  await log.getByText("Canceled by a team member.").waitFor();
+  await log.getByText("Canceled by an organization member.").waitFor();
 
   const failWith = (changes: object) =>
     site.db

@@ -231,7 +231,7 @@ test("ORG-6 roles are changed and members removed after a question; the last own
   await expect.poll(() => own.getByRole("combobox").count()).toBe(0);
   await own.getByRole("button", { name: /^Actions for/ }).click();
   await expect
-    .poll(() => page.getByRole("menuitem", { name: /a team needs an owner/ }).getAttribute("aria-disabled"))
+    .poll(() => page.getByRole("menuitem", { name: /an organization needs an owner/ }).getAttribute("aria-disabled"))
     .toBe("true");
   await page.keyboard.press("Escape");
   await page.getByText("All permissions").click();
@@ -253,7 +253,7 @@ test("ORG-6 roles are changed and members removed after a question; the last own
   await row("Members", person.email)
     .getByRole("button", { name: /^Actions for/ })
     .press("Enter");
-  await page.getByRole("menuitem", { name: "Remove from team" }).press("Enter");
+  await page.getByRole("menuitem", { name: "Remove from organization" }).press("Enter");
   const remove = page.getByRole("button", { name: "Remove member" });
   // It waits for the keys that they created.
   await expect.poll(() => remove.isEnabled()).toBe(true);
@@ -279,7 +279,7 @@ test("ORG-6 KEY-3 who removes a member sees the organization's keys that the mem
   await row("Members", person.email)
     .getByRole("button", { name: /^Actions for/ })
     .press("Enter");
-  await page.getByRole("menuitem", { name: "Remove from team" }).press("Enter");
+  await page.getByRole("menuitem", { name: "Remove from organization" }).press("Enter");
   const dialog = page.getByRole("dialog");
   const offered = dialog.getByRole("group", { name: "Revoke organization keys" });
   await offered.getByText("New CI").waitFor();
@@ -308,8 +308,8 @@ test("ORG-6 an admin can't touch owners, and leaves by themselves", async () => 
   await expect.poll(() => theirs.getByRole("option").allTextContents()).toHaveLength(3);
   await theirs.keyboard.press("Escape");
   await own.getByRole("button", { name: /^Actions for/ }).click();
-  await theirs.getByRole("menuitem", { name: "Leave team" }).click();
-  await theirs.getByRole("dialog").getByRole("button", { name: "Leave team" }).click();
+  await theirs.getByRole("menuitem", { name: "Leave organization" }).click();
+  await theirs.getByRole("dialog").getByRole("button", { name: "Leave organization" }).click();
   await theirs.waitForURL(`${site.url}/welcome/create-organization`);
   await expect.poll(() => rolesIn(person.userId)).toEqual([]);
 });

@@ -241,7 +241,7 @@ test("ONB-5 the form starts with every field in the URL", async () => {
   await page.goto(`${deploy}?${address}`);
   const filled = (name: string) => page.getByRole("textbox", { name, exact: true }).inputValue();
   await see("ada-codes/brave-teal-otter");
-  await see("You are not a member of this link's team");
+  await see("You are not a member of this link's organization");
   await see(/This link names trunk, but the default branch is main/);
   await expect.poll(() => filled("Server name")).toBe("third-server-here");
   await expect.poll(() => page.getByRole("textbox", { name: /^Entrypoint/ }).inputValue()).toBe("other.py:app");

@@ -132,7 +132,9 @@ test("PRJ-5 clients, people, keys, commits and resources are filters; what is no
   await expect.poll(() => rows().count()).toBe(1);
   await page.goForward();
   await ask("user:nobody");
-  await page.getByText("No member and no API key of this team is called “nobody”.").waitFor({ timeout: 30_000 });
+  await page
+    .getByText("No member and no API key of this organization is called “nobody”.")
+    .waitFor({ timeout: 30_000 });
   await expectAccessible(page);
 });
 

@@ -30,7 +30,7 @@ const stored = async () => (await site.db.select().from(project).where(eq(projec
 test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says what that means", async () => {
   await goTo("settings");
   const keep = page.getByRole("switch", { name: "Keep payloads" });
-  await page.getByText("Everyone in this team can read them in the log").waitFor();
+  await page.getByText("Everyone in this organization can read them in the log").waitFor();
   for (const kept of [true, false]) {
     await keep.click();
     await expect.poll(async () => (await stored())?.capturePayloads, { timeout: 15_000 }).toBe(kept);

@@ -116,7 +116,7 @@ test("GW-5 declined, a stranger, a wrong verifier and a used code each have thei
   await page.goto(address());
   for (const [name, reason, remedy] of [
     ["Declined app", "The person declined", "choose Allow"],
-    ["Stranger's app", "Someone outside this team signed in", "Invite the person"],
+    ["Stranger's app", "Someone outside this organization signed in", "Invite the person"],
     ["Mixed app", "The client's PKCE verifier does not match", "Connect again"],
     ["Twice app", "The client sent the same code twice", "A code works once"],
   ] as const) {

@@ -132,7 +132,7 @@ export const besides = (attempt: Attempt, first: BuildFailure, again: BuildFailu
     : new BuildFailure(
         {
           ...again.diagnosis,
-          detail: `${again.diagnosis.detail} That is with \`${attempt.requirement}\`, which it needs besides: with today's versions it doesn't get that far (${first.diagnosis.title}).`,
+          detail: `${again.diagnosis.detail} That is with \`${attempt.requirement}\`, which it also needs: with today's versions it doesn't get that far (${first.diagnosis.title}).`,
           remedy: `${again.diagnosis.remedy} Require \`${attempt.requirement}\`, too.`,
         },
         again,

@@ -3,7 +3,7 @@ import { GatewayError } from "../gateway-error.ts";
 
 // Anybody may see these who may call the server: they don't say where it is.
 
-const settings = "Its team finds the address and credential in the server's settings.";
+const settings = "Its organization finds the address and credential in the server's settings.";
 
 /** No connection came about, so nothing was sent. */
 export function notConnected({ problem }: EgressError): GatewayError {

@@ -34,10 +34,10 @@ function refusalOf(access: Access | null, { role, keyId }: Caller): string | nul
   const roles = access?.roles ?? callingRoles;
   if (role !== null && !roles.includes(role)) {
     const allowed = roles.length === 0 ? "no role, only API keys" : `only ${roles.join(", ")}`;
-    return `Your role in the server's team, ${role}, may not call this server: it allows ${allowed}. Ask an admin of the team.`;
+    return `Your role in the server's organization, ${role}, may not call this server: it allows ${allowed}. Ask an admin of the organization.`;
   }
   if (keyId !== null && access?.apiKeyIds && !access.apiKeyIds.includes(keyId)) {
-    return "This API key may not call this server. An admin of its team can allow the key on the server's Access page.";
+    return "This API key may not call this server. An admin of its organization can allow the key on the server's Access page.";
   }
   return null;
 }

@@ -65,7 +65,7 @@ function toolNotAllowed(name: string | null): GatewayError {
   const called = name === null ? "A tool call without a name" : `The tool ${quotedName(name)}`;
   return new GatewayError(
     "tool_not_allowed",
-    `${called} is not allowed on this server. tools/list shows those that are; an admin of the server's team can ` +
+    `${called} is not allowed on this server. tools/list shows those that are; an admin of the server's organization can ` +
       "change them on its Access page.",
   );
 }

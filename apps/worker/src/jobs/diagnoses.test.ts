@@ -13,7 +13,7 @@ test("BLD-9 a failed preview of a fork proposes no change of the project's setti
     expect(failureOfFork({ ...sampleDiagnosis, action }).action).toEqual({ kind: "code", path: null });
   for (const action of [{ kind: "rebuild" }, { kind: "operator" }, { kind: "code", path: "a.py" }] as const)
     expect(failureOfFork({ ...sampleDiagnosis, action }).action).toEqual(action);
-  const remedy = "Add `KEY` under Settings → Environment variables, then build again.";
+  const remedy = "Add `KEY` under Settings → Environment variables, then rebuild.";
   expect(aboutFork(remedy)).toBe(
     `${remedy} The preview of a pull request from a fork gets no variables: this helps once it is merged.`,
   );

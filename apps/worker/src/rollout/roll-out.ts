@@ -72,7 +72,7 @@ const isWorthWaiting = ({ code, waitHelps }: RunnerError) => waitHelps && code !
 
 type Explanation = { readonly title: string; readonly remedy: string };
 
-const seeServerLog = "The server log of this deployment says why: correct the cause, then build again.";
+const seeServerLog = "The server log of this deployment says why: correct the cause, then rebuild.";
 const explanations: Readonly<Partial<Record<RunnerErrorCode, Explanation>>> = {
   start_failed: { title: "The server did not start for its deployment", remedy: seeServerLog },
   ended: { title: "The server exited right after it started", remedy: seeServerLog },

@@ -120,7 +120,7 @@ export function diagnoseServerExit({ exit, lastLines, file }: ServerExit, limits
       phase: "inspect",
       title: "The server exited instead of serving",
       detail: `Its process exited ${how} before it answered MCP. ${excerpt === null ? "It printed nothing." : "Its last lines are below."}`,
-      remedy: `Remove from ${file} whatever ends the process (sys.exit, os._exit, a crash in native code): it must define the server and keep running.`,
+      remedy: `Remove from ${file} what ends the process (sys.exit, os._exit, a crash in native code): it must define the server and keep running.`,
       action: changeCode,
     },
     { file, excerpt },

@@ -12,7 +12,7 @@ import { diagnoseUv } from "./uv.ts";
 const withTheCode =
   /\b(push|commit|pin|lock)\b|repository|requirements\.txt|pyproject|\.python-version|the code|add .* to the dependencies|\bmove\b|\bremove\b/i;
 /** Stands for remedies that are taken over. */
-const said = "Add `API_KEY` under Settings → Environment variables, then build again.";
+const said = "Add `API_KEY` under Settings → Environment variables, then rebuild.";
 const codes = diagnosisSchema.shape.code.options;
 const warnings = buildWarningSchema.shape.code.options;
 

@@ -128,7 +128,7 @@ function remedyOf(status: Failed, server: InspectedServer): string {
       if (endsItself(status)) {
         return `What it says is the reason. Give it what it asks for: variables under Settings → Environment variables, or arguments under Settings → Build. Or change the code${where}: a server must keep running.`;
       }
-      return "Set the entrypoint under Settings → Build to what starts the server. If it starts one only with arguments, such as a subcommand, set those too, and build again.";
+      return "Set the entrypoint under Settings → Build to what starts the server. If it starts one only with arguments, such as a subcommand, set those too, and rebuild.";
     case "import_failed":
       return `Make ${server.entryFile} importable without side effects: the last line of the traceback says what failed${where}. Move code that only runs the file directly under \`if __name__ == "__main__":\`.`;
     case "factory_failed":
@@ -188,7 +188,7 @@ function moduleRemedy(module: string, server: InspectedServer): string {
 function variableRemedy(names: readonly string[]): string {
   const list = names.map((name) => `\`${name}\``).join(", ");
   const what = names.length === 0 ? "the variable that the message names" : list;
-  return `Add ${what} under Settings → Environment variables, then build again.`;
+  return `Add ${what} under Settings → Environment variables, then rebuild.`;
 }
 
 function objectRemedy(status: Failed, server: InspectedServer): string {

@@ -49,8 +49,8 @@ export const outsideCauses = {
     title: () => "The program needs other arguments",
     remedy: ({ candidates }) =>
       candidates.length === 0
-        ? "Set under Settings → Build what you would type after its name, such as a subcommand or `--option value`, and build again."
-        : "Set as arguments under Settings → Build the command that starts the server, with the options that it needs, and build again. If none of them does, set the entrypoint there to what does.",
+        ? "Set under Settings → Build what you would type after its name, such as a subcommand or `--option value`, and rebuild."
+        : "Set as arguments under Settings → Build the command that starts the server, with the options that it needs, and rebuild. If none of them does, set the entrypoint there to what does.",
   },
 } satisfies Partial<Record<Failed["code"], { readonly title: Text; readonly remedy: Text }>>;
 

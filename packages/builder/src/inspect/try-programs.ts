@@ -145,7 +145,7 @@ function nothingStarts(phase: BuildPhase, why: string): Diagnosis {
     title: "No server was found in the repository",
     detail: `It has no fastmcp.json, console script or package with a __main__.py for one, and no file that defines one. ${why}`,
     remedy:
-      "If there is a server, set the entrypoint under Settings → Build to what starts it, then build again. A library has none: deploy a server that uses it.",
+      "If there is a server, set the entrypoint under Settings → Build to what starts it, then rebuild. A library has none: deploy a server that uses it.",
     action: changeSettings("build"),
   });
 }

@@ -58,7 +58,7 @@ const nothingOffered = (file: string): BuildWarning => ({
   code: "nothing_offered",
   title: "The server offers nothing",
   detail: "It answers MCP, but has no tools, resources, templates or prompts, so clients find nothing to call.",
-  remedy: `If it offers them only with variables, such as an address and a token, set those under Settings → Environment variables, or by \`${settingsCommands.variables}\`, and build again. Otherwise register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
+  remedy: `If it offers them only with variables, such as an address and a token, set those under Settings → Environment variables, or by \`${settingsCommands.variables}\`, and rebuild. Otherwise register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
 });
 
 /** What the start of a server has shown. Pure. */

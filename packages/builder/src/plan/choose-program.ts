@@ -141,7 +141,7 @@ function nothingFound(
       ? null
       : {
           detail: `There is no server at its top, but ${which} below it: ${named(listed)}.`,
-          remedy: "Set the root directory under Settings → Build to the server's project, then build again.",
+          remedy: "Set the root directory under Settings → Build to the server's project, then rebuild.",
         };
   return new BuildFailure(
     diagnosis({
@@ -153,8 +153,7 @@ function nothingFound(
           python.length === 0
             ? noPython
             : `Looked for fastmcp.json, console scripts, packages with a __main__.py and files that define a server. It has ${countOf(python.length, "Python file")}, and none but tests, examples, documentation, setup.py or a package's \`__init__.py\`.`,
-        remedy:
-          "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then build again.",
+        remedy: "Add the server's file, or set the entrypoint under Settings → Build to what starts it, then rebuild.",
       }),
       action:
         candidates.length > 0
@@ -182,7 +181,7 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
         phase: "plan",
         title: `The entrypoint ${file} doesn't exist`,
         detail,
-        remedy: `${instead}, or leave it empty, then build again.`,
+        remedy: `${instead}, or leave it empty, then rebuild.`,
         action: candidates.length > 0 ? { kind: "entrypoint", candidates } : changeSettings("build"),
       },
       { file },

@@ -12,7 +12,7 @@ import { defaultRoles, readPolicy } from "./access.store.ts";
 export async function authorizeCaller(ctx: Context, scope: ProjectScope): Promise<ProjectAccess> {
   const access = await authorizeProject(ctx, "project.read", scope);
   if (await mayCallServer(ctx, access)) return access;
-  throw new TowpathError("forbidden", "Forbidden: your role in this team does not allow calling this server.");
+  throw new TowpathError("forbidden", "Forbidden: your role in this organization does not allow calling this server.");
 }
 
 /** The same as an answer, for pages. */

@@ -47,13 +47,13 @@ const words: Readonly<Record<string, Words>> = {
   "account.picture": ["people", () => "changed their picture"],
   "account.preferences": ["people", () => "changed their time zone or clock"],
   "member.changeRole": ["people", (entry) => `changed the role of ${person(entry)} ${fromTo(entry.detail)}`],
-  "member.remove": ["people", (entry) => `removed ${person(entry)} from the team`],
-  "member.leave": ["people", () => "left the team"],
+  "member.remove": ["people", (entry) => `removed ${person(entry)} from the organization`],
+  "member.leave": ["people", () => "left the organization"],
   "invitation.create": ["people", ({ detail }) => `invited ${said(detail.email)} as ${said(detail.role)}`],
   "invitation.resend": ["people", ({ detail }) => `sent the invitation of ${said(detail.email)} again`],
   "invitation.createLink": ["people", ({ detail }) => `copied an invitation link for ${said(detail.email)}`],
   "invitation.revoke": ["people", ({ detail }) => `revoked the invitation of ${said(detail.email)}`],
-  "invitation.accept": ["people", ({ detail }) => `joined the team as ${said(detail.role)}`],
+  "invitation.accept": ["people", ({ detail }) => `joined the organization as ${said(detail.role)}`],
   "project.create": ["servers", ({ subject }) => `created the server ${said(subject)}`],
   "project.update": [
     "servers",
@@ -89,7 +89,7 @@ const words: Readonly<Record<string, Words>> = {
   ],
   "build.redeploy": ["builds", ({ detail }) => `redeployed ${built(detail)}`],
   "build.cancel": ["builds", ({ detail }) => `canceled the build of ${built(detail)}`],
-  "build.rebuild": ["builds", ({ detail }) => `built ${built(detail)} anew: its files were lost`],
+  "build.rebuild": ["builds", ({ detail }) => `rebuilt ${built(detail)}: its files were lost`],
   "deployment.go-live": [
     "builds",
     (entry) =>

@@ -18,9 +18,12 @@ type ProjectRow = typeof project.$inferSelect;
 export type ProjectAccess = OrganizationAccess & { readonly project: ProjectRow };
 
 const noAccess = () =>
-  new TowpathError("forbidden", "Forbidden: you are not a member of this team, or there is no team of this name.");
+  new TowpathError(
+    "forbidden",
+    "Forbidden: you are not a member of this organization, or there is no organization of this name.",
+  );
 
-const lowerRole = () => new TowpathError("forbidden", "Forbidden: your role in this team does not allow this.");
+const lowerRole = () => new TowpathError("forbidden", "Forbidden: your role in this organization does not allow this.");
 
 const notByKey = () =>
   new TowpathError("forbidden", "Forbidden: API keys can't do this. Sign in to the dashboard and do it there.");

@@ -17,7 +17,7 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "project.update": "change a server's settings",
   "project.delete": "delete a server",
   "build.read": "see builds, build logs and server logs",
-  "build.start": "build again, cancel a build, deploy a commit, promote a preview, make an earlier deployment live",
+  "build.start": "rebuild, cancel a build, deploy a commit, promote a preview, make an earlier deployment live",
   "build.approve": "approve or decline pull requests from forks, whose code is then built and run without variables",
   "server.call": "call servers that have no access policy of their own, also from the inspector",
   "access.read": "see who may call a server, and which of its tools",

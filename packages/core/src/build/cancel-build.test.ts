@@ -45,7 +45,7 @@ test("BLD-13 a person cancels a build that waits, and one that runs: its worker 
     .from(buildLog)
     .where(eq(buildLog.buildId, running))
     .orderBy(asc(buildLog.line));
-  expect(log.at(-1)).toMatchObject({ phase: "install", kind: "warning", text: "Canceled by a team member." });
+  expect(log.at(-1)).toMatchObject({ phase: "install", kind: "warning", text: "Canceled by an organization member." });
   const audits = await suite.database.db
     .select()
     .from(auditLog)

@@ -40,7 +40,7 @@ export async function cancelBuild(call: { ctx: Context; input: { readonly buildI
     if (!canceled) throw new TowpathError("conflict", "This build has already ended.");
     await enqueueReport(tx, ctx, canceled.branchId);
     const phase = await lastPhase(tx, canceled.id);
-    await noteInBuildLog(tx, canceled.id, now, { phase, kind: "warning", text: "Canceled by a team member." });
+    await noteInBuildLog(tx, canceled.id, now, { phase, kind: "warning", text: "Canceled by an organization member." });
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: project.id,

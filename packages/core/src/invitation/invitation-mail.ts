@@ -17,7 +17,7 @@ type Invitation = {
 export function invitationMail(input: Invitation): Mail {
   const { inviter, role } = input;
   const team = plainName(input.organizationName);
-  const [who, teamName] = [inviter && (plainName(inviter.name) ?? inviter.email), team ?? "a team"];
+  const [who, teamName] = [inviter && (plainName(inviter.name) ?? inviter.email), team ?? "an organization"];
   const full = inviter && (who === inviter.email ? who : `${who} (${inviter.email})`);
   const day = input.expiresAt.toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
   return {

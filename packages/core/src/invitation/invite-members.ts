@@ -136,6 +136,6 @@ async function requireRoom(tx: Transaction, organizationId: string, more: number
   if ((await tx.$count(invitation, open)) + more <= maxPending) return;
   throw new TowpathError(
     "limit_reached",
-    `A team can have ${maxPending} open invitations. Revoke some, and invite again.`,
+    `An organization can have ${maxPending} open invitations. Revoke some, and invite again.`,
   );
 }

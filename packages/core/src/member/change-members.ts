@@ -127,7 +127,7 @@ async function requireChangeable(
     actorId === null ? "owner" : roles.find((role) => role === rows.find((row) => row.userId === actorId)?.role);
   const leaves = to === null && userId === actorId;
   if (!actorRole || !(leaves || roleMay(actorRole, "member.manage")))
-    throw forbidden("your role in this team does not allow this.");
+    throw forbidden("your role in this organization does not allow this.");
   const concernsOwner = target.role === "owner" || to === "owner";
   if (concernsOwner && actorRole !== "owner") throw forbidden("only owners may add, change or remove owners.");
   const owners = rows.filter((row) => row.role === "owner");

@@ -69,7 +69,7 @@ test("PRJ-5 PRJ-6 principals are found by email address, by name, and as they ar
   expect(await find("ada lovelace")).toEqual([`user:${ada.id}`]);
   for (const text of ["anonymous", "admin", "key:x", `user:${stranger.id}`]) expect(await find(text)).toEqual([text]);
   for (const text of ["Theirs", strange?.email ?? "", "", "%"])
-    await expect(find(text)).rejects.toThrow("No member and no API key of this team");
+    await expect(find(text)).rejects.toThrow("No member and no API key of this organization");
   await db.delete(member).where(eq(member.userId, ada.id));
   expect(await refusalCode(find("anonymous"))).toBe("forbidden");
 });

@@ -49,6 +49,6 @@ export async function findPrincipals(call: {
   ]);
   const found = [...members.map(({ id }) => `user:${id}`), ...keys.map(({ id }) => `key:${id}`)];
   if (found.length > 0) return found.slice(0, maxFound);
-  const message = `No member and no API key of this team is called “${input.text}”. Use an email address, the name of a person or key, or anonymous.`;
+  const message = `No member and no API key of this organization is called “${input.text}”. Use an email address, the name of a person or key, or anonymous.`;
   throw new TowpathError("invalid_input", message, { fields: { user: message } });
 }

@@ -116,13 +116,13 @@ const heads: Readonly<Record<Head["why"], Pick<Said, "conclusion" | "title" | "s
     conclusion: "action_required",
     title: "Waits for approval",
     summary:
-      "This pull request comes from a fork. A member of the team has to approve this very commit before it is built; a new push asks again. Its preview gets no environment variables.",
+      "This pull request comes from a fork. A member of the organization has to approve this very commit before it is built; a new push asks again. Its preview gets no environment variables.",
     actions: [{ label: "Approve and build", description: "Build this commit as a preview", identifier: "approve" }],
   },
   declined: {
     conclusion: "cancelled",
     title: "Declined",
-    summary: "A member of the team declined to build this commit. A new push asks again.",
+    summary: "A member of the organization declined to build this commit. A new push asks again.",
     actions: [],
   },
   closed: { conclusion: "cancelled", title: "Closed", summary: "The pull request was closed.", actions: [] },

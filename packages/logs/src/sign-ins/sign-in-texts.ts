@@ -73,7 +73,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
     text: "The resource must be this server's URL exactly as the Connect panel shows it. Correct the URL in the client.",
   },
   not_a_member: {
-    title: "Someone outside this team signed in",
+    title: "Someone outside this organization signed in",
     text: "Only members can connect. Invite the person, or sign out in the browser and sign in with a member's account.",
   },
   role_not_allowed: {
@@ -122,7 +122,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
   access_ended: {
     title: "Access has ended",
-    text: "It was disconnected, or the person has left the team or may no longer call this server. Connect again if needed.",
+    text: "It was disconnected, or the person has left the organization or may no longer call this server. Connect again if needed.",
   },
   token_expired: {
     title: "The client kept using an expired token",
@@ -157,7 +157,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   key_expired: { title: "The API key has expired", text: newKey },
   key_of_other_team: {
     title: "The API key belongs to another team",
-    text: "Keys work only for their own team's servers. Use one of this team's keys.",
+    text: "Keys work only for their own organization's servers. Use one of this organization's keys.",
   },
   key_for_other_server: {
     title: "The API key was made for other servers",
@@ -201,7 +201,7 @@ export const signInUnfinishedTexts: Readonly<Record<SignInStepKind, SignInText>>
   },
   token: {
     title: "The client got tokens, but has not called the server",
-    text: "Restart the client, or connect the server anew.",
+    text: "Restart the client, or connect the server again.",
   },
   call: { title: "Connected", text: "" },
   refresh: { title: "Connected", text: "" },

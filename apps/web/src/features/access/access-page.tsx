@@ -26,7 +26,7 @@ export function AccessPage({ projectKey }: { projectKey: ProjectKey }) {
         </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't see who may call this server">
-          Members can see it and admins can change it. Ask an owner or admin of this team.
+          Members can see it and admins can change it. Ask an owner or admin of this organization.
         </EmptyState>
       )}
     </>
@@ -50,7 +50,9 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
       onSubmit={form.submit}
       after={<Saved isSaved={form.isSaved} />}
     >
-      {mayChange ? null : <Callout>Only owners and admins of this team can change who may call its servers.</Callout>}
+      {mayChange ? null : (
+        <Callout>Only owners and admins of this organization can change who may call its servers.</Callout>
+      )}
       <ModeNote mode={access.authMode} />
       <RoleSection {...section} />
       <KeySection {...section} keys={access.keys} />

@@ -29,7 +29,7 @@ export function AdminJwtPage({ projectKey, mayManage }: { projectKey: ProjectKey
       <>
         {header}
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't get an admin JWT">
-          Only owners and admins of this team can. To call the server yourself, create an API key.
+          Only owners and admins of this organization can. To call the server yourself, create an API key.
         </EmptyState>
       </>
     );
@@ -90,7 +90,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
       <Card>
         <CardHeader
           title="Token"
-          description="It acts as you, for this server only. It expires after 15 minutes, or when you leave the team."
+          description="It acts as you, for this server only. It expires after 15 minutes, or when you leave the organization."
         />
         <CardBody className="flex flex-col gap-4">
           {issued ? (

@@ -31,7 +31,7 @@ export function ApiKeysPage({ orgSlug }: { readonly orgSlug: string }) {
       {created ? <NewApiKey orgSlug={orgSlug} created={created} onDismiss={() => setCreated(null)} /> : null}
       {mayCreate ? null : (
         <Callout tone="warn" title="Your role can't call servers">
-          You can't create keys, and your own don't work, until an admin of this team changes your role.
+          You can't create keys, and your own don't work, until an admin of this organization changes your role.
         </Callout>
       )}
       <OwnKeys orgSlug={orgSlug} />
@@ -46,7 +46,7 @@ function OwnKeys({ orgSlug }: { readonly orgSlug: string }) {
   return (
     <KeySection
       title="Your keys"
-      description="They act as you: servers see your name, and the keys stop working when you leave this team."
+      description="They act as you: servers see your name, and the keys stop working when you leave this organization."
     >
       {keys.length === 0 ? (
         <EmptyState icon={<KeyRound aria-hidden />} title="You have no keys yet">

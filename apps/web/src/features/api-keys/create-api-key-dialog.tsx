@@ -28,7 +28,7 @@ const kinds = [
 ] as const;
 
 const kindHints: Record<ApiKeyKind, string> = {
-  personal: "Servers see you as the caller. The key stops working when you leave this team.",
+  personal: "Servers see you as the caller. The key stops working when you leave this organization.",
   organization: "Servers see the key as the caller. It stays valid when members leave.",
 };
 

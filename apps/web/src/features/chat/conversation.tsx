@@ -173,6 +173,6 @@ export function Conversation({
 }
 
 function whyNot({ models, mayCall }: { models: readonly string[]; mayCall: boolean }): string | null {
-  if (!mayCall) return "Your role in this team doesn't allow calling this server.";
+  if (!mayCall) return "Your role in this organization doesn't allow calling this server.";
   return models.length === 0 ? "No model is configured yet." : null;
 }

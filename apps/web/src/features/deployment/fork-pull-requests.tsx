@@ -84,7 +84,7 @@ function Decisions({ project, pull }: { project: ProjectKey; pull: ForkPullReque
     // Also after a failure: somebody may have pushed or decided meanwhile.
     onSettled: () => queryClient.invalidateQueries({ queryKey: projectQueryKey(project) }),
   });
-  if (!mayDecide) return <p className="text-xs text-muted">A member of this team has to decide.</p>;
+  if (!mayDecide) return <p className="text-xs text-muted">A member of this organization has to decide.</p>;
   const name = `${shortCommit(pull.commitSha)} of #${pull.number}`;
   const isDone = (decision: string) => decide.isPending && decide.variables === decision;
   return (

@@ -6,7 +6,7 @@ const texts: Readonly<Record<string, string>> = {
   requested: "An owner of that GitHub organization has to approve the App first. Come back when they have.",
   not_yours: "GitHub doesn't list that installation for your account, so it was not connected.",
   not_admin:
-    "Only an administrator of {account} can connect it, because that gives this team access to all its repositories. Ask an owner of {account} to sign in here and connect it.",
+    "Only an administrator of {account} can connect it, because that gives this organization access to all its repositories. Ask an owner of {account} to sign in here and connect it.",
   unverified:
     "GitHub didn't say whether you're an administrator of {account}, so it wasn't connected. Ask the operator to give the GitHub App the organization permission Members (read), and an owner of {account} to accept it.",
   unavailable: "GitHub can't be reached right now. Try again in a minute.",

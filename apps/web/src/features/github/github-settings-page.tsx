@@ -29,7 +29,7 @@ export function GitHubSettingsPage({
     <div className="max-w-4xl">
       <PageHeader
         title="GitHub"
-        description="Accounts whose repositories this team can deploy. Every push to them starts a build."
+        description="Accounts whose repositories this organization can deploy. Every push to them starts a build."
         actions={
           mayConnect && connections.length > 0 ? (
             <GitHubLink

@@ -27,7 +27,7 @@ export function IsolationBanner({ orgSlug }: { readonly orgSlug: string }) {
           See the details
         </Link>
       ) : (
-        "An admin of this team can see the details."
+        "An admin of this organization can see the details."
       )}
     </Callout>
   );

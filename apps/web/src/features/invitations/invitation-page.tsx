@@ -23,7 +23,7 @@ export function InvitationPage({ link }: { readonly link: Link }) {
   return (
     <OAuthFrame title={`Join ${offer.organizationName}`}>
       <p className="mt-2 text-base break-words text-muted">
-        {offer.invitedBy ?? "The operator of this instance"} invites you to the team{" "}
+        {offer.invitedBy ?? "The operator of this instance"} invites you to the organization{" "}
         <strong className="font-medium text-ink">{offer.organizationName}</strong>.
       </p>
       <dl className="mt-5 divide-y rounded-lg border bg-surface">

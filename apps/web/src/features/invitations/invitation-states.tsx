@@ -15,7 +15,7 @@ const problems = {
   used: {
     title: "This invitation was already used",
     text: (name: string) =>
-      `Each link works once. If you used it, sign in to open ${name}. If not, tell someone on that team.`,
+      `Each link works once. If you used it, sign in to open ${name}. If not, tell someone in that organization.`,
   },
 } as const;
 

@@ -36,7 +36,9 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
         after={<Saved isSaved={form.isSaved} />}
         className="max-w-4xl"
       >
-        {mayChange ? null : <Callout>Only owners and admins of this team can change its servers' limits.</Callout>}
+        {mayChange ? null : (
+          <Callout>Only owners and admins of this organization can change its servers' limits.</Callout>
+        )}
         <RefusedLately projectKey={projectKey} />
         <LimitSection
           {...section}

@@ -99,7 +99,7 @@ export function openLogConnection(url: string, { onState, onProblem, onEvent }: 
 
 const finalTexts: Readonly<Record<string, string>> = {
   unauthenticated: "You are signed out. Sign in again to continue reading.",
-  forbidden: "You no longer have access to this log. Ask an owner or admin of the team.",
+  forbidden: "You no longer have access to this log. Ask an owner or admin of the organization.",
   not_found: "This log was deleted, or you no longer have access to it.",
 };
 

@@ -28,7 +28,7 @@ export function InviteTeammatesPage({ orgSlug, name }: { readonly orgSlug: strin
           <InviteForm orgSlug={orgSlug} onInvited={setInvited} others={onward} />
         ) : (
           <>
-            <p className="text-sm text-muted">Only owners and admins of this team can invite people.</p>
+            <p className="text-sm text-muted">Only owners and admins of this organization can invite people.</p>
             <div>{onward}</div>
           </>
         )}

@@ -59,7 +59,7 @@ export function MemberTable(props: {
                   {mayChange ? (
                     <RoleSelect member={member} mayMakeOwner={isOwner} onChange={(role) => change(member, role)} />
                   ) : (
-                    <span className="capitalize" title={isLastOwner ? "A team needs an owner." : undefined}>
+                    <span className="capitalize" title={isLastOwner ? "An organization needs an owner." : undefined}>
                       {member.role}
                     </span>
                   )}
@@ -181,16 +181,16 @@ function MemberActions(props: {
           disabled={isLastOwner}
           onClick={() =>
             ask({
-              ...{ title: `Leave ${name}?`, action: "Leave team", danger: true, run: leave },
+              ...{ title: `Leave ${name}?`, action: "Leave organization", danger: true, run: leave },
               description: `Your access ends now. ${whatEnds} To come back, you need a new invitation.`,
             })
           }
         >
-          {isLastOwner ? "Leave (a team needs an owner)" : "Leave team"}
+          {isLastOwner ? "Leave (an organization needs an owner)" : "Leave organization"}
         </MenuItem>
       ) : (
         <MenuItem danger icon={<UserMinus aria-hidden />} onClick={remove}>
-          Remove from team
+          Remove from organization
         </MenuItem>
       )}
     </Menu>

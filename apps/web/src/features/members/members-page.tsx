@@ -42,7 +42,7 @@ export function MembersPage({
         {members.length === 1 && mayManage ? <NobodyElse orgSlug={orgSlug} /> : null}
       </Section>
       {mayManage ? <Invitations orgSlug={orgSlug} onSent={onInvited} /> : null}
-      <Section title="What each role can do" description="A person has one role in each team.">
+      <Section title="What each role can do" description="A person has one role in each organization.">
         <RoleMatrix />
       </Section>
     </Page>

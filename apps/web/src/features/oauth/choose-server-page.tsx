@@ -16,7 +16,7 @@ export function ChooseServerPage({ parameters }: { readonly parameters: URLSearc
     return (
       <OAuthProblem
         title="No server to connect"
-        text="Your account can't call any server that members sign in to. Ask someone on the server's team to invite you, or sign out and use another account."
+        text="Your account can't call any server that members sign in to. Ask someone on the server's organization to invite you, or sign out and use another account."
       />
     );
   }

@@ -23,7 +23,8 @@ export function ConnectedClients({ projectKey }: { readonly projectKey: ProjectK
       <CardHeader title="Connected by signing in" description="API keys and callers of public servers aren't listed." />
       {clients.length === 0 ? (
         <EmptyState icon={<Plug aria-hidden />} title="Nobody has connected a client yet">
-          An app appears here when someone on the team adds the server's address to it and signs in. If that fails,{" "}
+          An app appears here when someone in the organization adds the server's address to it and signs in. If that
+          fails,{" "}
           <Link
             to="/$orgSlug/$projectName/sign-ins"
             params={projectKey}

@@ -172,8 +172,8 @@ function Refusal({ consent }: { readonly consent: ConsentView }) {
     <>
       <p className="mt-2 text-base break-words text-muted">
         {consent.refusal === "role"
-          ? "Your role in this server's team doesn't allow calling its tools. Ask an owner or admin to make you a member."
-          : "You're not a member of this server's team. Ask someone on the team to invite you, or sign out and use another account."}
+          ? "Your role in this server's organization doesn't allow calling its tools. Ask an owner or admin to make you a member."
+          : "You're not a member of this server's organization. Ask someone in the organization to invite you, or sign out and use another account."}
       </p>
       <p className="mt-3 text-sm break-all text-muted">{consent.resource}</p>
     </>

@@ -78,7 +78,7 @@ export function ChooseRepoNotFound({ what }: { readonly what: "account" | "repos
           }
         >
           {isAccount
-            ? "It was disconnected from this team, or never connected. Connect it, or choose another."
+            ? "It was disconnected from this organization, or never connected. Connect it, or choose another."
             : "It was renamed or deleted, or the GitHub App has no access to it. Give access on GitHub, or choose another."}
         </EmptyState>
       </div>

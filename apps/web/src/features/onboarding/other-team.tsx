@@ -18,7 +18,7 @@ export function OtherTeam({ teamId }: { readonly teamId: string | undefined }) {
   const other = profile.organizations.find(({ id, slug }) => id === teamId || slug === teamId);
   if (!other) {
     return (
-      <Callout tone="warn" title="You are not a member of this link's team" className="mb-5">
+      <Callout tone="warn" title="You are not a member of this link's organization" className="mb-5">
         {organization.name} will own the server.
       </Callout>
     );
@@ -44,7 +44,7 @@ export function OtherTeam({ teamId }: { readonly teamId: string | undefined }) {
         </Button>
       }
     >
-      {organization.name} is your current team.
+      {organization.name} is your current organization.
     </Callout>
   );
 }

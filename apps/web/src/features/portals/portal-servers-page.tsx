@@ -88,7 +88,9 @@ function ServersForm({
           Save
         </Button>
       ) : (
-        <p className="text-sm text-muted">Viewers can't change portals. Ask an admin of this team for another role.</p>
+        <p className="text-sm text-muted">
+          Viewers can't change portals. Ask an admin of this organization for another role.
+        </p>
       )}
       <UnsavedChanges when={isChanged && !busy} what="portal" />
     </form>

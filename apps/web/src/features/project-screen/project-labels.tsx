@@ -14,7 +14,7 @@ export const authModes = {
   "towpath-cloud": {
     icon: KeyRound,
     label: "Members only",
-    note: "Members of this team sign in, or callers send an API key.",
+    note: "Members of this organization sign in, or callers send an API key.",
   },
   "towpath-public": { icon: Globe, label: "Open to anyone", note: "Anyone with the URL can call this server." },
   passthrough: { icon: Server, label: "The server decides", note: "The server authenticates callers itself." },

@@ -63,7 +63,7 @@ function Place({ frame, deployment }: { frame: Frame; deployment: RequestExplana
 }
 
 function HowToKeepPayloads({ projectKey, mayChange }: { projectKey: ProjectKey; mayChange: boolean }): ReactNode {
-  if (!mayChange) return " Ask a member of this team to turn on Keep payloads in the server's settings.";
+  if (!mayChange) return " Ask a member of this organization to turn on Keep payloads in the server's settings.";
   return (
     <>
       {" To keep it from now on, turn on "}

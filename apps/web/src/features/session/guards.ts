@@ -60,7 +60,7 @@ export async function requireOrganization(call: OrganizationGuardInput) {
   const { profile: own } = await requireProfile(call);
   // AUTH-8 is for addresses that are opened. What was on screen until the user was removed is refused.
   if (known && !own.organizations.some(({ id }) => id === known.id))
-    throw new TowpathError("forbidden", "Forbidden: you are not a member of this team");
+    throw new TowpathError("forbidden", "Forbidden: you are not a member of this organization");
   const { auth, profile, active } = await requireActiveOrganization(call);
   const organization = await context.queryClient.fetchQuery(organizationQuery(active.slug));
   if (auth.organizationId !== active.id) {

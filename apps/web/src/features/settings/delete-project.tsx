@@ -49,7 +49,7 @@ export function DeleteProject({ projectKey, name, kind }: Deleted) {
       <CardHeader title={texts[kind].title} description={texts[kind].does} />
       <CardBody>
         <ConfirmDeletion label={texts[kind].title} name={name} onConfirm={remove}>
-          <p>This deletes, for everyone in the team:</p>
+          <p>This deletes, for everyone in the organization:</p>
           <ul className="mt-1.5 list-disc space-y-0.5 pl-5">
             {kind === "hosted" ? (
               <>

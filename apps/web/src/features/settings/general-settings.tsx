@@ -54,7 +54,7 @@ export function GeneralSettings({
       <Field
         label="Description"
         optional
-        hint="Shown to your team, and on the public page."
+        hint="Shown to your organization, and on the public page."
         error={form.problems.description}
         count={description.value.length}
         max={500}

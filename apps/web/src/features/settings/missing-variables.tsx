@@ -28,7 +28,7 @@ export function MissingVariables({
         </Link>
       }
     >
-      Add {keyNames.length === 1 ? "it" : "them"} below, then build again.
+      Add {keyNames.length === 1 ? "it" : "them"} below, then rebuild.
     </Callout>
   ));
 }

@@ -74,7 +74,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
         </div>
       ) : (
         <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">
-          Viewers can see what runs, but not change it. Ask an owner or admin of this team to make you a member.
+          Viewers can see what runs, but not change it. Ask an owner or admin of this organization to make you a member.
         </EmptyState>
       )}
     </>

@@ -41,11 +41,11 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
   capturePayloads: {
     id: "request-log",
     title: "Request log",
-    description: "What the log stores about each call besides its method, time and outcome.",
+    description: "What the log stores about each call in addition to its method, time and outcome.",
     label: "Keep payloads",
     notes: [
       "Stores what clients send and what the server returns, up to 64 KiB each.",
-      "Everyone in this team can read them in the log, viewers included.",
+      "Everyone in this organization can read them in the log, viewers included.",
       "Larger payloads are cut off, and the log says so.",
       "Environment variable values of six or more characters are replaced with their names. Fields that look like secrets (password, token, API key, authorization) are blanked. Other secrets are kept.",
       "Payloads are kept as long as their log rows. Turning this off affects new calls only and deletes nothing.",

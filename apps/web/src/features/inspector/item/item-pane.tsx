@@ -51,8 +51,8 @@ export function ItemPane({
         {!mayCall && (
           <Callout tone="info" className="mt-4" title="Your role can't call this server">
             <span id={noteId}>
-              You can see what this server offers, but not call it. Ask an owner or admin of this team to allow your
-              role on the Access page, or to change your role.
+              You can see what this server offers, but not call it. Ask an owner or admin of this organization to allow
+              your role on the Access page, or to change your role.
             </span>
           </Callout>
         )}
