@@ -68,14 +68,17 @@ export async function recordInstallation(call: {
       })
       .returning();
     if (!row) throw new TowpathError("internal", "The installation could not be recorded.");
-    await audit(tx, ctx, {
-      organizationId: organization.id,
-      action: "installation.record",
-      subject: String(input.installationId),
-      detail: { accountLogin: input.accountLogin },
-    });
+    const isBack = !before || before.suspendedAt !== null;
+    // Each deploy from the terminal comes here: what is connected already is no change.
+    if (isBack || before.accountLogin !== input.accountLogin)
+      await audit(tx, ctx, {
+        organizationId: organization.id,
+        action: "installation.record",
+        subject: String(input.installationId),
+        detail: { accountLogin: input.accountLogin },
+      });
     // Projects without access to GitHub may have it again.
-    if (!before || before.suspendedAt) await checkBranches(tx, ctx, { organizationId: organization.id });
+    if (isBack) await checkBranches(tx, ctx, { organizationId: organization.id });
     return installationView(row);
   });
 }

@@ -82,7 +82,7 @@ function What({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug
   );
 }
 
-const look = "text-accent-text underline-offset-3 hover:underline";
+const look = "text-accent-text underline underline-offset-3";
 
 /** The entry's words, in which the server's name is a link; a link after them to anything else that it is about. */
 function Sentence({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug: string }) {
