@@ -50,7 +50,7 @@ export type Auth = {
   session(headers: Headers): Promise<SignedIn | null>;
   /** Whether the request contains one of our cookies twice. Such a request is never signed in and can't sign in. */
   hasRepeatedCookie(headers: Headers): boolean;
-  start(call: { returnPath: string; signUp: boolean; headers: Headers }): Promise<SignInStart>;
+  start(call: { returnPath: string; signUp: boolean; email?: string | null; headers: Headers }): Promise<SignInStart>;
   /** Embedded provider only. `headers`: of the form's request, with the client's address for the rate limit. */
   signIn(input: { email: string; password: string }, headers: Headers): Promise<CredentialResult>;
   /** The second step of a sign-in: a code of the authenticator app, or one of the recovery codes, which works once. */

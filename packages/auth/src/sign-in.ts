@@ -20,13 +20,23 @@ type Post = (path: string, body: unknown, headers: Headers) => Promise<Response>
 export async function startSignIn(
   auth: BetterAuth,
   config: Pick<AuthConfig, "oidc" | "baseUrl">,
-  call: { readonly returnPath: string; readonly signUp: boolean; readonly headers: Headers },
+  call: {
+    readonly returnPath: string;
+    readonly signUp: boolean;
+    /** Filled in by the embedded provider's pages. */
+    readonly email?: string | null;
+    readonly headers: Headers;
+  },
   post: Post,
 ): Promise<SignInStart> {
   if (config.oidc === null) {
     const page = call.signUp ? "/provider/sign-up" : "/provider/sign-in";
-    const query = call.returnPath === "/" ? "" : `?returnTo=${encodeURIComponent(call.returnPath)}`;
-    return { kind: "redirect", location: `${page}${query}`, headers: new Headers() };
+    const query = new URLSearchParams({
+      ...(call.returnPath !== "/" && { returnTo: call.returnPath }),
+      ...(call.email && { email: call.email }),
+    });
+    const location = query.size === 0 ? page : `${page}?${query}`;
+    return { kind: "redirect", location, headers: new Headers() };
   }
   return startAtIssuer(auth, config.oidc, config.baseUrl, call, post);
 }

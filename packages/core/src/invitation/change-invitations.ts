@@ -38,7 +38,7 @@ export async function resendInvitation(call: { ctx: Context; input: InvitationIn
   return ctx.db.transaction(async (tx) => {
     const row = await lockPending(tx, organization.id, input.invitationId);
     const inviterId = inviterOf(ctx);
-    const { link, links } = newLink(ctx, { id: row.id, inviterId, tokenHashes: [], linkMakers: {} });
+    const { link, links } = newLink(ctx, { id: row.id, email: row.email, inviterId, tokenHashes: [], linkMakers: {} });
     const expiresAt = new Date(ctx.clock.now().getTime() + validForMs);
     const offer = { email: row.email, role: roleOf(row), expiresAt, link };
     const { mailId, notSent } = await sendInvitation(tx, ctx, organization, offer);

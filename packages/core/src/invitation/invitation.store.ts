@@ -102,14 +102,16 @@ type Links = Pick<InvitationRow, "inviterId" | "tokenHashes" | "linkMakers">;
  * A link with a token of its own, of who acts. Only the token's hash is stored, so no earlier link can be shown again.
  * `links`: what to store.
  */
-export function newLink(ctx: Context, row: Pick<InvitationRow, "id"> & Links) {
+export function newLink(ctx: Context, row: Pick<InvitationRow, "id" | "email"> & Links) {
   if (!ctx.dashboardUrl) throw new TowpathError("not_configured", "This process knows no address for links.");
   const token = randomToken();
   const [hash, maker] = [sha256(token), inviterOf(ctx)];
   const tokenHashes = [...row.tokenHashes, hash].slice(-maxLinks);
   const makers = maker === row.inviterId ? row.linkMakers : { ...row.linkMakers, [hash]: maker };
   const linkMakers = Object.fromEntries(Object.entries(makers).filter(([each]) => tokenHashes.includes(each)));
-  return { link: `${ctx.dashboardUrl}/invitations/${row.id}?token=${token}`, links: { tokenHashes, linkMakers } };
+  // The page itself names the address in part only, and fills it in where the link has it.
+  const query = new URLSearchParams({ email: row.email, token });
+  return { link: `${ctx.dashboardUrl}/invitations/${row.id}?${query}`, links: { tokenHashes, linkMakers } };
 }
 
 /** Who invites, or vouches for a further link; null: the operator. */

@@ -61,7 +61,7 @@ async function inviteOne(
 ): Promise<NewInvitationView> {
   const [id, now] = [newId(), ctx.clock.now()];
   const inviterId = inviterOf(ctx);
-  const { link, links } = newLink(ctx, { id, inviterId, tokenHashes: [], linkMakers: {} });
+  const { link, links } = newLink(ctx, { id, email, inviterId, tokenHashes: [], linkMakers: {} });
   const expiresAt = new Date(now.getTime() + validForMs);
   const offer = { email, role, expiresAt, link };
   const { mailId, notSent } = await sendInvitation(tx, ctx, organization, offer);

@@ -10,10 +10,12 @@ import { acceptInvitation, offerQuery } from "./invitation.functions.ts";
 import { InvitationProblem } from "./invitation-states.tsx";
 
 type Link = { readonly invitationId: string; readonly token: string };
+/** The invited address, if the link has it: the page gets it in part only. */
+type Invited = { readonly email: string | undefined };
 type Offer = InvitationOfferView;
 
 /** What an invitation's link leads to: joins the team, or says why it can't (ORG-6). */
-export function InvitationPage({ link }: { readonly link: Link }) {
+export function InvitationPage({ link, email }: { readonly link: Link } & Invited) {
   const { data } = useSuspenseQuery(offerQuery(link));
   const { offer, userEmail } = data;
   if (offer.viewer === "member") return <AlreadyMember offer={offer} />;
@@ -30,7 +32,7 @@ export function InvitationPage({ link }: { readonly link: Link }) {
         <Row label="Role" value={`${capitalized(offer.role)}: ${lowered(roleSummaries[offer.role])}`} />
         <Row label="For" value={offer.email} />
       </dl>
-      {offer.viewer === "signed-out" ? <SignIn email={offer.email} returnTo={returnTo} /> : null}
+      {offer.viewer === "signed-out" ? <SignIn address={offer.email} {...{ returnTo, email }} /> : null}
       {offer.viewer === "mine" ? <Accept link={link} organizationName={offer.organizationName} /> : null}
       {offer.viewer === "other" ? <OtherAccount {...{ offer, userEmail, returnTo }} /> : null}
     </OAuthFrame>
@@ -46,17 +48,19 @@ function Row({ label, value }: { readonly label: string; readonly value: string 
   );
 }
 
-function SignIn({ email, returnTo }: { readonly email: string; readonly returnTo: string }) {
+function SignIn(props: { readonly address: string; readonly returnTo: string } & Invited) {
+  const { address, returnTo, email } = props;
+  const query = `returnTo=${returnTo}${email === undefined ? "" : `&email=${encodeURIComponent(email)}`}`;
   return (
     <>
       <p className="mt-5 text-sm text-muted">
-        Use an account with the address {email}. You'll come back here afterward.
+        Use an account with the address {address}. You'll come back here afterward.
       </p>
       <div className="mt-3 flex flex-wrap gap-2">
-        <a href={`/signup?returnTo=${returnTo}`} className={buttonLook({ variant: "primary", size: "lg" })}>
+        <a href={`/signup?${query}`} className={buttonLook({ variant: "primary", size: "lg" })}>
           Create account
         </a>
-        <a href={`/login?returnTo=${returnTo}`} className={buttonLook({ size: "lg" })}>
+        <a href={`/login?${query}`} className={buttonLook({ size: "lg" })}>
           Sign in
         </a>
       </div>

@@ -42,10 +42,11 @@ export function TextField({
   label,
   hint,
   refused,
+  defaultValue,
   ...rest
 }: { name: string; label: string; hint?: string | undefined; refused: RefusedForm | null } & Pick<
   ComponentProps<"input">,
-  "type" | "autoComplete" | "autoFocus" | "inputMode"
+  "type" | "autoComplete" | "autoFocus" | "inputMode" | "defaultValue"
 >) {
   return (
     <Field label={label} hint={hint} error={refused?.fields[name]} required>
@@ -55,7 +56,7 @@ export function TextField({
           {...rest}
           name={name}
           className="h-10 text-base"
-          defaultValue={rest.type === "password" ? undefined : refused?.values[name]}
+          defaultValue={rest.type === "password" ? undefined : (refused?.values[name] ?? defaultValue)}
         />
       )}
     </Field>

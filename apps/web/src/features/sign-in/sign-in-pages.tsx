@@ -8,13 +8,17 @@ export function CredentialsPage({
   kind,
   refused,
   returnTo,
+  email,
 }: {
   readonly kind: "sign-in" | "sign-up";
   readonly refused: RefusedForm | null;
   readonly returnTo?: string | undefined;
+  /** Filled in: of an invitation. */
+  readonly email?: string | undefined;
 }) {
   const back = refused?.values.returnTo ?? returnTo ?? "";
-  const query = back ? `?returnTo=${encodeURIComponent(back)}` : "";
+  const parameters = new URLSearchParams({ ...(back && { returnTo: back }), ...(email && { email }) });
+  const query = parameters.size === 0 ? "" : `?${parameters}`;
   const signUp = kind === "sign-up";
   return (
     <SignInFrame
@@ -32,7 +36,14 @@ export function CredentialsPage({
             <TextField name="lastName" label="Last name" autoComplete="family-name" refused={refused} />
           </div>
         ) : null}
-        <TextField name="email" label="Email" type="email" autoComplete="username" refused={refused} />
+        <TextField
+          name="email"
+          label="Email"
+          type="email"
+          autoComplete="username"
+          defaultValue={email}
+          refused={refused}
+        />
         <TextField
           name="password"
           label="Password"

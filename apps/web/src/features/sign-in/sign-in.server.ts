@@ -8,9 +8,11 @@ import { type RefusedForm, signInSchema, signUpSchema } from "./credentials.sche
 /** Redirects to the sign-in provider; a signed-in user goes straight to the requested page. */
 export async function redirectToProvider(request: Request, options: { readonly signUp: boolean }): Promise<Response> {
   const { auth } = services();
-  const returnPath = safeReturnPath(new URL(request.url).searchParams.get("returnTo"));
+  const { searchParams } = new URL(request.url);
+  const returnPath = safeReturnPath(searchParams.get("returnTo"));
+  const email = searchParams.get("email")?.slice(0, 254) ?? null;
   if (await auth.session(request.headers)) return redirectTo(returnPath);
-  const started = await auth.start({ returnPath, signUp: options.signUp, headers: request.headers });
+  const started = await auth.start({ returnPath, email, signUp: options.signUp, headers: request.headers });
   if (started.kind === "redirect") return redirectTo(started.location, started.headers);
   const error = started.kind === "too_many_attempts" ? "too_many_attempts" : "provider_unreachable";
   return redirectTo(`${signInProblemPath}?error=${error}`);

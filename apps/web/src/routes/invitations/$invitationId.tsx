@@ -6,7 +6,7 @@ import { searchParameters, text, withDefault } from "~/http/search-parameters.ts
 
 /** Where the link of an invitation leads, signed in or not (ORG-6). */
 export const Route = createFileRoute("/invitations/$invitationId")({
-  validateSearch: searchParameters({ token: withDefault(text(100), "") }),
+  validateSearch: searchParameters({ token: withDefault(text(100), ""), email: text(254) }),
   loaderDeps: ({ search }) => ({ token: search.token }),
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureQueryData(offerQuery({ invitationId: params.invitationId, token: deps.token })),
@@ -17,5 +17,6 @@ export const Route = createFileRoute("/invitations/$invitationId")({
 
 function Invitation() {
   const { invitationId } = Route.useParams();
-  return <InvitationPage link={{ invitationId, token: Route.useSearch().token }} />;
+  const { token, email } = Route.useSearch();
+  return <InvitationPage link={{ invitationId, token }} email={email} />;
 }

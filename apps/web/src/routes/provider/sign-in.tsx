@@ -6,7 +6,7 @@ import { withoutPermission } from "~/http/access.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/provider/sign-in")({
-  validateSearch: searchParameters({ returnTo: text(8192) }),
+  validateSearch: searchParameters({ returnTo: text(8192), email: text(254) }),
   server: {
     handlers: {
       GET: withoutPermission("public", ({ next }) => redirectIfExternal("sign-in") ?? next()),
@@ -24,7 +24,6 @@ export const Route = createFileRoute("/provider/sign-in")({
 });
 
 function SignIn() {
-  return (
-    <CredentialsPage kind="sign-in" refused={Route.useLoaderData().refused} returnTo={Route.useSearch().returnTo} />
-  );
+  const { returnTo, email } = Route.useSearch();
+  return <CredentialsPage kind="sign-in" refused={Route.useLoaderData().refused} returnTo={returnTo} email={email} />;
 }

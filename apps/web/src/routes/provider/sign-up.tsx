@@ -6,7 +6,7 @@ import { withoutPermission } from "~/http/access.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/provider/sign-up")({
-  validateSearch: searchParameters({ returnTo: text(8192) }),
+  validateSearch: searchParameters({ returnTo: text(8192), email: text(254) }),
   server: {
     handlers: {
       GET: withoutPermission("public", ({ next }) => redirectIfExternal("sign-up") ?? next()),
@@ -24,7 +24,6 @@ export const Route = createFileRoute("/provider/sign-up")({
 });
 
 function SignUp() {
-  return (
-    <CredentialsPage kind="sign-up" refused={Route.useLoaderData().refused} returnTo={Route.useSearch().returnTo} />
-  );
+  const { returnTo, email } = Route.useSearch();
+  return <CredentialsPage kind="sign-up" refused={Route.useLoaderData().refused} returnTo={returnTo} email={email} />;
 }
