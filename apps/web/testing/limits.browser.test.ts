@@ -64,7 +64,7 @@ test("GW-8 more than the instance allows is refused at its field, and another's 
   await lowerLimit("All callers together").click();
   await page.getByLabel("Calls a minute").fill("30001");
   await save();
-  await page.getByText("This instance allows 30000 at most.").waitFor();
+  await page.getByText("This instance allows 30,000 at most.").waitFor();
   await expect.poll(() => page.getByLabel("Calls a minute").getAttribute("aria-invalid")).toBe("true");
   const warning = page.getByText("allow at least 5 a minute and at once");
   await expect.poll(() => warning.count()).toBe(0);

@@ -136,7 +136,7 @@ test("GW-8 the limits of a server are read and replaced; more than the instance 
   expect(await (await asOperator("GET", path)).json()).toMatchObject(own);
   expect((await asOperator("PUT", path, { ...own, revision: 0 })).status).toBe(409);
   const refused = await asOperator("PUT", path, { ...own, caller: { perMinute: 6001, burst: 5 } });
-  expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("allows 6000 at most")]);
+  expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("allows 6,000 at most")]);
   expect((await asOperator("PUT", path, { caller: null })).status).toBe(422);
   expect((await asOperator("PUT", "/api/v1/projects/not-there-at-all/limits", none)).status).toBe(404);
 });

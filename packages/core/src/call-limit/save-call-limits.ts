@@ -50,7 +50,7 @@ function requireWithin(of: "caller" | "server", wanted: Rate | null, allowed: Ra
   const problems: Record<string, string> = {};
   for (const key of ["perMinute", "burst"] as const) {
     const most = allowed[key];
-    if (wanted[key] > most) problems[`${of}.${key}`] = `This instance allows ${most} at most.`;
+    if (wanted[key] > most) problems[`${of}.${key}`] = `This instance allows ${most.toLocaleString("en")} at most.`;
   }
   const [first] = Object.values(problems);
   if (first !== undefined) throw new TowpathError("invalid_input", first, { fields: problems });

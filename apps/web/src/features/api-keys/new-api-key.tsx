@@ -46,11 +46,11 @@ export function NewApiKey({
   );
 }
 
-type Server = { readonly id: string; readonly name: string; readonly url: string };
+type Server = { readonly id: string; readonly name: string; readonly url: string; readonly isLive: boolean };
 
 function HowToUse({ apiKey, servers }: { readonly apiKey: string; readonly servers: readonly Server[] }) {
   const [chosen, setChosen] = useState<string | null>(null);
-  const server = servers.find(({ id }) => id === chosen) ?? servers[0];
+  const server = servers.find(({ id }) => id === chosen) ?? servers.find(({ isLive }) => isLive) ?? servers[0];
   if (!server) return null;
   const guides = clientGuides(server, { way: "key", key: apiKey }).filter(({ snippet }) => snippet !== null);
   return (
@@ -67,6 +67,9 @@ function HowToUse({ apiKey, servers }: { readonly apiKey: string; readonly serve
           />
         ) : null}
       </div>
+      {server.isLive ? null : (
+        <p className="mb-2 text-sm text-muted">{server.name} isn't live yet: this works after its first build.</p>
+      )}
       <GuideTabs guides={guides} wrap />
     </div>
   );
