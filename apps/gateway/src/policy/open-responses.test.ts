@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createTestDatabase } from "@towpath/db/testing";
 import pg from "pg";
 import pino from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -57,4 +59,43 @@ test("PRJ-11 responses that close in any order leave the others watched, and onl
   );
   openResponses.closeUnrouted(new Set());
   await vi.waitFor(() => expect(openResponses.size).toBe(0));
+});
+
+test("GW-4 an answer that becomes whole while its caller's credentials are checked is sent, an open one is cut", async () => {
+  const database = await createTestDatabase();
+  const log = pino({ level: "silent" });
+  const openResponses = new OpenResponses({ pool: database.pool, routes: new RouteTable(), log });
+  // Nobody has this membership any more.
+  const membership = { userId: randomUUID(), organizationId: randomUUID() };
+  const credential = { kind: "token", expiresAt: Date.now() + 60_000, generation: null, membership } as const;
+  const principal = { id: `user:${membership.userId}`, actor: null, credential };
+  const exchanges = ["whole", "open"].map(() => ({
+    ...{ route: { label: "a", projectId: "a" }, isStream: false },
+    end: null as "complete" | null,
+  }));
+  const responses: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    const exchange = exchanges[request.url === "/whole" ? 0 : 1];
+    if (exchange) openResponses.watch(response, principal, exchange);
+    responses.push(response);
+  });
+  onTestFinished(async () => {
+    server.close().closeAllConnections();
+    await database.close();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const textOf = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`).then(
+      (answer) => answer.text(),
+      () => "cut",
+    );
+  const answers = Promise.all([textOf("/whole"), textOf("/open")]);
+  await vi.waitFor(() => expect(openResponses.size).toBe(2));
+  const checked = openResponses.check();
+  const [exchange] = exchanges;
+  if (exchange) exchange.end = "complete";
+  await checked;
+  for (const response of responses) response.end("all of it");
+  expect(await answers).toEqual(["all of it", "cut"]);
 });

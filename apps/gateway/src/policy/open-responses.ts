@@ -124,9 +124,7 @@ export class OpenResponses {
   async #checkOnce(): Promise<void> {
     // Responses that open during the query were authenticated after it began; leave them to the next check.
     const asked = this.#open.flatMap((open) =>
-      open.credential === null || isWhole(open)
-        ? []
-        : [{ response: open.response, credential: open.credential, route: open.exchange.route }],
+      open.credential === null || isWhole(open) ? [] : [{ open, credential: open.credential }],
     );
     if (asked.length === 0) return;
     const keys = new Map<string, ApiKeyIdentity>();
@@ -149,8 +147,10 @@ export class OpenResponses {
       signIns: new Set(grants.keys()),
       now: Date.now(),
     };
-    for (const { response, credential, route } of asked) {
-      if (isCurrent(credential, current, this.#routes.find(route.label))) continue;
+    for (const { open, credential } of asked) {
+      const { response, exchange } = open;
+      // It may have become whole meanwhile.
+      if (isWhole(open) || isCurrent(credential, current, this.#routes.find(exchange.route.label))) continue;
       this.#revoked.add(response);
       // Not `end`: a truncated response must not look complete.
       response.destroy();
