@@ -203,11 +203,33 @@ test("ORG-2 the list of servers: calls, errors, last call, tools, awake or aslee
   await expect.poll(() => row.count()).toBe(1);
   await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep.*3.*1.*1h ago.*1/);
   await expect.poll(() => row.textContent()).not.toContain("Succeeded");
+  // One failed call of three alarms nobody.
+  expect(await row.locator(".text-bad").count()).toBe(0);
   const { build: newer } = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("b") } });
   const link = row.getByRole("link", { name: /Queued/ });
   await passTimeUntil(page, link);
   await expect.poll(() => link.getAttribute("href")).toContain(newer.id);
   await expectAccessible(page);
+});
+
+test("ORG-2 the list is sorted by calls: the busiest server first, one that was never called last", async () => {
+  const mine = await seededMember(site.url, site.db);
+  const seeded = async () => ({
+    ...(await seedProject(site.db, mine.organization)),
+    deploymentId: newId(),
+    buildId: "",
+  });
+  const [idle, busy, quiet] = [await seeded(), await seeded(), await seeded()];
+  await call(quiet, [1]);
+  await call(busy, [1, 2, 3]);
+  const theirs = await browser.signedInPage(site.url, mine);
+  await theirs.goto(`${site.url}/${mine.organization.slug}/servers`);
+  const header = theirs.getByRole("columnheader", { name: "Calls, 24 h" });
+  const names = () => theirs.getByRole("table", { name: "Servers" }).locator("[data-row]").allTextContents();
+  await header.getByRole("button").press("Enter");
+  await expect.poll(() => header.getAttribute("aria-sort")).toBe("ascending");
+  await header.getByRole("button").press("Enter");
+  await expect.poll(names).toEqual([busy.name, quiet.name, idle.name]);
 });
 
 test("ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the selected one is shown", async () => {
@@ -225,6 +247,8 @@ test("ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the 
   await theirs.goto(`${site.url}/${many.organization.slug}/servers`);
   const rows = theirs.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
   await expect.poll(() => rows.count()).toBe(60);
+  // A part of the list can't be sorted.
+  expect(await theirs.getByRole("columnheader").getByRole("button").count()).toBe(0);
   await untilHydrated(theirs);
   await theirs.getByRole("searchbox").press("ArrowDown");
   await theirs.keyboard.press("ArrowDown");

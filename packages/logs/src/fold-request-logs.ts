@@ -163,14 +163,15 @@ const callerCtes = `
       min(first_seen) AS first_seen, max(last_seen) AS last_seen,
       min(first_seen) FILTER (WHERE calls > refused) AS first_served,
       max(last_seen) FILTER (WHERE calls > refused) AS last_served,
-      sum(calls)::bigint AS calls, sum(errors)::bigint AS errors, sum(refused)::bigint AS refused
+      max(last_used) AS last_used, sum(calls)::bigint AS calls, sum(errors)::bigint AS errors,
+      sum(refused)::bigint AS refused
     FROM (
       SELECT project_id, c.*, ${callerHash("session", "principal", "client_name", "client_version")} AS hash
       FROM taken, unnest(caller_deployments, caller_sessions, caller_principals, caller_client_names,
           caller_client_versions, caller_protocol_versions, caller_first_seen, caller_last_seen, caller_calls,
-          caller_errors, caller_refused)
+          caller_errors, caller_refused, caller_last_used)
         AS c (deployment_id, session, principal, client_name, client_version, protocol_version, first_seen, last_seen,
-          calls, errors, refused)) AS items
+          calls, errors, refused, last_used)) AS items
     GROUP BY 1, 2, 3
   ), ${namesCtes("caller", "calling", "first_seen", "$3")}, called AS MATERIALIZED (
     SELECT c.project_id, c.slot, c.protocol_version, c.first_seen, c.last_seen, c.first_served, c.last_served, c.calls,

@@ -85,7 +85,7 @@ const sessionCtes = `
 const userCtes = `
   user_parts AS MATERIALIZED (
     SELECT project_id, hashtextextended(principal, 0) AS user_id, principal, client_name, client_version,
-      first_served AS first_seen, last_served AS last_seen, calls - refused AS calls, errors
+      first_served AS first_seen, last_served AS last_seen, last_used, calls - refused AS calls, errors
     FROM calling WHERE calls > refused
   ), users_kept AS (
     INSERT INTO request_log_user AS k (project_id, id, principal, first_seen, last_seen, client_name, client_version,
@@ -101,13 +101,13 @@ const userCtes = `
       client_version = CASE WHEN excluded.last_seen < k.last_seen THEN k.client_version ELSE excluded.client_version END
   ), user_hours AS MATERIALIZED (
     SELECT project_id, user_id, date_bin('1 hour', first_seen, 'epoch') AS time, sum(calls) AS calls,
-      sum(errors) AS errors
+      sum(errors) AS errors, max(last_used) AS last_used
     FROM user_parts GROUP BY 1, 2, 3
   ), user_hours_kept AS (
-    INSERT INTO request_log_user_hour AS k (project_id, user_id, time, calls, errors)
-    SELECT project_id, user_id, time, calls, errors FROM user_hours
+    INSERT INTO request_log_user_hour AS k (project_id, user_id, time, calls, errors, last_used)
+    SELECT project_id, user_id, time, calls, errors, last_used FROM user_hours
     ON CONFLICT (project_id, user_id, time) DO UPDATE SET calls = k.calls + excluded.calls,
-      errors = k.errors + excluded.errors
+      errors = k.errors + excluded.errors, last_used = greatest(k.last_used, excluded.last_used)
   ), new_user_periods AS (
     SELECT * FROM (SELECT DISTINCT project_id, user_id, seconds, ${bin("time")} AS time
       FROM user_hours, ${levels(userPeriods)}) AS w

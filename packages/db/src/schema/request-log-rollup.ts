@@ -45,6 +45,8 @@ export const requestLogDelta = pgTable(
     callerCalls: integer().array().notNull(),
     callerErrors: integer().array().notNull(),
     callerRefused: integer().array().notNull(),
+    /** The latest call that used a tool, a resource or a prompt, or failed; null for callers without one. */
+    callerLastUsed: instant().array(),
     /** Distinct error messages; null: none. */
     messages: text().array(),
   },

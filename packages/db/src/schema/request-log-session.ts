@@ -74,6 +74,8 @@ export const requestLogUserHour = pgTable(
     time: instant().notNull(),
     calls: bigint({ mode: "number" }).notNull(),
     errors: bigint({ mode: "number" }).notNull(),
+    /** The hour's latest call that used a tool, a resource or a prompt, or failed. Null: none did. */
+    lastUsed: instant(),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.userId, table.time] }), index().on(table.time)],
 );

@@ -98,6 +98,24 @@ test("PRJ-19 callers are people and keys, however many programs and sessions the
   expect(hours.slice(-4).map(({ callers }) => callers)).toEqual([0, 2, 1, 0]);
 });
 
+test("PRJ-19 who only connected, listed or was refused is no caller; whose start failed is one", async () => {
+  const projectId = randomUUID();
+  const at = { projectId, time: ago(2), target: null };
+  await write([
+    { ...at, principal: "user:uses", method: "tools/list" },
+    { ...at, principal: "user:uses", method: "prompts/get", target: "greet" },
+    { ...at, principal: "user:lists", method: "initialize" },
+    { ...at, principal: "user:lists", method: "tools/list" },
+    { ...at, principal: "user:refused", isError: true, outcome: "gateway_error", httpStatus: 429 },
+    { ...at, principal: "user:fails", method: "initialize", isError: true, outcome: "gateway_error", httpStatus: 503 },
+    { ...at, principal: "user:lists", method: "tools/call", time: ago(30) },
+  ]);
+  await fold();
+  const { current, previous, hours } = await projectOverview(database.pool, { projectId }, now);
+  expect([current.calls, current.callers, previous.callers]).toEqual([2, 2, 1]);
+  expect(hours.map(({ callers }) => callers).filter(Boolean)).toEqual([2]);
+});
+
 test("PRJ-19 a branch's overview counts the calls of its deployments only", async () => {
   const projectId = randomUUID();
   const [preview, production] = [randomUUID(), randomUUID()];

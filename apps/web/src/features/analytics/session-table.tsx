@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { ErrorCount } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration, RelativeTime } from "~/ui/time.tsx";
@@ -85,7 +86,7 @@ export function SessionTable({
               {formatCount(session.calls)}
             </Td>
             <Td label="Errors" className="tabular sm:text-right">
-              <span className={session.errors > 0 ? "text-bad" : "text-muted"}>{formatCount(session.errors)}</span>
+              <ErrorCount {...session} />
             </Td>
             <Td label="Length" className="tabular whitespace-nowrap text-muted sm:text-right">
               {formatDuration(lengthOf(session))}

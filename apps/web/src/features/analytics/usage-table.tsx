@@ -1,4 +1,5 @@
 import type { UsageItem } from "@towpath/logs/sessions";
+import { ErrorCount } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
@@ -44,7 +45,7 @@ export function UsageTable({ rows: unsorted }: { rows: readonly UsageItem[] }) {
               {formatCount(row.calls)}
             </Td>
             <Td label="Errors" className="tabular sm:text-right">
-              <span className={row.errors > 0 ? "text-bad" : "text-muted"}>{formatCount(row.errors)}</span>
+              <ErrorCount {...row} />
             </Td>
             <Td label="Median" className="tabular text-muted sm:text-right">
               {formatDuration(row.p50Ms)}

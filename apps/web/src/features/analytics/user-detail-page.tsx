@@ -5,6 +5,7 @@ import { ScrollText } from "lucide-react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { isAlarming } from "~/ui/error-count.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { formatRelativeTime } from "~/ui/time.tsx";
@@ -73,7 +74,7 @@ export function UserPage({
       <Card className="mb-3 px-4 py-3">
         <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-4">
           <Figure name="Calls" value={formatCount(user.calls)} />
-          <Figure name="Errors" value={formatCount(user.errors)} bad={user.errors > 0} />
+          <Figure name="Errors" value={formatCount(user.errors)} bad={isAlarming(user)} />
           <Figure name="Latest client" value={clientText(user)} />
           <Figure name="Last call" value={formatRelativeTime(Date.parse(user.lastSeen), Date.now())} />
         </dl>

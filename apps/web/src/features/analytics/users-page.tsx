@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery, useSuspenseInfiniteQuery } from "@tanstack/
 import { Link } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { Users } from "lucide-react";
+import { ErrorCount } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
@@ -125,7 +126,7 @@ function UserTable({
               {formatCount(user.calls)}
             </Td>
             <Td label="Errors" className="tabular sm:text-right">
-              <span className={user.errors > 0 ? "text-bad" : "text-muted"}>{formatCount(user.errors)}</span>
+              <ErrorCount {...user} />
             </Td>
             <Td label="First call" className="whitespace-nowrap text-muted sm:text-right">
               <RelativeTime time={user.firstSeen} />

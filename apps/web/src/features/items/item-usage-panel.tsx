@@ -7,6 +7,7 @@ import { Badge } from "~/ui/badge.tsx";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { ErrorCount, isAlarming } from "~/ui/error-count.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
@@ -126,7 +127,7 @@ function UsageFigures({ stats }: { stats: ItemStats["stats"] | undefined }) {
         <Figure
           name="Errors"
           value={stats && formatCount(stats.errors)}
-          bad={stats !== undefined && stats.errors > 0}
+          bad={stats !== undefined && isAlarming({ calls: stats.total, errors: stats.errors })}
         />
         <Figure name="Median" value={duration(stats?.p50Ms)} />
         <Figure name="95th percentile" value={duration(stats?.p95Ms)} />
@@ -171,7 +172,7 @@ function Callers({ callers }: { callers: ItemStats["callers"] }) {
                 {formatCount(caller.calls)}
               </Td>
               <Td label="Errors" className="tabular sm:text-right">
-                <span className={caller.errors > 0 ? "text-bad" : "text-muted"}>{formatCount(caller.errors)}</span>
+                <ErrorCount {...caller} />
               </Td>
               <Td label="Last call" className="whitespace-nowrap text-muted sm:text-right">
                 <RelativeTime time={caller.lastSeen} />

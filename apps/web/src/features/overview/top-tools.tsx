@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { ErrorCount } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import type { Overview } from "./overview.functions.ts";
-import { minCallsForAlarm } from "./traffic-tiles.tsx";
 
 /** The tools that were called most, with errors and 95th percentile. */
 export function TopTools({ overview, projectKey }: { overview: Overview | undefined; projectKey: ProjectKey }) {
@@ -47,9 +47,7 @@ export function TopTools({ overview, projectKey }: { overview: Overview | undefi
                   {formatCount(calls)}
                 </Td>
                 <Td label="Errors" className="tabular sm:text-right">
-                  <span className={errors > 0 && calls >= minCallsForAlarm ? "text-bad" : "text-muted"}>
-                    {formatCount(errors)}
-                  </span>
+                  <ErrorCount calls={calls} errors={errors} />
                 </Td>
                 <Td label="95th percentile" className="tabular whitespace-nowrap sm:text-right">
                   {p95Ms === null ? "–" : formatDuration(p95Ms)}

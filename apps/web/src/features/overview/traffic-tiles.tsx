@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Card } from "~/ui/card.tsx";
+import { isAlarming } from "~/ui/error-count.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
 import { formatDuration, RelativeTime } from "~/ui/time.tsx";
@@ -8,16 +9,13 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { changeText } from "./change-text.ts";
 import type { Overview } from "./overview.functions.ts";
 
-/** Of fewer calls a rate says nothing yet: one failed call of three is not a third of what is to come. */
-export const minCallsForAlarm = 20;
-
 /** Calls, error rate, median, 95th percentile and callers of the last 24 hours, each beside the day before. */
 export function TrafficTiles({ overview, projectKey }: { overview: Overview | undefined; projectKey: ProjectKey }) {
   const { current, previous, hours = [] } = overview ?? {};
   const of = (key: "calls" | "p50Ms" | "p95Ms" | "callers") => hours.map((hour) => hour[key]);
   const rate = current && rateOf(current);
   const callers = current?.callers;
-  const isAlarming = current !== undefined && current.errors > 0 && current.calls >= minCallsForAlarm;
+  const isBad = current !== undefined && isAlarming(current);
   return (
     <section aria-label="The last 24 hours">
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-5">
@@ -33,11 +31,11 @@ export function TrafficTiles({ overview, projectKey }: { overview: Overview | un
             </Note>
           </Figure>
         </Tile>
-        <Tile course={<Sparkline values={hours.map(({ errors }) => errors)} {...(isAlarming && { tone: "bad" })} />}>
+        <Tile course={<Sparkline values={hours.map(({ errors }) => errors)} {...(isBad && { tone: "bad" })} />}>
           <Figure
             name="Error rate"
             value={rate === undefined ? undefined : rate === null ? "–" : percent(rate)}
-            bad={isAlarming}
+            bad={isBad}
           >
             <Note>
               {current && current.errors > 0 ? (

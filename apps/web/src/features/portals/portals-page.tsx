@@ -10,12 +10,14 @@ import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { NoPortalsDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { ErrorCount } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { portalsQuery } from "./portals.functions.ts";
 
 const purpose = "One endpoint with tools from several servers.";
@@ -64,42 +66,55 @@ function NewPortalLink({ orgSlug }: { readonly orgSlug: string }) {
   );
 }
 
+type Listed = {
+  readonly portal: PortalListItem;
+  /** Undefined while it loads, and where there are too many to ask for. */
+  readonly activity: ServerActivity | undefined;
+};
+
+const sortedBy = {
+  Portal: ({ portal }: Listed) => portal.name,
+  Tools: ({ portal }: Listed) => portal.tools,
+  "Calls, 24 h": ({ activity }: Listed) => activity?.calls,
+  Errors: ({ activity }: Listed) => activity?.errors,
+  "Last call": ({ activity }: Listed) => activity?.lastCall,
+};
+
 function PortalTable({ portals, orgSlug }: { readonly portals: readonly PortalListItem[]; readonly orgSlug: string }) {
   const ids = portals.slice(0, serversShown).map(({ id }) => id);
   const { data } = useQuery(serversActivityQuery(orgSlug, ids));
   const activity = data && new Map(data.map((each) => [each.projectId, each]));
+  const unsorted = portals.map((portal) => ({ portal, activity: activity?.get(portal.id) }));
+  const { rows, sort } = useSorted(unsorted, sortedBy, portals.length <= serversShown);
   return (
     <Table label="Portals">
       <TableHead>
-        <Th>Portal</Th>
+        <Th sort={sort("Portal")}>Portal</Th>
         <Th>Servers</Th>
-        <Th className="text-right">Tools</Th>
-        <Th className="text-right">Calls, 24 h</Th>
-        <Th className="text-right">Errors</Th>
-        <Th>Last call</Th>
+        <Th sort={sort("Tools")} className="text-right">
+          Tools
+        </Th>
+        <Th sort={sort("Calls, 24 h")} className="text-right">
+          Calls, 24 h
+        </Th>
+        <Th sort={sort("Errors")} className="text-right">
+          Errors
+        </Th>
+        <Th sort={sort("Last call")}>Last call</Th>
         <Th>
           <span className="sr-only">URL</span>
         </Th>
       </TableHead>
       <TableBody>
-        {portals.map((portal) => (
-          <PortalRow key={portal.id} portal={portal} orgSlug={orgSlug} activity={activity?.get(portal.id)} />
+        {rows.map(({ portal, activity }) => (
+          <PortalRow key={portal.id} portal={portal} orgSlug={orgSlug} activity={activity} />
         ))}
       </TableBody>
     </Table>
   );
 }
 
-function PortalRow({
-  portal,
-  orgSlug,
-  activity,
-}: {
-  readonly portal: PortalListItem;
-  readonly orgSlug: string;
-  /** Undefined while it loads, and where there are too many to ask for. */
-  readonly activity: ServerActivity | undefined;
-}) {
+function PortalRow({ portal, orgSlug, activity }: Listed & { readonly orgSlug: string }) {
   return (
     <Tr className="relative">
       <Td wide className="max-w-0 max-sm:max-w-none sm:w-2/5">
@@ -124,9 +139,7 @@ function PortalRow({
         {activity ? formatCount(activity.calls) : "–"}
       </Td>
       <Td label="Errors" className="tabular sm:text-right">
-        <span className={activity && activity.errors > 0 ? "text-bad" : "text-muted"}>
-          {activity ? formatCount(activity.errors) : "–"}
-        </span>
+        {activity ? <ErrorCount {...activity} /> : "–"}
       </Td>
       <Td label="Last call" className="whitespace-nowrap text-muted">
         {activity?.lastCall ? <RelativeTime time={activity.lastCall} /> : "Never"}

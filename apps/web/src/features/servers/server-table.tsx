@@ -7,49 +7,76 @@ import { instanceLooks } from "~/features/overview/server-facts.tsx";
 import { AuthModeBadge, LiveLabel } from "~/features/project-screen/project-labels.tsx";
 import { Badge } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
+import { ErrorCount } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { WaterLevel } from "~/ui/water-level.tsx";
+
+type Listed = {
+  readonly server: ProjectListItem;
+  /** Null: not known; undefined: it loads. */
+  readonly activity: ServerActivity | null | undefined;
+};
+
+const sortedBy = {
+  Server: ({ server }: Listed) => server.name,
+  "Calls, 24 h": ({ activity }: Listed) => activity?.calls,
+  Errors: ({ activity }: Listed) => activity?.errors,
+  "Last call": ({ activity }: Listed) => activity?.lastCall,
+  Tools: ({ server }: Listed) => server.live?.tools,
+};
 
 /** One row per server: what it is, whether it runs, and how it is used. Arrow keys move between rows. */
 export function ServerTable({
   servers,
   activity,
   orgSlug,
+  isWhole,
   selected,
 }: {
   readonly servers: readonly ProjectListItem[];
   /** By project; undefined while it loads. */
   readonly activity: ReadonlyMap<string, ServerActivity> | undefined;
   readonly orgSlug: string;
+  /** Whether no other server matches: the order of a part would mislead. */
+  readonly isWhole: boolean;
   readonly selected?: string | undefined;
 }) {
+  const unsorted = servers.map((server) => ({ server, activity: activity && (activity.get(server.id) ?? null) }));
+  const { rows, sort } = useSorted(unsorted, sortedBy, isWhole);
   return (
     <Table label="Servers">
       <TableHead>
-        <Th>Server</Th>
+        <Th sort={sort("Server")}>Server</Th>
         <Th>Status</Th>
-        <Th className="text-right">Calls, 24 h</Th>
+        <Th sort={sort("Calls, 24 h")} className="text-right">
+          Calls, 24 h
+        </Th>
         <Th className="w-32">
           <span className="sr-only">Calls by hour</span>
         </Th>
-        <Th className="text-right">Errors</Th>
-        <Th>Last call</Th>
-        <Th className="text-right">Tools</Th>
+        <Th sort={sort("Errors")} className="text-right">
+          Errors
+        </Th>
+        <Th sort={sort("Last call")}>Last call</Th>
+        <Th sort={sort("Tools")} className="text-right">
+          Tools
+        </Th>
         <Th>
           <span className="sr-only">URL</span>
         </Th>
       </TableHead>
       <TableBody onKeyDown={moveBetweenRows}>
-        {servers.map((server) => (
+        {rows.map(({ server, activity }) => (
           <ServerRow
             key={server.id}
             server={server}
-            activity={activity && (activity.get(server.id) ?? null)}
+            activity={activity}
             orgSlug={orgSlug}
             isSelected={server.name === selected}
           />
@@ -64,10 +91,7 @@ function ServerRow({
   activity,
   orgSlug,
   isSelected,
-}: {
-  readonly server: ProjectListItem;
-  /** Null: not known; undefined: it loads. */
-  readonly activity: ServerActivity | null | undefined;
+}: Listed & {
   readonly orgSlug: string;
   readonly isSelected: boolean;
 }) {
@@ -101,9 +125,7 @@ function ServerRow({
         {activity && activity.calls > 0 ? <Sparkline values={activity.hours} className="h-5" /> : null}
       </Td>
       <Td label="Errors" className="tabular sm:text-right">
-        <span className={activity && activity.errors > 0 ? "text-bad" : "text-muted"}>
-          <Loaded value={activity && formatCount(activity.errors)} isLoading={activity === undefined} />
-        </span>
+        {activity ? <ErrorCount {...activity} /> : <Loaded value={null} isLoading={activity === undefined} />}
       </Td>
       <Td label="Last call" className="whitespace-nowrap text-muted">
         {activity?.lastCall ? <RelativeTime time={activity.lastCall} /> : null}

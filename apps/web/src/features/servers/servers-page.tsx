@@ -116,7 +116,7 @@ function Servers({
   const activity = useActivity(orgSlug, shown);
   return (
     <>
-      <ServerTable servers={shown} activity={activity} orgSlug={orgSlug} selected={selected} />
+      <ServerTable servers={shown} activity={activity} orgSlug={orgSlug} isWhole={hidden === 0} selected={selected} />
       {hidden > 0 ? (
         <div className="flex justify-center border-t p-3">
           <Button onClick={() => setPages(Math.max(pages, selectedPage) + 1)}>

@@ -6,6 +6,7 @@ import { Ask, type Question } from "~/ui/ask.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { EditVariable } from "./edit-variable.tsx";
 import { hiddenValue, RevealVariable } from "./reveal-variable.tsx";
@@ -21,6 +22,7 @@ export function VariableList({
   variables: readonly SecretView[];
   onChanged: () => Promise<void>;
 }) {
+  const { rows: sorted, sort } = useSorted(variables, sortedBy);
   const list = useRef<HTMLDivElement>(null);
   const deletedAt = useRef<number | null>(null);
   const [question, setQuestion] = useState<Question | null>(null);
@@ -58,9 +60,9 @@ export function VariableList({
         </p>
       ) : (
         <Table label="Environment variables">
-          <TableHead columns={["Name", "Value", "Environments", "Changed"]} hasActions />
+          <TableHead columns={["Name", "Value", "Environments", "Changed"]} sort={sort} hasActions />
           <TableBody>
-            {variables.map((variable, index) => (
+            {sorted.map((variable, index) => (
               <Tr key={variable.id}>
                 <Td wide>
                   <code className="block text-xs font-medium break-all">{variable.keyName}</code>
@@ -102,6 +104,12 @@ export function VariableList({
     </div>
   );
 }
+
+const sortedBy = {
+  Name: ({ keyName }: SecretView) => keyName,
+  Environments: ({ environments }: SecretView) => environmentsText(environments),
+  Changed: ({ updatedAt }: SecretView) => updatedAt,
+};
 
 function SensitiveValue() {
   return (

@@ -1,0 +1,18 @@
+import { formatCount } from "./figure.tsx";
+
+type Counts = { readonly calls: number; readonly errors: number };
+
+/** Of fewer calls a rate says nothing yet: one failed call of three is not a third of what is to come. */
+const minCallsForAlarm = 20;
+
+/** Whether errors are shown in red. */
+export const isAlarming = ({ calls, errors }: Counts): boolean => errors > 0 && calls >= minCallsForAlarm;
+
+/** How many of the calls failed. */
+export function ErrorCount(counts: Counts) {
+  return (
+    <span className={isAlarming(counts) ? "text-bad" : counts.errors > 0 ? undefined : "text-muted"}>
+      {formatCount(counts.errors)}
+    </span>
+  );
+}
