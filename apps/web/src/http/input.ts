@@ -1,4 +1,3 @@
-import { getRequest } from "@tanstack/react-start/server";
 import { parseInput } from "@towpath/core/input";
 import type { z } from "zod";
 import { requestSchema } from "./rest/request-schema.ts";
@@ -6,19 +5,25 @@ import { refuseUnknown } from "./rest/unknown-fields.ts";
 
 // Not in access.ts, which the browser's bundle includes: parseInput must stay on the server.
 
-/** What the middlewares in access.ts read; a function that needs it nowhere else leaves it out of its schema. */
-const placeNames: ReadonlySet<string> = new Set(["orgSlug", "organizationId", "projectName", "buildId"]);
+/**
+ * What the middlewares in access.ts read, and the other parameters of routes, which loaders pass on whole: a function that
+ * doesn't need them leaves them out of its schema.
+ */
+const placeNames: ReadonlySet<string> = new Set([
+  ...["orgSlug", "organizationId", "projectName", "buildId"],
+  ...["toolName", "promptName", "resourceName", "templateName", "sessionId", "userId", "deploymentId"],
+]);
 
 /**
- * Validator of a server function. One that changes something refuses what it doesn't know, as REST does (decision 051): a
- * misspelled restriction would be none.
+ * Validator of a server function, which refuses what it doesn't know, as REST does (decision 051): a misspelled restriction
+ * or filter would be none.
  *
  * @throws TowpathError `invalid_input` with a message for each invalid field; `unknown_field`
  */
 export const input =
   <Schema extends z.ZodType>(schema: Schema) =>
   (value: z.input<Schema>): z.output<Schema> => {
-    if (getRequest().method === "POST") refuseUnknown("field", requestSchema(schema), withoutPlace(value));
+    refuseUnknown("field", requestSchema(schema), withoutPlace(value));
     return parseInput(schema, value);
   };
 
