@@ -46,9 +46,9 @@ test("BLD-19 PRJ-11 lasting data is switched on in the settings, which say how f
   await recordDataUsage(site.db, { host: "one", at: new Date(), volumes });
   await goTo("settings");
   await page.getByText("All of it is gone when the server stops").waitFor();
-  await page.getByText("Nothing is kept.").waitFor();
+  await page.getByText("Files are lost on restart unless Keep /data is on.").waitFor();
   await page.getByRole("switch", { name: "Keep /data" }).click();
-  await page.getByText("/data is kept.").waitFor();
+  await page.getByText("Files in /data are kept.").waitFor();
   await expect.poll(async () => (await stored())?.keepsData, { timeout: 15_000 }).toBe(true);
   await page.getByText("950 MB of 1000 MB used").waitFor();
   await page.getByText("Almost full.").waitFor();

@@ -58,7 +58,7 @@ export function refuseConnection(socket: Socket): void {
     status: "429 Too Many Requests",
     code: "too_many_connections",
     message:
-      "Too many connections from this network address are open, or come too fast. Close unused ones, " +
+      "Too many connections from this IP address are open, or come too fast. Close unused ones, " +
       "and keep one open for several requests.",
   });
   socket.on("error", () => {});

@@ -32,7 +32,7 @@ function failedResponse(response: Response): Failure {
   const wait = seconds > 0 ? `${Math.ceil(seconds)} ${seconds > 1 ? "seconds" : "second"}` : "a minute";
   return {
     ...failure,
-    remedy: `Too many requests came from your network address. Wait ${wait}, then reload this page.`,
+    remedy: `Too many requests came from your IP address. Wait ${wait}, then reload this page.`,
   };
 }
 

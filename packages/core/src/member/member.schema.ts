@@ -6,10 +6,10 @@ export const roleNames = roles;
 
 /** What each role is for, in a sentence. */
 export const roleSummaries = {
-  owner: "Everything, including making owners and deleting the organization",
-  admin: "Manages people, keys, access and servers",
-  member: "Deploys and changes servers, calls them",
-  viewer: "Reads, changes and calls nothing",
+  owner: "Can do everything, including making owners and deleting the organization",
+  admin: "Can manage members, keys, access and servers",
+  member: "Can deploy, change and call servers",
+  viewer: "Can view everything, change nothing, call nothing",
 } as const;
 
 const roleSchema = z.enum(roles, { error: "Choose a role" });

@@ -11,7 +11,7 @@ const roleTexts: readonly { role: Role; label: string; note: string }[] = [
   { role: "owner", label: "Owners", note: "manage the organization and delete it" },
   { role: "admin", label: "Admins", note: "manage members, keys and access" },
   { role: "member", label: "Members", note: "deploy servers and change their settings" },
-  { role: "viewer", label: "Viewers", note: "see what runs, and change nothing; not allowed by default" },
+  { role: "viewer", label: "Viewers", note: "can view everything and change nothing; not allowed by default" },
 ];
 
 type Section = { readonly form: AccessForm; readonly disabled: boolean };

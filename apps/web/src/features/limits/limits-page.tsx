@@ -44,7 +44,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
           {...section}
           subject="caller"
           title="Each caller"
-          description="A person with all their clients and personal keys, an API key or, without sign-in, a network address."
+          description="Counted per person, per API key, or per IP address when nobody signs in."
           allowed={limits.instance.caller}
         />
         <LimitSection

@@ -84,7 +84,7 @@ export function BuildFields({
       <BuildField
         label="Entrypoint"
         optional
-        placeholder="Found in the code"
+        placeholder="Found automatically"
         hint={
           <>
             Leave it empty and the build finds it. Or name a file, <code>server.py:object</code>, a console script, a

@@ -86,7 +86,7 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
       "During a redeploy, the old and the new server see the same files for a moment.",
       "Takes effect when the server next starts. If you turn it off, the files are deleted after 7 days. They aren't backed up.",
     ],
-    states: ["/data is kept.", "Nothing is kept."],
+    states: ["Files in /data are kept.", "Files are lost on restart unless Keep /data is on."],
   },
 };
 

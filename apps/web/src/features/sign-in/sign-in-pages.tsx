@@ -80,7 +80,7 @@ const texts: Readonly<Record<string, string>> = {
   provider_unreachable: "The sign-in provider can't be reached right now. Try again in a moment.",
   state_mismatch: "This sign-in was started in another window or too long ago. Start again.",
   please_restart_the_process: "This sign-in was started in another window or too long ago. Start again.",
-  too_many_attempts: "Too many sign-ins were started from your network address. Wait a minute and try again.",
+  too_many_attempts: "Too many sign-ins were started from your IP address. Wait a minute and try again.",
   repeated_cookie:
     "Your browser sent two sign-in cookies for this site, and one of them was not set by Towpath. Neither was accepted. Try again; if you come back here, clear the cookies of this site in your browser's settings first.",
   signup_disabled: "This instance doesn't accept new accounts.",

@@ -60,7 +60,7 @@ async function limit(request: Request, endpoint: keyof typeof limits): Promise<v
 class TooManyRequests extends TowpathError {
   readonly seconds: number;
   constructor(seconds: number) {
-    super("limit_reached", `Too many requests from this network address. Try again in ${seconds} seconds.`);
+    super("limit_reached", `Too many requests from this IP address. Try again in ${seconds} seconds.`);
     this.seconds = seconds;
   }
 }
