@@ -10,6 +10,7 @@ import { localHost, type ProcessHost } from "../process/host.ts";
 import { spawnPlain } from "../process/plain.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
+import { underOneOwner } from "../process/same-owner.ts";
 import { ownerRuns } from "../process/tree.ts";
 import { startServer } from "../server/start-server.ts";
 import { adoptServers, keepServer } from "../shim/adopt.ts";
@@ -69,7 +70,12 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
     return cgroups;
   };
   const ready = () => {
-    prepared ??= layout().then((found) => prepare(config, host, processes, found));
+    prepared ??= layout()
+      .then((found) => prepare(config, host, processes, found))
+      .catch((error) => {
+        prepared = null;
+        throw error;
+      });
     return prepared;
   };
   const untilClosed = <Result>(start: () => Promise<Result>): Promise<Result> => {
@@ -207,11 +213,11 @@ async function prepare(
     (spec, reader) =>
       spawnSandboxed(context(internet, requiredLimits), spec, reader);
 
-  const basic = await basicChecks(spawnWith(null), config, host);
+  const basic = await underOneOwner(processes, () => basicChecks(spawnWith(null), config, host));
   const isolated = basic.every(passes);
   const [network, limits] = await Promise.all([
-    startNetworkProbe(() => networkChecks(spawnWith("slirp"), config, host, isolated)),
-    isolated ? limitChecks(spawnWith(null), config, cgroups) : [],
+    startNetworkProbe(() => underOneOwner(processes, () => networkChecks(spawnWith("slirp"), config, host, isolated))),
+    isolated ? underOneOwner(processes, () => limitChecks(spawnWith(null), config, cgroups)) : [],
   ]);
   const held = isolated && limits.every(passes);
   // If only the limits are weak, use the sandbox even if the operator allows servers without one.

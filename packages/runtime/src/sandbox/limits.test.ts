@@ -1,4 +1,6 @@
-import { rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { strictIsolation } from "../config.ts";
 import type { SandboxSpec } from "../engine.ts";
@@ -36,11 +38,36 @@ async function tryHost(cgroups: CgroupLayout, change: Partial<SandboxEngineConfi
   return { isolation, limits: Object.fromEntries(limits.map((check) => [check.name, check.ok])), exit, lines };
 }
 
+/** Whether a shim has sandboxes. */
+async function groupsOf(owner: string): Promise<boolean> {
+  for (const tree of ["memory/", ""])
+    for (const name of await readdir(`/sys/fs/cgroup/${tree}towpath`).catch(() => []))
+      if (name.startsWith(`${owner}.`)) return true;
+  return false;
+}
+
 describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
   test("is trusted after exceeding each limit was tried", async () => {
     const { isolation, limits } = await tryHost(await findCgroups(await readCgroupFacts()));
     expect(limits).toEqual({ "memory limit": true, "process limit": true, "cpu limit": true });
     expect(isolation).toMatchObject({ trusted: true, exceptions: [], problems: [] });
+  });
+
+  test("is trusted although the shim was killed while it was tested, more than once", async () => {
+    const stateDirectory = join(directory, "killed-shim");
+    const shim = { generation: 1, waitMs: 10_000, onSuperseded: () => {} };
+    const cgroups = await findCgroups(await readCgroupFacts());
+    const driver = createSandboxEngine({ ...strictIsolation, stateDirectory, cgroups, shim });
+    const found = driver.selfTest();
+    const killed = new Set<string>();
+    while (killed.size < 2) {
+      const owner = await readFile(join(stateDirectory, "shim.sock.owner"), "utf8").catch(() => "");
+      // Not before a sandbox of the test is there.
+      if (owner === "" || killed.has(owner) || !(await groupsOf(owner))) await sleep(1);
+      else if (process.kill(Number(owner.split("-")[0]), "SIGKILL")) killed.add(owner);
+    }
+    expect(await found).toMatchObject({ trusted: true, problems: [] });
+    await driver.close();
   });
 
   test.each([

@@ -100,6 +100,8 @@ export const tinyServer = {
           text += part;
         });
         response.on("end", () => resolve(text));
+        // Also in the middle of an answer; after the end it has no effect.
+        response.on("close", () => resolve(null));
       });
       call.on("timeout", () => call.destroy());
       call.on("error", () => resolve(null));
