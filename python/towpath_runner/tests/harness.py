@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -87,5 +88,10 @@ class Harness:
 
     def end(self) -> None:
         if self.process.poll() is None:
+            # Its own processes as well, which the end of its sandbox would take along.
+            children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
             self.process.kill()
+            for child in children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(child), signal.SIGKILL)
         self.process.wait(timeout=10)
