@@ -203,6 +203,11 @@ test("ORG-2 the list of servers: calls, errors, last call, tools, awake or aslee
   await expect.poll(() => row.count()).toBe(1);
   await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep.*3.*1.*1h ago.*1/);
   await expect.poll(() => row.textContent()).not.toContain("Succeeded");
+  // Nor is a preview's build that went well.
+  await deploy(project, "c", "calmer");
+  await page.reload();
+  await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep/);
+  expect(await row.textContent()).not.toContain("Succeeded");
   // One failed call of three alarms nobody.
   expect(await row.locator(".text-bad").count()).toBe(0);
   const { build: newer } = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("b") } });

@@ -45,8 +45,8 @@ test("BLD-19 PRJ-11 lasting data is switched on in the settings, which say how f
   const volumes = [{ id: own.id, usedBytes: 950 * 1024 ** 2, capacityBytes: 1000 * 1024 ** 2 }];
   await recordDataUsage(site.db, { host: "one", at: new Date(), volumes });
   await goTo("settings");
-  await page.getByText("All of it is gone when the server stops").waitFor();
   await page.getByText("Files are lost on restart unless Keep /data is on.").waitFor();
+  await page.getByText("No files are kept.").waitFor();
   await page.getByRole("switch", { name: "Keep /data" }).click();
   await page.getByText("Files in /data are kept.").waitFor();
   await expect.poll(async () => (await stored())?.keepsData, { timeout: 15_000 }).toBe(true);

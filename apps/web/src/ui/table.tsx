@@ -80,7 +80,7 @@ export function Th({ className, sort, children, ...rest }: ComponentProps<"th"> 
         <button
           type="button"
           onClick={sort.onSort}
-          className="group/sort inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink"
+          className="group/sort inline-flex min-h-6 items-center gap-1 rounded-sm in-[.text-right]:flex-row-reverse hover:text-ink"
         >
           {children}
           <Arrow

@@ -81,7 +81,7 @@ function ModeNote({ mode }: { mode: AccessView["authMode"] }) {
     mode === "towpath-public" ? "Anyone with the URL can call this server" : "This server has its own sign-in";
   return (
     <Callout tone="warn" title={`${who}, so roles and API keys don't apply.`}>
-      The list of tools does. They apply when only members can call it.
+      They apply once only members can call it. Your choice of tools applies to everyone.
     </Callout>
   );
 }

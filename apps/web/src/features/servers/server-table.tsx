@@ -145,10 +145,10 @@ function Loaded({ value, isLoading }: { readonly value: string | null | undefine
   return isLoading ? <Skeleton className="ml-auto w-10 max-sm:ml-0" /> : (value ?? "–");
 }
 
-/** Live and awake or asleep; the newest build only where it is not what is live. */
+/** Live and awake or asleep, and the newest build while it is under way or where it failed. */
 function Status({ server, orgSlug }: { readonly server: ProjectListItem; readonly orgSlug: string }) {
   const { latestBuild, live } = server;
-  const isOther = latestBuild !== null && latestBuild.id !== live?.buildId && latestBuild.status !== "canceled";
+  const isOther = latestBuild !== null && latestBuild.id !== live?.buildId && !endedWell.has(latestBuild.status);
   return (
     <span className="flex flex-col items-start gap-0.5">
       <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5">
@@ -169,6 +169,8 @@ function Status({ server, orgSlug }: { readonly server: ProjectListItem; readonl
     </span>
   );
 }
+
+const endedWell: ReadonlySet<string> = new Set(["succeeded", "canceled"]);
 
 function Runs({ state }: { readonly state: NonNullable<ProjectListItem["instanceState"]> }) {
   const { label, level, tone, note } = instanceLooks[state];

@@ -76,17 +76,17 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
     label: "Keep /data",
     notes: [
       <>
-        The production server may write to its code directory, home directory, <code>/tmp</code> and <code>/data</code>.
-        All of it is gone when the server stops, which also happens when it is idle.
+        Files are lost on restart unless Keep /data is on. An idle server stops too, and starts again with the next
+        call.
       </>,
       <>
-        When this is on, <code>/data</code> survives restarts and redeploys, up to the size that the operator allows.
-        Previews never see it.
+        When it is on, files in <code>/data</code> survive restarts and redeploys, up to the size that the operator
+        allows. Files elsewhere are lost. Previews never see <code>/data</code>.
       </>,
       "During a redeploy, the old and the new server see the same files for a moment.",
       "Takes effect when the server next starts. If you turn it off, the files are deleted after 7 days. They aren't backed up.",
     ],
-    states: ["Files in /data are kept.", "Files are lost on restart unless Keep /data is on."],
+    states: ["Files in /data are kept.", "No files are kept."],
   },
 };
 
