@@ -109,6 +109,10 @@ async function measureQueries(): Promise<void> {
     "list: user, search": () => list({ principals: [first.principal], search: "tool_7" }),
     "list: user, a day two weeks ago": () =>
       list({ startDate: back(360), endDate: back(336), principals: [first.principal] }),
+    "list: long": () => list({ longerThanMs: 300 }),
+    "list: long, tool": () => list({ longerThanMs: 300, toolName: "tool_1" }),
+    "list: long, rare": () => list({ longerThanMs: 60_000 }),
+    "list: short, offset 5,000": () => list({ shorterThanMs: 2, offset: 5000 }),
     "list: HTTP method": () => list({ httpMethod: "GET" }),
     "list: deployment": () => list({ deploymentId: deploymentId(3) }),
     "list: a day two weeks ago": () => list({ startDate: back(360), endDate: back(336) }),

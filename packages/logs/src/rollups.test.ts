@@ -319,7 +319,7 @@ describe("finding", () => {
         method: at % 9 === 0 ? "tools/list" : at % 25 === 0 ? "resources/read" : "tools/call",
         target: at % 9 === 0 ? null : at % 500 === 1 ? "Rare_100%" : `tool ${at % 4}`,
         httpMethod: at % 90 === 0 ? "GET" : "POST",
-        isError,
+        ...{ isError, durationMs: at % 97 === 0 ? 400 : 1 + (at % 50) / 10 },
         errorMessage: isError ? `shard ${at % 5} Failed` : null,
         session: `s${Math.floor(at / 30)}`,
         principal: `user:${Math.floor(at / 30) % 17}`,
@@ -335,24 +335,19 @@ describe("finding", () => {
 
   const searched = (row: RequestLogRow) =>
     [row.method, row.target, row.errorMessage, row.clientName, row.session, row.principal].join("\n").toLowerCase();
+  const isTool = (name: string) => (row: RequestLogRow) => row.method === "tools/call" && row.target === name;
   const filters: Record<string, [LogQueryInput, (row: RequestLogRow) => boolean]> = {
     all: [{ projectId }, () => true],
     errors: [{ projectId, isError: true }, (row) => row.isError],
     "no errors": [{ projectId, isError: false }, (row) => !row.isError],
     method: [{ projectId, jsonrpcMethod: "tools/list" }, (row) => row.method === "tools/list"],
     prefix: [{ projectId, methodPrefix: "resources/" }, (row) => row.method === "resources/read"],
-    tool: [{ projectId, toolName: "tool 1" }, (row) => row.method === "tools/call" && row.target === "tool 1"],
-    "rare tool": [
-      { projectId, toolName: "Rare_100%" },
-      (row) => row.method === "tools/call" && row.target === "Rare_100%",
-    ],
+    tool: [{ projectId, toolName: "tool 1" }, isTool("tool 1")],
+    "rare tool": [{ projectId, toolName: "Rare_100%" }, isTool("Rare_100%")],
     "no tool": [{ projectId, toolName: "none" }, () => false],
     "HTTP method": [{ projectId, httpMethod: "get" }, (row) => row.httpMethod === "GET"],
     deployment: [{ projectId, deploymentId: deployments[1] as string }, (row) => row.deploymentId === deployments[1]],
-    "tool and error": [
-      { projectId, toolName: "tool 1", isError: true },
-      (row) => row.method === "tools/call" && row.target === "tool 1" && row.isError,
-    ],
+    "tool and error": [{ projectId, toolName: "tool 1", isError: true }, (row) => isTool("tool 1")(row) && row.isError],
     "search by tool": [{ projectId, search: "rare_100%" }, (row) => searched(row).includes("rare_100%")],
     "search by method": [{ projectId, search: "S/LIST" }, (row) => searched(row).includes("s/list")],
     "search by message": [{ projectId, search: "shard 3 failed" }, (row) => searched(row).includes("shard 3 failed")],
@@ -360,16 +355,18 @@ describe("finding", () => {
     "search by principal": [{ projectId, search: "user:16" }, (row) => searched(row).includes("user:16")],
     "search by client": [{ projectId, search: "odd cli" }, (row) => searched(row).includes("odd cli")],
     "search for nothing": [{ projectId, search: "no_such%" }, () => false],
+    "longer durations": [{ projectId, longerThanMs: 300 }, (row) => row.durationMs > 300],
+    "short durations": [{ projectId, shorterThanMs: 2, isError: true }, (row) => row.durationMs < 2 && row.isError],
     "search and filters": [
       { projectId, search: "user:1", isError: true, toolName: "tool 2" },
-      (row) =>
-        searched(row).includes("user:1") && row.isError && row.target === "tool 2" && row.method === "tools/call",
+      (row) => searched(row).includes("user:1") && row.isError && isTool("tool 2")(row),
     ],
   };
+  const before = (ms: number) => new Date(end - ms);
   const periods: [string, LogQueryInput["startDate"], LogQueryInput["endDate"]][] = [
-    ["30 d", new Date(end - 30 * 24 * hour), undefined],
-    ["parts of minutes", new Date(end - 17 * 24 * hour - 12_345), new Date(end - 3 * hour - 23_456)],
-    ["a few minutes", new Date(end - 200_000), new Date(end - 100_000)],
+    ["30 d", before(30 * 24 * hour), undefined],
+    ["parts of minutes", before(17 * 24 * hour + 12_345), before(3 * hour + 23_456)],
+    ["a few minutes", before(200_000), before(100_000)],
   ];
 
   for (const isFolded of [false, true]) {
@@ -379,13 +376,13 @@ describe("finding", () => {
       });
       // Before, folded and waiting sums are read together; afterwards a few show that the waiting ones moved.
       const all = Object.keys(filters);
-      const names = isFolded && !isThorough ? ["all", "errors", "search and filters"] : all;
+      const names = isFolded && !isThorough ? ["all", "errors", "longer durations", "search and filters"] : all;
       test.each(names)("LOG-5 VAL-5 pages are those of reading every row: %s", async (name) => {
         const [query, matches] = filters[name] as [LogQueryInput, (row: RequestLogRow) => boolean];
         for (const [period, startDate, endDate] of periods) {
+          const [from, to] = [(startDate as Date).getTime(), (endDate as Date | undefined)?.getTime() ?? end];
           const expected = rows
-            .filter((row) => matches(row) && row.time >= (startDate as Date).getTime())
-            .filter((row) => endDate === undefined || row.time <= (endDate as Date).getTime())
+            .filter((row) => matches(row) && row.time >= from && row.time <= to)
             .sort((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1));
           for (const [offset, limit] of [
             [0, 100],

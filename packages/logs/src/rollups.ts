@@ -78,7 +78,7 @@ export type Counted = Span & {
   /** All rows of the project in the period; an estimate for periods from `countWithin`. */
   total: number;
 };
-/** `isExact`: false when overflow series are included, whose rows may or may not match. */
+/** `isExact`: false with overflow series, whose rows may or may not match, and with durations, known by bucket only. */
 export type Counts = { periods: Counted[]; isExact: boolean };
 
 /**
@@ -88,15 +88,16 @@ export type Counts = { periods: Counted[]; isExact: boolean };
 export async function countPeriods(pool: Pool, query: LogQuery, spans: readonly Span[]): Promise<Counts> {
   const conditions = new Conditions();
   const sums = sumsSql(query, conditions, spans, () => "true");
+  const matches = nameCondition(query, conditions, "sums");
   const { rows } = await pool.query<{ time: Date; total: string; matching: string; overflow: string }>(
-    `SELECT time, sum(calls) AS total, coalesce(sum(calls) FILTER (WHERE ${nameCondition(query, conditions, "sums")}), 0) AS matching,
-       count(*) FILTER (WHERE is_overflow) AS overflow
+    `SELECT time, sum(calls) AS total, count(*) FILTER (WHERE is_overflow) AS overflow,
+       coalesce(sum(${callsSql(query, conditions, "sums")}) FILTER (WHERE ${matches}), 0) AS matching
      FROM (${sums}) AS sums GROUP BY 1`,
     conditions.values,
   );
   return {
     periods: byPeriod(rows, spans),
-    isExact: !rows.some(({ overflow }) => Number(overflow) > 0),
+    isExact: !asksForDurations(query) && !rows.some(({ overflow }) => Number(overflow) > 0),
   };
 }
 
@@ -127,16 +128,31 @@ function countsSql(query: LogQuery, conditions: Conditions, spans: readonly Span
     const to = conditions.value(own.map((span) => new Date(span.to)));
     // One lateral join instead of a hundred selects, each of which would have to be planned for every partition.
     return `
-      SELECT r.time, r.calls FROM unnest(${from}::timestamptz[], ${to}::timestamptz[]) AS w (first, beyond)
-      CROSS JOIN LATERAL (SELECT time, calls FROM ${rollupLevels[level].table} WHERE project_id = ${project}
+      SELECT r.time, ${callsSql(query, conditions, "r")} AS calls FROM unnest(${from}::timestamptz[], ${to}::timestamptz[]) AS w (first, beyond)
+      CROSS JOIN LATERAL (SELECT time, calls, latency FROM ${rollupLevels[level].table} WHERE project_id = ${project}
         AND time >= w.first AND time < w.beyond AND series_id = ANY((SELECT ids FROM matching)::bigint[])
         OFFSET 0) AS r`;
   });
-  const fresh = `SELECT f.time, f.calls FROM (${freshSql(project)}) AS f
+  const fresh = `SELECT f.time, ${callsSql(query, conditions, "f")} AS calls FROM (${freshSql(project)}) AS f
     WHERE ${nameCondition(query, conditions, "f")}`;
   return `WITH matching AS MATERIALIZED (SELECT array_agg(k.id) AS ids FROM request_log_series k
     WHERE k.project_id = ${project} AND ${nameCondition(query, conditions, "k")})
     ${[...selects, fresh].join(" UNION ALL ")}`;
+}
+
+const asksForDurations = ({ longerThanMs, shorterThanMs }: LogQuery): boolean =>
+  longerThanMs !== undefined || shorterThanMs !== undefined;
+
+/** How many calls of a sum can have a duration that a query asks for: all those of the buckets that it is in. */
+function callsSql(query: LogQuery, conditions: Conditions, alias: string): string {
+  if (!asksForDurations(query)) return `${alias}.calls`;
+  const bucket = (ms: number) => `towpath_latency_bucket(${conditions.value(ms)}::float8)`;
+  const { longerThanMs, shorterThanMs } = query;
+  const within = [
+    ...(longerThanMs === undefined ? [] : [`e >> 40 >= ${bucket(longerThanMs)}`]),
+    ...(shorterThanMs === undefined ? [] : [`e >> 40 <= ${bucket(shorterThanMs)}`]),
+  ];
+  return `(SELECT coalesce(sum(e & 1099511627775), 0) FROM unnest(${alias}.latency) AS e WHERE ${within.join(" AND ")})`;
 }
 
 /** Whether a series can have rows of a query: by its names and class. Overflow series can have any. */
