@@ -1,8 +1,10 @@
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { dataOf, eventsIn } from "./portal/messages-in.ts";
 import { addMember, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { addPortal, storeManifest } from "./testing/portal.ts";
-import { createRig, type Rig } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
 import { createTaskListener } from "./testing/task-server.ts";
 
 let rig: Rig;
@@ -18,10 +20,9 @@ type Asked = { params: Record<string, unknown>; capabilities?: object; headers?:
 type Answer = { status: number; text: string; result?: Record<string, unknown>; error?: { code: number } };
 
 /** Posts a request of 2026-07-28. */
-async function ask(url: URL, method: string, asked: Asked): Promise<Answer> {
-  const { params, capabilities = extension, headers = {} } = asked;
+function post(url: URL, method: string, { params, capabilities = extension, headers = {} }: Asked): Promise<Response> {
   const name = String(params.name ?? params.taskId ?? "");
-  const answer = await postTo(
+  return postTo(
     url,
     JSON.stringify({
       ...{ jsonrpc: "2.0", id: 3, method },
@@ -35,9 +36,27 @@ async function ask(url: URL, method: string, asked: Asked): Promise<Answer> {
     }),
     { "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name, ...accept, ...headers },
   );
+}
+
+async function ask(url: URL, method: string, asked: Asked): Promise<Answer> {
+  const answer = await post(url, method, asked);
   const text = await answer.text();
   const data = /^data: (.*)$/m.exec(text)?.[1] ?? text;
   return { status: answer.status, text, ...JSON.parse(data) };
+}
+
+/** Opens a stream of notifications: `next` reads one message, `close` disconnects. */
+async function listen(url: URL, notifications: object) {
+  const answer = await post(url, "subscriptions/listen", { params: { notifications } });
+  const events = eventsIn(Readable.fromWeb(answer.body as never));
+  const next = async (): Promise<unknown> => {
+    const { value, done } = await events.next();
+    if (done) throw new Error("the stream ended");
+    const data = dataOf(value);
+    // Comments keep the connection open.
+    return data === "" ? next() : JSON.parse(data);
+  };
+  return { next, close: () => events.return(undefined) };
 }
 
 async function taskPortal(authMode?: string) {
@@ -48,7 +67,15 @@ async function taskPortal(authMode?: string) {
     { server, prefix: "here" },
     { server: other, prefix: "there" },
   ];
-  return { seen, server, members, portal: await addPortal(rig, members, authMode) };
+  return { seen, server, other, members, portal: await addPortal(rig, members, authMode) };
+}
+
+/** Chooses which tools of a server the portal offers. */
+async function offer(portalId: string, { projectId }: DeployedServer, tools: string[]): Promise<void> {
+  const { pool } = rig.database;
+  const chosen = [tools, projectId, portalId];
+  await pool.query("UPDATE portal_server SET tools = $1 WHERE project_id = $2 AND portal_id = $3", chosen);
+  await pool.query("UPDATE portal SET revision = revision + 1 WHERE id = $1", [portalId]);
 }
 
 test("ORG-3 GW-2 a client of 2026-07-28 reads, answers and cancels tasks of a portal's server, by ids of the portal's own", async () => {
@@ -108,13 +135,36 @@ test("ORG-3 GW-15 a task's id is worthless when made up, at another portal, to a
   const mismatched = await ask(url, "tasks/get", { params: { taskId }, headers: { ...headers, "mcp-name": "other" } });
   expect(mismatched).toMatchObject({ status: 400, error: { code: -32020 } });
   expect(seen).toHaveLength(1);
-  const { pool } = rig.database;
-  await pool.query("UPDATE portal_server SET tools = '{stream}' WHERE project_id = $1 AND portal_id = $2", [
-    server.projectId,
-    portal.portalId,
-  ]);
-  await pool.query("UPDATE portal SET revision = revision + 1 WHERE id = $1", [portal.portalId]);
+  await offer(portal.portalId, server, ["stream"]);
   await expect.poll(async () => (await get(url, taskId)).error?.code, { timeout: 20_000 }).toBe(-32602);
+});
+
+test("ORG-3 GW-2 a portal declines notifications about tasks by leaving them out of its acknowledgement, as the SDK does", async () => {
+  const { server, other, portal } = await taskPortal();
+  const made = await ask(portal.url, "tools/call", { params: { name: "work" } });
+  const taskId = String(made.result?.taskId);
+  const notifications = { taskIds: [taskId], toolsListChanged: true };
+  const [stream, only, bare] = await Promise.all([
+    listen(portal.url, notifications),
+    listen(portal.url, { taskIds: [taskId] }),
+    listen(other.url, notifications),
+  ]);
+  const acknowledged = (accepted: object) => ({
+    ...{ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged" },
+    params: { notifications: accepted, _meta: { "io.modelcontextprotocol/subscriptionId": 3 } },
+  });
+  expect(await stream.next()).toEqual(acknowledged({ toolsListChanged: true }));
+  expect(await bare.next()).toEqual(acknowledged({ toolsListChanged: true }));
+  expect(await only.next()).toEqual(acknowledged({}));
+  const undeclared = await ask(portal.url, "subscriptions/listen", { params: { notifications }, capabilities: {} });
+  expect(undeclared).toMatchObject({ status: 400, error: { code: -32021, data: { requiredCapabilities: extension } } });
+  await ask(portal.url, "tasks/update", { params: { taskId, inputResponses: {} } });
+  const done = await ask(portal.url, "tasks/get", { params: { taskId } });
+  expect(done.result).toMatchObject({ taskId, status: "completed" });
+  // The first message after the acknowledgement: nothing about the task came before it.
+  await offer(portal.portalId, server, ["work"]);
+  expect(await stream.next()).toMatchObject({ method: "notifications/tools/list_changed" });
+  await Promise.all([stream, only, bare].map(({ close }) => close()));
 });
 
 /** Opens a session of 2025-11-25 for a client with roots; answers to its requests are the caller's to give. */

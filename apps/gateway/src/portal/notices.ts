@@ -14,7 +14,11 @@ type Subscribed = {
 
 const kinds = ["tools", "resources", "prompts"] as const satisfies readonly (keyof ChangedLists)[];
 
-/** Holds a stream on which a client hears that lists of the portal have changed, until it disconnects. */
+/**
+ * Holds a stream on which a client hears that lists of the portal have changed, until it disconnects. What else it asks for
+ * is declined, as 2026-07-28 has it, by leaving it out of the acknowledgement. So are `taskIds`: servers of FastMCP and of
+ * the Python and TypeScript SDKs send no `notifications/tasks`, and clients read tasks by `tasks/get`.
+ */
 export async function holdNotices(
   { portals, recorder }: { portals: Portals; recorder: Recorder },
   admitted: AdmittedRequest,
