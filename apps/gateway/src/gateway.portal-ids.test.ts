@@ -158,6 +158,8 @@ test("ORG-3 GW-2 a portal declines notifications about tasks by leaving them out
   expect(await only.next()).toEqual(acknowledged({}));
   const undeclared = await ask(portal.url, "subscriptions/listen", { params: { notifications }, capabilities: {} });
   expect(undeclared).toMatchObject({ status: 400, error: { code: -32021, data: { requiredCapabilities: extension } } });
+  const nothing = await ask(portal.url, "subscriptions/listen", { params: {} });
+  expect(nothing).toMatchObject({ error: { code: -32602, message: "params.notifications is missing." } });
   await ask(portal.url, "tasks/update", { params: { taskId, inputResponses: {} } });
   const done = await ask(portal.url, "tasks/get", { params: { taskId } });
   expect(done.result).toMatchObject({ taskId, status: "completed" });

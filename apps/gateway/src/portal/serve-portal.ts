@@ -85,6 +85,9 @@ async function post(serving: Serving, message: PortalMessage): Promise<void> {
     return reply(admitted, { status: 400 }, failure(message.id, refused.code, refused.message, refused.data));
   }
   if (message.method === "subscriptions/listen" && isModernCall) {
+    if (typeof message.params.notifications !== "object" || message.params.notifications === null) {
+      return reply(admitted, { status: 200 }, failure(message.id, -32602, "params.notifications is missing."));
+    }
     return holdNotices(parts, admitted, { portal, subscription: message });
   }
   return answer(serving, message, isModernCall);
