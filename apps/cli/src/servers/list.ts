@@ -14,7 +14,9 @@ const buildSchema = versionSchema.extend({ id: z.string(), status: z.string(), c
 const itemSchema = z.looseObject({
   name: z.string(),
   url: z.string(),
-  latestBuild: z.looseObject({ status: z.string(), createdAt: z.string() }).nullable(),
+  isLive: z.boolean().default(false),
+  live: z.looseObject({ buildId: z.string() }).nullable().default(null),
+  latestBuild: z.looseObject({ id: z.string(), status: z.string(), createdAt: z.string() }).nullable(),
   rolledBackTo: versionSchema.nullable().default(null),
   waitingForkPullRequests: z.number().default(0),
 });
@@ -27,20 +29,30 @@ export async function list(args: string[]): Promise<number> {
     values.organization === undefined ? "" : `?${new URLSearchParams({ organization: values.organization })}`;
   const { data } = await api.call("GET", `/api/v1/projects${query}`, z.object({ data: z.array(itemSchema) }));
   output(
-    data.map(({ name, url, latestBuild, rolledBackTo, waitingForkPullRequests }) => ({
-      ...{ name, url, latestBuild: latestBuild?.status ?? null, rolledBackTo, waitingForkPullRequests },
+    data.map(({ name, url, isLive, latestBuild, rolledBackTo, waitingForkPullRequests }) => ({
+      ...{ name, url, isLive, latestBuild: latestBuild?.status ?? null, rolledBackTo, waitingForkPullRequests },
     })),
     () => {
       if (data.length === 0) print("There are no servers yet. Deploy one: towpath deploy DIR --name NAME");
       const width = Math.max(0, ...data.map(({ name }) => name.length));
-      for (const { name, url, latestBuild, rolledBackTo, waitingForkPullRequests: waiting } of data) {
-        print(`${bold(name.padEnd(width))}  ${statusText(latestBuild?.status ?? "no build").padEnd(10)}  ${url}`);
+      const stateWidth = Math.max(0, ...data.map((server) => stateText(server).length));
+      for (const { name, url, rolledBackTo, waitingForkPullRequests: waiting, ...server } of data) {
+        const state = stateText(server).padEnd(stateWidth);
+        print(`${bold(name.padEnd(width))}  ${state.includes("failed") ? red(state) : state}  ${url}`);
         if (rolledBackTo) print(`${" ".repeat(width)}  ${yellow(`Rolled back to ${versionText(rolledBackTo)}`)}`);
         if (waiting > 0) print(`${" ".repeat(width)}  ${waitingText(waiting)}: towpath approve ${name}`);
       }
     },
   );
   return 0;
+}
+
+/** What is live, and the newest build while it is under way or where it failed. */
+function stateText({ isLive, live, latestBuild }: Pick<z.infer<typeof itemSchema>, "isLive" | "live" | "latestBuild">) {
+  const { id, status } = latestBuild ?? { id: null, status: null };
+  const endedWell = status === null || status === "succeeded" || status === "canceled" || id === live?.buildId;
+  if (isLive) return endedWell ? "live" : `live, newest build ${status}`;
+  return status === null ? "no build" : `not live, build ${status}`;
 }
 
 const waitingText = (count: number) =>
