@@ -76,7 +76,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
     "curl --unix-socket {run directory}/worker.sock http://localhost/-/metrics",
     /(?=[\s\S]*towpath_disk_bytes)[\s\S]*towpath_data_bytes/,
   ],
-  ["./towpath list", /my-server-one +succeeded +http/],
+  ["./towpath list", /^my-server-one +live +http/m],
   ["./towpath status NAME", /newest build +succeeded/],
   ["./towpath open NAME", /^http\S+\/my-server-one$/m],
   ["./towpath env NAME set KEY=VALUE", /^KEY +production, preview$/m],
