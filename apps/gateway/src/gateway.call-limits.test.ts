@@ -99,7 +99,7 @@ test("GW-8 a refusal is a JSON-RPC error with the request's id, what to do, and 
     error: { code: -32050, data: { towpath: "caller_rate_limited", retryAfterSeconds: seconds } },
   });
   expect(error.error.message).toBe(
-    `Rate limit reached (6 a minute, 4 at once for each caller, set under Limits). Try again in ${seconds} s.`,
+    `Rate limit reached (6 a minute, 4 at once for each caller, set by the operator). Try again in ${seconds} s.`,
   );
   expect(served).toBe(4);
 });
@@ -177,19 +177,17 @@ test("GW-8 GW-7 a refusal is a row with its code, its caller and its tool; a flo
 
 test("GW-8 a project's own limits hold where they are lower than the instance's, and take effect at once", async () => {
   const server = await rig.deploy(answerEmpty);
+  const says = (text: string) => async () => {
+    const answer = (await (await call(server)).json()) as { error?: { message: string } };
+    return answer.error?.message.includes(text) === true;
+  };
   await setLimits(rig.database, server.projectId, {
     caller: { perMinute: 1, burst: 2 },
     server: { perMinute: 1_000_000, burst: 100_000 },
   });
-  await until(async () => {
-    const answer = await call(server);
-    return ((await answer.json()) as { error?: { message: string } }).error?.message.includes("(1 a minute") === true;
-  });
+  await until(says("(1 a minute, 2 at once for each caller, set under Limits)"));
   await setLimits(rig.database, server.projectId, {});
-  await until(async () => {
-    const answer = await call(server);
-    return ((await answer.json()) as { error?: { message: string } }).error?.message.includes("(6 a minute") === true;
-  });
+  await until(says("(6 a minute, 4 at once for each caller, set by the operator)"));
 });
 
 test("GW-8 0 switches a limit off", async () => {

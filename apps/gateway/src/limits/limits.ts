@@ -3,7 +3,7 @@ import { type CallLimits, lower, networkOf, type Rate } from "@towpath/limits";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
 import { Entries, type Entry } from "./entries.ts";
-import { type Limited, rateLimited, tooManyOpen } from "./refusals.ts";
+import { type Limited, type Reached, rateLimited, tooManyOpen } from "./refusals.ts";
 
 /** Requests under way at a time, streams included. */
 export type OpenLimits = { readonly caller: number; readonly organization: number };
@@ -28,9 +28,11 @@ export type OpenCall = {
   readonly openOfOrganization: number;
 };
 
-type Applied = { readonly limited: Limited; readonly entry: Entry; readonly rate: Rate | null };
-/** What holds for a server whoever calls: looked up once for each route that was loaded. */
-type RouteLimits = { readonly caller: Rate | null; readonly server: Rate | null; readonly names: readonly string[] };
+/** `isOwn`: the server's own limit is lower than the instance's. */
+type Limit = { readonly rate: Rate | null; readonly isOwn: boolean };
+type Applied = Limit & { readonly limited: Limited; readonly entry: Entry };
+/** What holds for a server, for any caller: looked up once for each route that was loaded. */
+type RouteLimits = { readonly caller: Limit; readonly server: Limit; readonly names: readonly string[] };
 
 const pruneMs = 10_000;
 
@@ -88,9 +90,9 @@ export class Limits {
     if (full !== null) throw tooManyOpen(full, this.#open[full]);
     this.#countOpen(isFirst ? [entry, organization] : [entry], response);
     const applied: Applied[] = [
-      { limited: "caller", entry, rate: caller },
-      { limited: "server", entry: this.#entries.get(serverName), rate: server },
-      { limited: "organization", entry: organization, rate: isFirst ? this.#limits.organization : null },
+      { limited: "caller", entry, ...caller },
+      { limited: "server", entry: this.#entries.get(serverName), ...server },
+      { limited: "organization", entry: organization, rate: isFirst ? this.#limits.organization : null, isOwn: false },
     ];
     return { take: (calls) => this.#take(applied, Math.max(1, calls)), openOfOrganization: organization.open };
   }
@@ -125,10 +127,10 @@ export class Limits {
 
   #take(applied: readonly Applied[], calls: number): void {
     const now = this.#now();
-    let longest: { limited: Limited; rate: Rate; waitMs: number } | null = null;
-    for (const { limited, entry, rate } of applied) {
+    let longest: Reached | null = null;
+    for (const { limited, entry, rate, isOwn } of applied) {
       const waitMs = rate === null ? 0 : entry.bucket.waitFor(calls, rate, now);
-      if (rate !== null && waitMs > (longest?.waitMs ?? 0)) longest = { limited, rate, waitMs };
+      if (rate !== null && waitMs > (longest?.waitMs ?? 0)) longest = { limited, rate, isOwn, waitMs };
     }
     if (longest !== null) throw rateLimited(longest);
     for (const { entry, rate } of applied) {
@@ -143,8 +145,8 @@ export class Limits {
     if (known) return known;
     const { caller, server } = this.#limits;
     const limits = {
-      caller: lower(caller, route.limits?.caller ?? null),
-      server: lower(server, route.limits?.server ?? null),
+      caller: together(caller, route.limits?.caller ?? null),
+      server: together(server, route.limits?.server ?? null),
       names: [`server ${route.projectId}`, `organization ${route.organizationId}`],
     };
     this.#ofRoutes.set(route, limits);
@@ -152,7 +154,13 @@ export class Limits {
   }
 }
 
-/** Whoever isn't known is told apart by network address. */
+function together(instance: Rate | null, own: Rate | null): Limit {
+  const isLower =
+    instance === null || (own !== null && (own.perMinute < instance.perMinute || own.burst < instance.burst));
+  return { rate: lower(instance, own), isOwn: own !== null && isLower };
+}
+
+/** Callers without a name are distinguished by network address. */
 function callerName({ principal, address }: Source): string {
   return principal.actor === null ? networkOf(address) : principal.id;
 }

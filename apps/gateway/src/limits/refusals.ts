@@ -10,22 +10,32 @@ const codes = {
   organization: "organization_rate_limited",
 } as const;
 
-/** For whom it is, and where people find it. */
 const scopes: Readonly<Record<Limited, string>> = {
-  caller: "for each caller, set under Limits",
-  server: "for all callers together, set under Limits",
-  organization: "for all servers of this organization together, set by the operator",
+  caller: "for each caller",
+  server: "for all callers together",
+  organization: "for all servers of this organization together",
 };
+
+const inFull = (calls: number) => calls.toLocaleString("en");
 
 /** A wait that is over before a client could react is a second too: Retry-After has whole seconds (RFC 9110 §10.2.3). */
 const secondsOf = (waitMs: number) => Math.max(1, Math.ceil(waitMs / 1000));
 
+export type Reached = {
+  readonly limited: Limited;
+  readonly rate: Rate;
+  /** Whether the server's own limit is lower than the instance's. */
+  readonly isOwn: boolean;
+  readonly waitMs: number;
+};
+
 /** A bucket has too few calls left. All texts about limits say "limit reached", so that one search finds them in the log. */
-export function rateLimited({ limited, rate, waitMs }: { limited: Limited; rate: Rate; waitMs: number }): GatewayError {
+export function rateLimited({ limited, rate, isOwn, waitMs }: Reached): GatewayError {
   const seconds = secondsOf(waitMs);
+  const where = isOwn ? "set under Limits" : "set by the operator";
   return new GatewayError(
     codes[limited],
-    `Rate limit reached (${rate.perMinute} a minute, ${rate.burst} at once ${scopes[limited]}). ` +
+    `Rate limit reached (${inFull(rate.perMinute)} a minute, ${inFull(rate.burst)} at once ${scopes[limited]}, ${where}). ` +
       `Try again in ${seconds} s.`,
     { "retry-after": String(seconds) },
   );

@@ -47,7 +47,7 @@ export function createSharedLimits(parts: {
       {
         ...gauge,
         name: "limit_entries",
-        help: "Callers, servers and teams that called lately",
+        help: "Callers, servers and organizations that called lately",
         read: () => limits.size,
       },
       {

@@ -6,7 +6,7 @@ const count = (what: string) =>
     .number({ error: `${what} must be a number` })
     .int(`${what} must be a whole number`)
     .min(1, `${what} must be 1 or more`)
-    .max(most, `${what} must be ${most} or less`);
+    .max(most, `${what} must be ${most.toLocaleString("en")} or less`);
 
 const rateSchema = z.object({
   /** Calls in a minute, in the long run. */
