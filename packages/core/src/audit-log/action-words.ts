@@ -25,6 +25,14 @@ const ofBranch = ({ detail }: Told) => (detail.branch ? ` of ${said(detail.branc
 
 const fork = (detail: Told["detail"]) => (detail.repository ? `the fork ${said(detail.repository)}` : "a fork");
 
+/** Why the platform read the variables of a build or deployment, which is the subject then. */
+const decrypted = {
+  build: "for a build",
+  start: "to start the server",
+  redaction: "to remove their values from logs and chats",
+} as const;
+const isReason = (reason: unknown): reason is keyof typeof decrypted => Object.hasOwn(decrypted, String(reason));
+
 /** What each action did, as the end of a sentence that begins with who did it. */
 const words: Readonly<Record<string, Words>> = {
   "organization.create": ["team", () => "created the organization"],
@@ -87,7 +95,7 @@ const words: Readonly<Record<string, Words>> = {
     "builds",
     (entry) => `didn't build commit ${short(entry.detail.commit)}${ofBranch(entry)}: it changes no watched path`,
   ],
-  "build.redeploy": ["builds", ({ detail }) => `redeployed ${built(detail)}`],
+  "build.redeploy": ["builds", ({ detail }) => `rebuilt ${built(detail)}`],
   "build.cancel": ["builds", ({ detail }) => `canceled the build of ${built(detail)}`],
   "build.rebuild": ["builds", ({ detail }) => `rebuilt ${built(detail)}: its files were lost`],
   "deployment.go-live": [
@@ -107,8 +115,8 @@ const words: Readonly<Record<string, Words>> = {
   "secret.delete": ["variables", ({ subject }) => `deleted the variable ${said(subject)}`],
   "secret.decrypt": [
     "variables",
-    ({ subject, detail }) =>
-      detail.reason === "build" ? "read the variables for a build" : `read the value of ${said(subject)}`,
+    ({ subject, detail: { reason } }) =>
+      isReason(reason) ? `read the variables ${decrypted[reason]}` : `read the value of ${said(subject)}`,
   ],
   "access.update": ["access", ({ subject }) => `changed who may call ${said(subject)}`],
   "limit.update": ["access", ({ subject }) => `changed the call limits of ${said(subject)}`],
@@ -145,7 +153,7 @@ export const actionsOf = (group: AuditGroup): readonly string[] =>
 /** Whether there are words for an action. */
 export const isKnownAction = (action: string): boolean => words[action] !== undefined;
 
-/** What was done, such as `removed Ada from the team`. An action of another version is named as it is stored. */
+/** What was done, such as `removed Ada from the organization`. An action of another version is named as it is stored. */
 export function describeAction(action: string, entry: { readonly subject: string | null; readonly detail: unknown }) {
   const known = words[action];
   if (!known) return { group: null, text: action };

@@ -68,6 +68,26 @@ test("ORG-10 an entry says who did what, when and from where, in words, with the
   expect([erased?.text, erased?.project]).toEqual(["put commit … live as …", null]);
 });
 
+test("ORG-10 what the platform did with variables is in words, without the id of what it was for", async () => {
+  const own = await seedOrganization(suite.database.db);
+  const decrypted = { actor: "job:runner", action: "secret.decrypt", subject: newId() };
+  await insert(
+    own,
+    ["build", "start", "redaction"].map((reason, at) => ({
+      ...decrypted,
+      detail: { reason },
+      createdAt: new Date(at),
+    })),
+  );
+  await insert(own, [{ action: "secret.decrypt", subject: "API_KEY", createdAt: new Date(9) }]);
+  expect((await list(own.owner, {}, own)).entries.map(({ text }) => text)).toEqual([
+    "read the value of API_KEY",
+    "read the variables to remove their values from logs and chats",
+    "read the variables to start the server",
+    "read the variables for a build",
+  ]);
+});
+
 test("ORG-10 who has left keeps their name in the log, and a deleted account has none", async () => {
   const own = await seedOrganization(suite.database.db);
   const [left, gone] = [await own.join("admin"), await own.join("admin")];

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { refusalCode, seedOrganization, testContext } from "../testing/index.ts";
-import { listInstallations, recordInstallation } from "./index.ts";
+import { listInstallations, recordGitHubUser, recordInstallation } from "./index.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -30,4 +30,19 @@ test("ONB-2 GH-1 an installation is recorded once per organization and listed th
   // The same installation may serve a second organization of the same person.
   await recordInstallation({ ctx: theirs, input: { ...input, orgSlug: others.slug } });
   expect(await database.db.$count(auditLog, eq(auditLog.organizationId, team.id))).toBe(2);
+});
+
+test("ORG-10 what was connected before is no change: one entry for what a person did", async () => {
+  const team = await seedOrganization(database.db);
+  const ctx = testContext(database.db, team.owner);
+  const input = { orgSlug: team.slug, installationId: 78, accountLogin: "ada", accountType: "User" };
+  const own = eq(auditLog.actor, `user:${ctx.actor.kind === "user" ? ctx.actor.userId : ""}`);
+  for (let round = 0; round < 3; round++) {
+    await recordInstallation({ ctx, input });
+    await recordGitHubUser({ ctx, input: { githubUserId: 4711 } });
+  }
+  const entries = await database.db.select().from(auditLog).where(own);
+  expect(entries.map(({ action }) => action).toSorted()).toEqual(["installation.record", "user.connect-github"]);
+  await recordGitHubUser({ ctx, input: { githubUserId: 4712 } });
+  expect(await database.db.$count(auditLog, own)).toBe(3);
 });

@@ -102,12 +102,11 @@ export async function recordGitHubUser(call: {
   const userId = requireUser(ctx);
   const { githubUserId } = parseInput(gitHubUserSchema, call.input);
   await ctx.db.transaction(async (tx) => {
-    const changed = await tx
-      .update(user)
-      .set({ githubUserId, updatedAt: ctx.clock.now() })
-      .where(eq(user.id, userId))
-      .returning({ id: user.id });
-    if (changed.length === 0) throw notFound("profile");
+    const [before] = await tx.select().from(user).where(eq(user.id, userId)).for("update");
+    if (!before) throw notFound("profile");
+    // Each round trip to GitHub comes here: the same account is no change.
+    if (before.githubUserId === githubUserId) return;
+    await tx.update(user).set({ githubUserId, updatedAt: ctx.clock.now() }).where(eq(user.id, userId));
     await audit(tx, ctx, {
       organizationId: null,
       action: "user.connect-github",

@@ -116,7 +116,7 @@ test("BLD-17 another version by choice; a redeploy builds the same one again, al
   const { id: buildId } = await redeployBuild({ ctx, input: { buildId: newest.build.id } });
   await cancelBuild({ ctx, input: { buildId } });
   const { entries } = await listAuditEntries({ ctx, input: { orgSlug: team.slug, limit: 2 } });
-  expect(entries.map(({ text }) => text)).toEqual(["canceled the build of version 2.0", "redeployed version 2.0"]);
+  expect(entries.map(({ text }) => text)).toEqual(["canceled the build of version 2.0", "rebuilt version 2.0"]);
 });
 
 test("BLD-17 what the index doesn't have is refused beside its field, with the newest versions to choose from", async () => {

@@ -7,7 +7,9 @@ import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { activityQuery } from "./account.functions.ts";
 
-const words: Readonly<Record<AccountAction, string>> = {
+type OtherAction = "user.connect-github" | "organization.delete";
+
+const words: Readonly<Record<AccountAction | OtherAction, string>> = {
   "account.update": "Name changed",
   "account.password_change": "Password changed",
   "account.reset_requested": "Password reset requested",
@@ -21,10 +23,12 @@ const words: Readonly<Record<AccountAction, string>> = {
   "account.email_change": "Email changed",
   "account.picture": "Picture changed",
   "account.preferences": "Preferences changed",
+  "user.connect-github": "GitHub account connected",
+  "organization.delete": "Organization deleted",
 };
 
 /** An action of a later version is named as it is stored. */
-const textOf = (action: string): string => words[action as AccountAction] ?? action;
+export const activityText = (action: string): string => words[action as AccountAction] ?? action;
 
 /** The latest changes of one's own account: what, when and from where (ORG-7, ORG-10). */
 export function ActivityCard() {
@@ -54,7 +58,7 @@ export function ActivityCard() {
             {entries.map(({ id, action, at, ipAddress, byOperator }) => (
               <Tr key={id}>
                 <Td wide>
-                  {textOf(action)}
+                  {activityText(action)}
                   {byOperator ? <span className="text-muted"> by the operator</span> : null}
                 </Td>
                 <Td label="Address" className="text-muted">
