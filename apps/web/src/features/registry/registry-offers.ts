@@ -25,7 +25,7 @@ export function registryOffers(manifest: NonNullable<RegistryEntry["manifest"]>)
     tools: tools.map(({ tool_name: name, description, inputSchema, annotations }) => ({
       ...{ name, description, arguments: argumentRows(inputSchema) },
       isReadOnly: annotations?.readOnlyHint === true,
-      isDestructive: annotations?.destructiveHint === true,
+      isDestructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true,
     })),
     resources: [
       ...resources.map((each) => ({ name: each.title ?? each.resource_name, detail: each.uri, ...describe(each) })),

@@ -66,7 +66,7 @@ function modernTalker(): McpServer {
   server.registerTool(
     "wipe",
     {
-      inputSchema: z.object({ folder: z.string().min(3), copies: z.number() }),
+      inputSchema: z.object({ folder: z.string().min(3), copies_kept: z.string().optional(), copies: z.number() }),
       annotations: { destructiveHint: true },
     },
     async ({ folder }) => text(`wiped ${folder}`),

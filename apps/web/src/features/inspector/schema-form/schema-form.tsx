@@ -37,17 +37,18 @@ const widgets: RegistryWidgetsType = {
 
 const idPrefix = "argument";
 
+const focusable = "input, select, textarea, button";
+
 /** The first invalid field as people read the form: the library's errors come in the schema's order of rules. */
 function focusFirstInvalid(form: HTMLFormElement | null | undefined, errors: readonly RJSFValidationError[]): void {
-  // ".prices.0" is the field with the id "argument_prices_0".
-  const ids = errors.map(({ property }) =>
-    `${idPrefix}${(property ?? "").replaceAll(/[.[\]'"]+/g, "_")}`.replace(/_$/, ""),
-  );
-  const isInvalid = ({ id }: Element) => ids.some((invalid) => id === invalid || id.startsWith(`${invalid}_`));
-  const fields = [
-    ...(form?.querySelectorAll<HTMLElement>("input, select, textarea, [role=combobox], button[id]") ?? []),
-  ];
-  (fields.find(isInvalid) ?? fields[0])?.focus();
+  // ".prices['0']" is the field with the id "argument_prices_0". Of an object or list, the first field in it.
+  const invalid = errors.map(({ property = "" }) => {
+    const id = idPrefix + property.replaceAll(/'\]/g, "").replaceAll(/\.|\['/g, "_");
+    const found = form?.querySelector(`[id="${CSS.escape(id)}"]`);
+    return found?.matches(focusable) ? found : found?.querySelector(focusable);
+  });
+  const fields = [...(form?.querySelectorAll<HTMLElement>(focusable) ?? [])];
+  (fields.find((field) => invalid.includes(field)) ?? fields[0])?.focus();
 }
 
 /** A form generated from a prepared schema. `onSubmit` gets data that is valid for it. */
