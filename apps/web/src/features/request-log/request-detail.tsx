@@ -18,7 +18,7 @@ import { CallFailure } from "./call-failure.tsx";
 import { ReplayLink } from "./replay-link.tsx";
 import { RequestLines } from "./request-lines.tsx";
 import { explainedQuery, type RequestExplanation, type ShownRequest } from "./request-log.functions.ts";
-import { ClientLabel, OutcomeLabel } from "./request-table.tsx";
+import { ClientLabel, exchangeName, OutcomeLabel } from "./request-table.tsx";
 import { timesOf, waitsOf } from "./request-times.ts";
 
 /**
@@ -48,7 +48,7 @@ export function RequestDetail({
       modal={false}
       title={
         <span className="block truncate font-mono text-sm">
-          {entry ? (entry.method ?? entry.httpMethod) : "Request"}{" "}
+          {entry ? exchangeName(entry) : "Request"}
           <span className="text-accent-text">{entry?.target}</span>
         </span>
       }
@@ -105,8 +105,8 @@ function Fields({
       {failure}
       <Times row={row} />
       <Group title="Message">
-        <Field name="Kind">{row.kind}</Field>
-        <Field name="Method">{row.method}</Field>
+        <Field name="Kind">{row.kind === "other" ? exchangeName(row) : row.kind}</Field>
+        <Field name="Method">{row.method ?? "None"}</Field>
         <Field name="Target">{row.target}</Field>
         <Field name="HTTP">
           {row.httpMethod} {row.httpStatus}

@@ -142,7 +142,7 @@ function RequestRow({
           onClick={() => onOpen(row.id)}
           className="block w-full truncate text-left font-mono text-xs after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
         >
-          {row.method ?? withoutMethod(row)}
+          {exchangeName(row)}
           {row.target !== null && <span className="text-accent-text"> {row.target}</span>}
           {row.errorMessage !== null && (
             <span className={row.isRefused ? "text-muted" : "text-bad"}> {row.errorMessage}</span>
@@ -196,8 +196,13 @@ const labels: Record<string, { label: string; tone: Tone }> = {
 /** By the gateway, before a server was asked: not an error of the server. */
 const refused = { label: "Refused", tone: "warn" } as const satisfies { label: string; tone: Tone };
 
-/** What an exchange without an MCP method was. */
-function withoutMethod({ httpMethod, kind }: Pick<RequestLogEntry, "httpMethod" | "kind">): string {
+/** An exchange's MCP method, or what it was without one. */
+export function exchangeName({
+  method,
+  httpMethod,
+  kind,
+}: Pick<RequestLogEntry, "method" | "httpMethod" | "kind">): string {
+  if (method !== null) return method;
   if (kind !== "other") return `${httpMethod} ${kind}`;
   if (httpMethod === "GET") return "GET event stream";
   return httpMethod === "DELETE" ? "DELETE session" : `${httpMethod} without a message`;
