@@ -81,7 +81,7 @@ describe("a new user's first ten minutes", () => {
     const plan = page.getByLabel("Phases of the build").locator("details").filter({ hasText: /^Plan/ });
     // The reasons stand behind the phase's line.
     await plan.locator("summary").click();
-    await plan.getByText(/Entrypoint echo\.py/).waitFor();
+    await plan.getByText(/Entrypoint: echo\.py/).waitFor();
     await plan.getByText(/Dependencies: requirements\.txt/).waitFor();
     await page.getByRole("link", { name: "Open inspector" }).first().waitFor({ timeout: 90_000 });
     await expectAccessible(page);

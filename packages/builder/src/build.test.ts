@@ -86,7 +86,7 @@ test("BLD-3 BLD-16 a change of code alone reuses the dependency layer, and the l
   const likelier = { "demo/__main__.py": 'print("mentions mcp, and starts nothing")\n' };
   const tried = await workshop.tryBuild({ "server.py": `${plainServer}\n# changed\n`, ...small, ...likelier }, words);
   expect(success(tried).program).toEqual({ entrypoint: "server.py", arguments: words.arguments });
-  expect(tried.text).toContain("plan step Entrypoint demo: found, as the settings name none;");
+  expect(tried.text).toContain("plan step Entrypoint: demo (found automatically);");
   expect(tried.text).toContain("inspect step The program ended without starting a server.");
   expect(tried.text).toContain("inspect step Trying server.py --greeting 'good day'.");
   const second = success(tried);
@@ -221,7 +221,7 @@ test("BLD-15 BLD-16 of a monorepo that names no root directory the only project 
   };
   const tried = await workshop.tryBuild(files, { entrypoint: "" });
   expect(success(tried).program.entrypoint).toBe("server.py:app");
-  expect(tried.text).toContain("Root directory packages/server: found, as the settings name none");
+  expect(tried.text).toContain("Root directory: packages/server (found automatically);");
 });
 
 test("BLD-16 BLD-18 a build warns when the host lacks the .python-version, and of a second server beside the one found", async () => {

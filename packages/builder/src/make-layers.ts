@@ -122,7 +122,7 @@ async function fetchSource({ request, limits, signal, log }: MakeInput, director
   const part = root.startsWith("..") ? null : subtree(whole, root);
   if (part === null) throw new BuildFailure(rootMissing(root));
   const found = countOf(part.entries.length, "file");
-  log("fetch", "step", `Root directory ${root}: set in the project's settings; ${found}.`);
+  log("fetch", "step", `Root directory: ${root} (set under Settings → Build); ${found}.`);
   log("fetch", "result", `${found} in ${root}`);
   return part;
 }
@@ -135,8 +135,7 @@ async function planWithin(input: MakeInput, source: SourceTree): Promise<Planned
     const root = input.request.rootDirectory === null ? onlyServerDirectory(error) : null;
     const part = root === null ? null : subtree(source, root);
     if (part === null) throw error;
-    const why = "found, as the settings name none and there is no other project with a server";
-    input.log("plan", "step", `Root directory ${root}: ${why}.`);
+    input.log("plan", "step", `Root directory: ${root} (found automatically); no other directory has a server.`);
     return await planTree(input, part);
   }
 }

@@ -35,7 +35,7 @@ test.each([
 ])("BLD-16 the entrypoint %s begins in %s, with the reason", (entrypoint, file, what) => {
   const plan = planOf(inSrc, { entrypoint });
   expect(plan).toMatchObject({ program: { entrypoint, arguments: [] }, entryFile: file, others: [] });
-  expect(log(plan)).toContain(`Entrypoint ${entrypoint}: set under Settings → Build; ${what}. The server that it`);
+  expect(log(plan)).toContain(`Entrypoint: ${entrypoint} (set under Settings → Build); ${what}. The server that it`);
   expect(plan.project).toMatchObject({ mode: "path", scripts: { my_server: "my_server.cli:main" } });
 });
 
@@ -106,10 +106,8 @@ test("BLD-16 PRJ-2 without an entrypoint the commit's own is found: fastmcp.json
   };
   const first = foundIn(all);
   expect(first.program).toEqual({ entrypoint: "deploy/server.py:mcp", arguments: ["--db", "a b"] });
-  expect(log(first)).toContain(
-    "Entrypoint deploy/server.py:mcp: found, as the settings name none; the source in fastmcp",
-  );
-  expect(log(first)).toContain("Arguments --db 'a b': found with it.");
+  expect(log(first)).toContain("Entrypoint: deploy/server.py:mcp (found automatically); the source in fastmcp");
+  expect(log(first)).toContain("Arguments: --db 'a b' (found with it).");
   // The settings' arguments replace those of the file.
   expect(foundIn(all, ["stdio"]).program.arguments).toEqual(["stdio"]);
   delete all["fastmcp.json"];

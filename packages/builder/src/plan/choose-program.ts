@@ -43,7 +43,7 @@ export function chooseProgram(
 ): ChosenProgram {
   const step = (text: string) => note({ kind: "step", text });
   const words = settings.arguments;
-  if (words.length > 0) step(`Arguments ${argumentsText(words)}: set under Settings → Build.`);
+  if (words.length > 0) step(`Arguments: ${argumentsText(words)} (set under Settings → Build).`);
   if (settings.entrypoint === "") return chooseOffer(facts, settings, pyproject, step);
   const { entrypoint } = settings;
   const [file = "", object] = entrypoint.split(":");
@@ -52,12 +52,12 @@ export function chooseProgram(
   const outside = file === "" || normal.startsWith("../") || normal.startsWith("/");
   if (!outside && facts.paths.has(normal)) {
     const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
-    step(`Entrypoint ${normal}: set under Settings → Build; ${found}.`);
+    step(`Entrypoint: ${normal} (set under Settings → Build); ${found}.`);
     return { program, entryFile: normal, others: [], ...set };
   }
   const named = outside ? null : findProgram(facts.paths, entrypoint, pyproject);
   if (named === null) throw notFound(facts, file);
-  step(`Entrypoint ${entrypoint}: set under Settings → Build; ${named.what}. The server that it starts is served.`);
+  step(`Entrypoint: ${entrypoint} (set under Settings → Build); ${named.what}. The server that it starts is served.`);
   return { program, entryFile: named.file, others: [], ...set };
 }
 
@@ -75,9 +75,9 @@ function chooseOffer(
     program: settings.arguments.length === 0 ? program : { ...program, arguments: [...settings.arguments] },
     entryFile: file,
   });
-  step(`Entrypoint ${first.program.entrypoint}: found, as the settings name none; ${first.why}.`);
+  step(`Entrypoint: ${first.program.entrypoint} (found automatically); ${first.why}.`);
   if (settings.arguments.length === 0 && first.program.arguments.length > 0) {
-    step(`Arguments ${argumentsText(first.program.arguments)}: found with it.`);
+    step(`Arguments: ${argumentsText(first.program.arguments)} (found with it).`);
   }
   const also = [...asReadmeStarts(first, facts, settings, pyproject), ...rest].slice(0, maxOthers);
   if (also.length > 0) {
@@ -163,7 +163,7 @@ function nothingFound(
   );
 }
 
-const noPython = "There is no Python file in the repository, or in the root directory that is set for the project.";
+const noPython = "There is no Python file in the repository, or in the root directory that is set for the server.";
 
 function notFound(facts: SourceFacts, file: string): BuildFailure {
   const candidates = candidatesFor(facts, file);
