@@ -1,7 +1,7 @@
 import { verifyApiKey } from "@towpath/auth/credentials";
 import { createApiKey } from "@towpath/core/api-key";
 import { newId } from "@towpath/core/ids";
-import { seedProject, testContext } from "@towpath/core/testing";
+import { seedLiveProject, seedProject, testContext } from "@towpath/core/testing";
 import { member as memberTable } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
@@ -62,6 +62,7 @@ test("KEY-3 an owner creates a key of the organization for one server, is shown 
   await expectAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   const key = await newKey();
+  await page.getByText("quick-red-heron isn't live yet: this works after its first build.").waitFor();
   await expect
     .poll(() => verifyApiKey(site.pool, key))
     .toMatchObject({ userId: null, projectIds: [servers[0]?.id], mayManage: true });
@@ -110,6 +111,7 @@ test("KEY-3 a key is revoked and deleted by keyboard, after a confirmation, and 
 });
 
 test("KEY-3 a member creates keys of their own only, and an admin sees and revokes them", async () => {
+  await seedLiveProject(site.db, owner.organization, { name: "wide-green-crane" });
   const theirs = await browser.signedInPage(site.url, colleague);
   await theirs.goto(screen());
   await theirs.getByText("Owners and admins can create them.").waitFor();
@@ -121,6 +123,9 @@ test("KEY-3 a member creates keys of their own only, and an admin sees and revok
   await expect
     .poll(() => verifyApiKey(site.pool, key))
     .toMatchObject({ userId: colleague.userId, projectIds: null, mayManage: false });
+  await theirs.getByRole("tab", { name: "curl" }).click();
+  const snippet = theirs.getByRole("group", { name: "curl snippet" });
+  await expect.poll(() => snippet.textContent()).toContain("/wide-green-crane/mcp");
   await expect.poll(() => theirs.getByRole("region", { name: "Other members' keys" }).count()).toBe(0);
 
   await page.goto(screen());

@@ -23,13 +23,13 @@ test("PUB-1 the public bar has the links of the specification, on every public p
     const [bar = ""] = /<header.*?<\/nav>/s.exec(html) ?? [];
     const links = [...bar.matchAll(/<a ([^>]*)>(.*?)<\/a>/gs)].map(([, attributes = "", inner = ""]) => [
       /href="([^"]*)"/.exec(attributes)?.[1]?.replace(/^https:\/\/github\.com\/.+/, "repository"),
-      /aria-label="([^"]*)"/.exec(attributes)?.[1] ?? inner.replaceAll(/<[^>]+>/g, ""),
+      inner.replaceAll(/<svg.*?<\/svg>|<[^>]+>/gs, "") || /aria-label="([^"]*)"/.exec(attributes)?.[1],
     ]);
     expect([path, links]).toEqual([
       path,
       [
-        ["/", "Towpath home"],
-        ["repository", expect.stringContaining("17k+")],
+        ["/", "towpath"],
+        ["repository", "17k+"],
         ["/blog", "Blog"],
         ["/docs", "Docs"],
         ["/pricing", "Pricing"],

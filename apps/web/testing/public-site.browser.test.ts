@@ -15,12 +15,18 @@ beforeEach(async () => {
   page = await newPage(await browser.newContext({ viewport: { width: 1600, height: 900 } }));
 });
 
-test("PUB-1 the top bar is 64 px high and its content at most 1280 px wide", async () => {
-  await page.goto(site.url);
-  const bar = await page.locator("header").first().boundingBox();
-  expect(Math.round(bar?.height ?? 0)).toBeGreaterThanOrEqual(64);
-  const content = await page.locator("header > div").first().boundingBox();
-  expect([content?.height, content?.width]).toEqual([64, 1280]);
+test("PUB-1 the top bar is 64 px high, its content at most 1280 px wide, and all of it is in sight", async () => {
+  for (const path of ["/", "/docs"]) {
+    await page.goto(site.url + path);
+    const bar = page.getByRole("banner");
+    const box = await bar.boundingBox();
+    // A line of one pixel is below it.
+    expect([path, box?.y, box?.height]).toEqual([path, 0, 65]);
+    const content = await bar.locator("> div").boundingBox();
+    expect([path, content?.height, content?.width]).toEqual([path, 64, 1280]);
+    for (const name of ["Towpath home", "17k+ stars on GitHub", "Blog", "Docs", "Pricing", "Sign in", "Sign up"])
+      expect([path, name, await bar.getByRole("link", { name }).isVisible()]).toEqual([path, name, true]);
+  }
 });
 
 test("PUB-2 on a phone a drawer has the same entries, with sign-up labelled Get started for free", async () => {
@@ -65,7 +71,11 @@ test("UI-4 UI-5 the public pages are accessible and fit the screen, in both them
 test("OPS-7 / goes to the search of the documentation, code is copied, and a phone has all pages", async () => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto(`${site.url}/docs`);
-  await page.getByRole("button", { name: "Copy" }).first().click();
+  const code = await page.locator(".prose .code pre").first().boundingBox();
+  const copy = page.getByRole("button", { name: "Copy" }).first();
+  // Beside the command, not over its end.
+  expect((await copy.boundingBox())?.x).toBeGreaterThanOrEqual((code?.x ?? 0) + (code?.width ?? Infinity));
+  await copy.click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("./towpath up");
   await page.keyboard.press("/");

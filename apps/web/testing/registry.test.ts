@@ -58,10 +58,10 @@ test("PUB-10 the public page has registry data in its head, its tools as text, a
   expect(html).toMatch(/href="cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?name=lock-keeper&amp;config=/);
 });
 
-test("PUB-10 a public project that isn't live says so", async () => {
-  expect(await (await get("/app/not-live-yet")).text()).toContain(
-    "Its tools appear here after the first successful build.",
-  );
+test("PUB-10 a public project that isn't live says so, and has its name as its only title", async () => {
+  const html = await (await get("/app/not-live-yet")).text();
+  expect(html).toContain("Its tools appear here after the first successful build.");
+  expect(html.match(/>not-live-yet</g)).toHaveLength(1);
 });
 
 test.each(["private-one", "no-such-project", "%3Cscript%3E"])(

@@ -103,6 +103,24 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
   );
 }
 
+/** The spaces between its parts are for screen readers and copied text. */
+export function NewestCommit({ repository, branch }: Pick<Props, "repository" | "branch">) {
+  return (
+    <p className="mt-0.5 flex min-w-0 items-center gap-1.5 text-xs text-muted">
+      <GitBranch className="size-3.5 shrink-0" aria-hidden />
+      <span className="shrink-0">{repository.default_branch}</span>{" "}
+      {branch ? (
+        <>
+          <code>{shortCommit(branch.commit.sha)}</code>{" "}
+          <span className="truncate">{branch.commit.message.split("\n", 1)[0]}</span>
+        </>
+      ) : (
+        <span>Nothing has been pushed yet. The first push starts a build.</span>
+      )}
+    </p>
+  );
+}
+
 function RepositorySummary({
   orgSlug,
   repository,
@@ -127,18 +145,7 @@ function RepositorySummary({
           Choose another
         </Link>
       </div>
-      <p className="mt-0.5 flex min-w-0 items-center gap-1.5 text-xs text-muted">
-        <GitBranch className="size-3.5 shrink-0" aria-hidden />
-        <span className="shrink-0">{repository.default_branch}</span>{" "}
-        {branch ? (
-          <>
-            <code>{shortCommit(branch.commit.sha)}</code>
-            <span className="truncate">{branch.commit.message.split("\n", 1)[0]}</span>
-          </>
-        ) : (
-          <span>Nothing has been pushed yet. The first push starts a build.</span>
-        )}
-      </p>
+      <NewestCommit repository={repository} branch={branch} />
       {wanted && wanted !== repository.default_branch ? (
         <p className="mt-1.5 text-xs text-warn">
           This link names <code>{wanted}</code>, but the default branch is <code>{repository.default_branch}</code>:
