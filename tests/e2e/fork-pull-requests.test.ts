@@ -232,7 +232,7 @@ test("BLD-9 BLD-7 the next push waits again while the preview stays; closing the
   await page.goto(deployments);
   await page.getByRole("link", { name: "Say three" }).first().click();
   await page.getByText("This preview has ended").waitFor();
-  expect(await page.getByRole("button", { name: /Make live|Redeploy|Promote/ }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: /Make live|Rebuild|Promote/ }).count()).toBe(0);
 });
 
 /** What was declined on the page can be approved later. */

@@ -37,7 +37,7 @@ function refusalOf(error: RunnerError): TowpathError {
   if (serversFault.has(error.code)) {
     return new TowpathError(
       "conflict",
-      `This version is no longer running: ${message} Your live version is unaffected. Look at the version's server log, or redeploy its commit.`,
+      `This version is no longer running: ${message} Your live version is unaffected. Look at the version's server log, or rebuild its commit.`,
       { cause: error },
     );
   }

@@ -94,13 +94,13 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   await signIn(viewer);
   await page.goto(address("deployments"));
   await page.getByText("Production is live").waitFor();
-  await expect.poll(() => page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Rebuild" }).count()).toBe(0);
   await page.getByRole("button", { name: /^Actions for build/ }).click();
   await expect.poll(() => page.getByRole("menuitem").allTextContents()).toEqual(["Build log", "Server log"]);
   await page.keyboard.press("Escape");
   await page.goto(address(`build-logs/${project.buildId}`));
   await page.getByText("Build log", { exact: true }).first().waitFor();
-  await expect.poll(() => page.getByRole("button", { name: "Redeploy" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Rebuild" }).count()).toBe(0);
   await page.goto(`${site.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: project.name }).waitFor();
   await expect.poll(() => page.getByRole("link", { name: "New server" }).count()).toBe(0);
@@ -114,9 +114,9 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
 test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a server", async () => {
   await signIn(owner);
   await page.goto(address("deployments"));
-  await page.getByRole("button", { name: "Redeploy" }).waitFor();
+  await page.getByRole("button", { name: "Rebuild" }).waitFor();
   await page.getByRole("button", { name: /^Actions for build/ }).click();
-  await page.getByRole("menuitem", { name: "Redeploy this commit" }).waitFor();
+  await page.getByRole("menuitem", { name: "Rebuild this commit" }).waitFor();
   await page.keyboard.press("Escape");
   await page.goto(`${site.url}/${owner.organization.slug}/servers`);
   await page.getByRole("link", { name: "API keys" }).waitFor();

@@ -232,8 +232,8 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   await site.db.insert(deployment).values(live);
   await site.db.insert(route).values({ ...main, label: own.name, deploymentId: live.id, sequence: 1 });
   await goTo("settings");
-  await page.getByText("Changed since the live deployment of main: redeploy to apply").waitFor();
-  await page.getByRole("button", { name: "Redeploy main" }).waitFor();
+  await page.getByText("Changed since the live deployment of main: rebuild to apply").waitFor();
+  await page.getByRole("button", { name: "Rebuild main" }).waitFor();
   await expect.poll(() => page.content()).not.toContain("north by northwest");
 });
 

@@ -79,7 +79,7 @@ export const notFetched = (error: unknown) =>
     phase: "fetch",
     title: "The commit can't be fetched",
     detail: error instanceof Error ? error.message : "GitHub gave no reason.",
-    remedy: "Check that the repository still exists and that the GitHub App can read it, then start the build again.",
+    remedy: "Check that the repository still exists and that the GitHub App can read it, then rebuild.",
     action: rebuild,
   });
 
@@ -89,8 +89,8 @@ export const rootMissing = (root: string) =>
       code: "source_unavailable",
       phase: "fetch",
       title: `The root directory ${root} does not exist`,
-      detail: "It is set in the project's settings, but the commit has no files there.",
-      remedy: "Correct the root directory in the project's settings, or leave it empty for the whole repository.",
+      detail: "It is set under Settings → Build, but the commit has no files there.",
+      remedy: "Correct the root directory under Settings → Build, or leave it empty for the whole repository.",
       action: changeSettings("build"),
     },
     { file: root },

@@ -235,5 +235,5 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
         return Failure("exited_early", message)
     commands = commands_in(printed())
     if commands:
-        message = f"`{entrypoint.shown}` wants to be told what to do: its commands are {', '.join(f'`{each}`' for each in commands)}."
+        message = f"`{entrypoint.shown}` needs a command. It has these: {', '.join(f'`{each}`' for each in commands)}."
     return Failure("arguments_missing", message, candidates=commands)

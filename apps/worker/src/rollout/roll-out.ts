@@ -83,24 +83,24 @@ const explanations: Readonly<Partial<Record<RunnerErrorCode, Explanation>>> = {
   },
   capacity: {
     title: "This machine has no capacity for another server",
-    remedy: "Redeploy when others are idle, or ask the operator for more memory.",
+    remedy: "Rebuild when others are idle, or ask the operator for more memory.",
   },
   isolation_unavailable: {
     title: "This machine cannot isolate servers",
-    remedy: "Ask the operator: ./towpath up prints what this machine lacks. Then redeploy.",
+    remedy: "Ask the operator: ./towpath up prints what this machine lacks. Then rebuild.",
   },
   unreachable: {
     title: "The part of Towpath that runs servers cannot be reached",
-    remedy: "Redeploy in a minute. If the problem persists, the operator finds the cause in the runner's log.",
+    remedy: "Rebuild in a minute. If the problem persists, the operator finds the cause in the runner's log.",
   },
   stopping: {
     title: "The part of Towpath that runs servers was being restarted",
-    remedy: "Redeploy in a minute.",
+    remedy: "Rebuild in a minute.",
   },
 };
 const unexplained: Explanation = {
   title: "The server could not be started for its deployment",
-  remedy: "Redeploy. If the problem persists, ask the operator.",
+  remedy: "Rebuild. If the problem persists, ask the operator.",
 };
 const forOperator: ReadonlySet<RunnerErrorCode> = new Set(["isolation_unavailable"]);
 const serversOwnFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "crash_backoff"]);

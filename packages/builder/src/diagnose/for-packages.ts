@@ -16,7 +16,7 @@ const settings = "variables under Settings → Environment variables, or argumen
 const whatStarts =
   "Set the entrypoint under Settings → Build to what starts the server, as the package's documentation says: a console script, a module, or a function such as `package.cli:main`. If the package isn't an MCP server, nothing starts one.";
 const otherRequirements =
-  "Choose another version under Settings → Package: a newer one may have been mended. Or tell the package's author, who can require versions that work together.";
+  "Choose another version under Settings → Package: a newer one may fix this. Or tell the package's author, who can require versions that work together.";
 
 type Remedy = string | ((found: { readonly remedy: string; readonly action?: DiagnosisAction }) => string);
 
@@ -33,7 +33,7 @@ const until =
     `${remedy.split(end)[0]} ${instead}`;
 
 const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
-  source_unavailable: `Start the build again in a moment. If it fails again, ${another}.`,
+  source_unavailable: `Rebuild in a moment. If it fails again, ${another}.`,
   source_too_large: anotherVersion,
   source_unsafe: anotherVersion,
   entrypoint_not_found: whatStarts,
@@ -70,7 +70,7 @@ const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
     " Better, connect",
     "If its address is a setting of the server, correct it under Settings → Environment variables.",
   ),
-  read_only: `If the server has a setting for where it writes, set it to a directory below \`/tmp\` or, if the project keeps one, to \`/data\`. Otherwise, ${another}.`,
+  read_only: `If the server has a setting for where it writes, set it to a directory below \`/tmp\` or, if this server keeps one, to \`/data\`. Otherwise, ${another}.`,
   arguments_missing: same,
   start_timeout: ({ remedy, action }) =>
     action?.kind === "rebuild"
@@ -80,7 +80,7 @@ const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
   out_of_memory: `Ask the operator for more memory, or ${another}.`,
   output_limit: `If the server has a setting for how much it logs, lower it under Settings → Environment variables. Otherwise, ${another}.`,
   protocol_error: `Check the entrypoint under Settings → Build: it must be what starts the MCP server. Otherwise, ${another}.`,
-  build_timeout: `The times in the log show what was slow: ${another}, or start the build again when this platform is less busy.`,
+  build_timeout: `The times in the log show what was slow: ${another}, or rebuild when this platform is less busy.`,
   internal_error: "Tell the operator. Nothing is wrong with the package.",
 };
 

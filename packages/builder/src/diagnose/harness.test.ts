@@ -70,7 +70,9 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   ],
   [
     "a program with commands",
-    failed("arguments_missing", "`shop` wants to be told what to do", { candidates: ["init", "serve"] }),
+    failed("arguments_missing", "`shop` needs a command. It has these: `init`, `serve`.", {
+      candidates: ["init", "serve"],
+    }),
     { title: "The program needs other arguments", remedy: "the command that starts the server" },
   ],
   [

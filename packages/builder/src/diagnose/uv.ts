@@ -162,9 +162,9 @@ const noVersion = (what: string, context: UvContext, more = "", by: string | nul
 
 const refused = (what: string, status: string, context: UvContext): Parts => ({
   code: "dependency_not_found",
-  title: `The package index doesn't hand out ${what}`,
+  title: `The package index doesn't serve ${what}`,
   detail: `It lists ${what}, and answers its download with HTTP ${status}: the file was withdrawn, or a mirror doesn't have it.`,
-  remedy: `Choose another version: \`uv lock --upgrade-package ${what.split("==")[0]}\`, or an upper bound in ${place(context)}. If it can be had elsewhere, the operator must check UV_INDEX.`,
+  remedy: `Choose another version: \`uv lock --upgrade-package ${what.split("==")[0]}\`, or an upper bound in ${place(context)}. If it is available elsewhere, the operator must check UV_INDEX.`,
 });
 
 const invalidFile = (file: string): Parts => ({
@@ -179,8 +179,7 @@ const unreachable = (detail: string): Parts => ({
   code: "index_unreachable",
   title: "The package index doesn't answer",
   detail,
-  remedy:
-    "Start the build again in a moment. If it fails again, the operator must check the network and the UV_INDEX settings.",
+  remedy: "Rebuild in a moment. If it fails again, the operator must check the network and the UV_INDEX settings.",
   action: rebuild,
 });
 

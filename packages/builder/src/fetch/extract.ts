@@ -71,8 +71,7 @@ const unreadable = (cause: unknown) =>
       phase: "fetch",
       title: "The repository's archive can't be read",
       detail: `What GitHub sent is not a complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
-      remedy:
-        "Start the build again. If it fails again, check whether GitHub lets you download the repository as an archive.",
+      remedy: "Rebuild. If it fails again, check whether GitHub lets you download the repository as an archive.",
       action: rebuild,
     }),
     cause,

@@ -84,7 +84,7 @@ function checkConfigured(facts: SourceFacts, settings: PlanSettings): void {
         code: "requirements_not_found",
         phase: "plan",
         title: `The requirements file ${settings.requirements} doesn't exist`,
-        detail: "It is set in the project's settings, but the commit doesn't have it.",
+        detail: "It is set under Settings → Build, but the commit doesn't have it.",
         remedy:
           others.length > 0
             ? `Set the requirements file under Settings → Build to ${others

@@ -208,7 +208,7 @@ export const buildWarningSchema = z.object({
 export type BuildWarning = z.infer<typeof buildWarningSchema>;
 
 const letTheServerDecide =
-  "Let the server decide who can call it, under Access or by `./towpath settings NAME --auth passthrough`: that takes effect at once. Or remove the server's own sign-in and redeploy.";
+  "Let the server decide who can call it, under Access or by `./towpath settings NAME --auth passthrough`: that takes effect at once. Or remove the server's own sign-in and deploy again.";
 
 const signInUnreachable: BuildWarning = {
   code: "sign_in_unreachable",
@@ -231,7 +231,7 @@ const openToAnyone: BuildWarning = {
   title: "Anyone can call this server",
   detail: "The server decides who can call it, and it answered the build without asking for credentials.",
   remedy:
-    "Add a sign-in to the server and redeploy, or choose under Access that only members can call it. If only some of its tools ask for credentials, that is fine.",
+    "Add a sign-in to the server and deploy again, or choose under Access that only members can call it. If only some of its tools ask for credentials, that is fine.",
 };
 
 /**

@@ -15,7 +15,7 @@ const workersLost: Diagnosis = {
   phase: "fetch",
   title: "The build was interrupted several times",
   detail: `The worker ended before the build was done, ${maxAttempts} times in a row.`,
-  remedy: "Redeploy the build. If it happens again, ask the operator to check the worker's log.",
+  remedy: "Rebuild. If it happens again, ask the operator to check the worker's log.",
   file: null,
   line: null,
   excerpt: null,

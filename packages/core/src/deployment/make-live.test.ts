@@ -138,7 +138,7 @@ test("PRJ-14 what can't be made live says why: live already, an ended branch, th
   await expect(makeLive(preview)).rejects.toThrow(/branch gone was deleted/);
   await suite.database.db.update(branch).set({ endedAt: null, isDefault: false }).where(eq(branch.name, "gone"));
   await suite.database.db.update(deployment).set({ environment: "production" }).where(eq(deployment.id, preview));
-  await expect(makeLive(preview)).rejects.toThrow(/variables of production.*Redeploy/);
+  await expect(makeLive(preview)).rejects.toThrow(/variables of production.*Rebuild/);
   const unfinished = await take(await start(project, "unfinished"));
   const made = await createDeployment({ ctx: worker(), input: sampleOutcome(unfinished) });
   await failBuild({ ctx: worker(), input: { ...unfinished, diagnosis: sampleDiagnosis } });

@@ -110,10 +110,10 @@ function requireServable({ deployment: { environment }, build, branch }: Chosen)
   if (environment !== environmentOf(branch)) {
     throw new TowpathError(
       "conflict",
-      `This deployment was built with the variables of ${environment}, before ${branch.name} changed its role. Redeploy its commit instead.`,
+      `This deployment was built with the variables of ${environment}, before ${branch.name} changed its role. Rebuild its commit instead.`,
     );
   }
   if (build.status !== "succeeded" || build.layers === null) {
-    throw new TowpathError("conflict", "This deployment was never live. Redeploy its commit instead.");
+    throw new TowpathError("conflict", "This deployment was never live. Rebuild its commit instead.");
   }
 }

@@ -64,6 +64,6 @@ function requirePromotable(preview: { readonly environment: string; readonly bui
     throw new TowpathError("conflict", "This deployment was built for production. Make it live instead.");
   }
   if (preview.build.status !== "succeeded" || preview.build.layers === null) {
-    throw new TowpathError("conflict", "This preview was never live. Redeploy its commit instead.");
+    throw new TowpathError("conflict", "This preview was never live. Rebuild its commit instead.");
   }
 }

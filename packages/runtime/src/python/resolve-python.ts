@@ -109,7 +109,7 @@ export async function pythonOf(version: string, pythons: Pythons): Promise<Resol
   const brought = downloads === undefined ? null : await bringPython(uv, downloads, minor);
   const installed = brought?.ok === true ? await find() : null;
   if (installed !== null) return installed;
-  const message = `Python ${version}, for which it was built, is not installed on this machine. Redeploy it.`;
+  const message = `Python ${version}, for which it was built, is not installed on this machine. Rebuild it.`;
   throw new SandboxError("python_unavailable", message);
 }
 

@@ -27,7 +27,7 @@ export function BuildOutcome({
 }) {
   const { data: detail } = useSuspenseQuery(projectQuery(project));
   const liveNote = detail.isLive ? "Your live version is unaffected." : "Nothing is live yet.";
-  const rebuild = build.branch.isEnded ? null : <RedeployButton project={project} buildId={build.id} label="Rebuild" />;
+  const rebuild = build.branch.isEnded ? null : <RedeployButton project={project} buildId={build.id} />;
   if (build.status === "succeeded") return <SuccessPanel project={project} build={build} />;
   if (build.status === "canceled") {
     return (

@@ -15,7 +15,7 @@ const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
   quickstart: "Quickstart",
   import: "First import",
   push: "Push",
-  redeploy: "Redeploy",
+  redeploy: "Rebuild",
   cli: "Command line",
   promote: "Promotion",
   package: "Package",

@@ -138,7 +138,7 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
             onClick={() => redeploy.mutate(build.id)}
             disabled={redeploy.isPending}
           >
-            Redeploy this commit
+            Rebuild this commit
           </MenuItem>
         )}
       </Menu>

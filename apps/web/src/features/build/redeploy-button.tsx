@@ -12,7 +12,7 @@ import { dispatchBuild, redeploy } from "./build.functions.ts";
 export function RedeployButton({
   project,
   buildId,
-  label = "Redeploy",
+  label = "Rebuild",
   ...look
 }: ButtonLook & { project: ProjectKey; buildId: string; label?: string }) {
   const redeploy = useRedeploy(project);

@@ -21,7 +21,7 @@ type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
 
 /**
  * What can be done about a failed build from here, as its diagnosis says: a change of the settings and a rebuild in one,
- * the settings, the line of the code, or building again. Where only a change of the code helps, a rebuild isn't offered.
+ * the settings, the line of the code, or a rebuild. Where only a change of the code helps, a rebuild isn't offered.
  */
 export function Remedies({ project, build, diagnosis }: Failed) {
   const { action } = diagnosis;
@@ -31,7 +31,7 @@ export function Remedies({ project, build, diagnosis }: Failed) {
   // Nothing goes live any more where its branch has ended.
   if (build.branch.isEnded) return null;
   const again = (variant: "primary" | "secondary") => (
-    <RedeployButton project={project} buildId={build.id} variant={variant} label="Rebuild" />
+    <RedeployButton project={project} buildId={build.id} variant={variant} />
   );
   switch (action.kind) {
     case "code":

@@ -77,7 +77,7 @@ function WithManifest({
     if (why) return <BuildWarnings warnings={[why]} />;
     return (
       <EmptyState title="This server's tools are unknown">
-        This version of Towpath can't read the live build's manifest. Redeploy the server.
+        This version of Towpath can't read the live build's manifest. Rebuild the server.
       </EmptyState>
     );
   }
@@ -103,7 +103,7 @@ function NothingToAsk({ why, projectKey }: { why: "nothing live" | "unknown"; pr
   if (why === "unknown") {
     return (
       <Callout tone="warn" title="This version is not live" actions={toDeployments}>
-        The link is to a branch or deployment that's no longer live. Choose a branch in the bar above, or redeploy it.
+        The link is to a branch or deployment that's no longer live. Choose a branch in the bar above, or rebuild it.
       </Callout>
     );
   }

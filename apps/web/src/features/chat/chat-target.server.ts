@@ -44,7 +44,7 @@ export async function chatTarget(call: {
     );
   }
   const { manifest } = await getBuildByDeployment({ ctx, input });
-  if (!manifest) throw new TowpathError("conflict", "The server's tools are unknown. Redeploy it.");
+  if (!manifest) throw new TowpathError("conflict", "The server's tools are unknown. Rebuild it.");
   const redactor = await createBoundedRedactor(await readValuesToRedact({ ctx, input }), maxRedactorBytes);
   if (!redactor) {
     throw new TowpathError(

@@ -46,7 +46,7 @@ function Palette({
   return (
     <>
       <SearchList
-        label="Search servers, portals, pages and actions"
+        label="Search servers, tools, builds, pages and documentation"
         placeholder="Search or run a command"
         groups={groups}
         empty="No matches. Try a server, portal, page or action."
@@ -73,7 +73,7 @@ function ShortcutsDialog({ open, onOpenChange }: { open: boolean; onOpenChange: 
   const commandKey = useCommandKey();
   const areSingleKeysOn = useSingleKeys();
   const rows: readonly { keys: readonly string[]; does: string; isSingle: boolean }[] = [
-    { keys: [commandKey, "K"], does: "Search servers, portals, pages and actions", isSingle: false },
+    { keys: [commandKey, "K"], does: "Search servers, tools, builds, pages and documentation", isSingle: false },
     { keys: ["/"], does: "Search on this page", isSingle: true },
     { keys: ["?"], does: "Show these shortcuts", isSingle: true },
     { keys: ["Esc"], does: "Close a dialog or menu", isSingle: false },

@@ -98,7 +98,7 @@ test("UI-4 ORG-3 the open server's screens and actions come first; a portal has 
   const portal = palette("owner", own("desk-portal", "portal"));
   expect(portal.enter("servers and tools")).toMatchObject(["follow", { to: "/$orgSlug/$projectName/servers" }]);
   expect(portal.enter("copy url")).toEqual(["copyUrl", "https://towpath.example/desk-portal/mcp"]);
-  for (const missing of ["Deployments", "Chat", "Redeploy production"]) expect(portal.labels()).not.toContain(missing);
+  for (const missing of ["Deployments", "Chat", "Rebuild production"]) expect(portal.labels()).not.toContain(missing);
 });
 
 const byRole = {
@@ -112,7 +112,7 @@ const byRole = {
       "Deploy a package",
       "Find a server in a registry",
       "New portal",
-      "Redeploy production",
+      "Rebuild production",
     ],
     ...["API keys", "GitHub", "Clients", "Sign-ins", "Audit log", "Admin JWT", "General", "Instance"],
   ],

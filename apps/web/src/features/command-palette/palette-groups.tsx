@@ -148,8 +148,8 @@ function ofProject(
   if (latest === null || !permissions.includes("build.start")) return [copy];
   const redeploy = {
     id: "redeploy",
-    label: "Redeploy production",
-    keywords: ["build again", "deploy"],
+    label: "Rebuild production",
+    keywords: ["redeploy", "build again", "deploy"],
     icon: <RotateCw aria-hidden />,
     note: versionText(latest),
     run: () => actions.redeploy(latest.id),

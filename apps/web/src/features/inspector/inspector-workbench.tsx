@@ -17,7 +17,7 @@ export function InspectorWorkbench(props: Omit<PanesProps, "project" | "manifest
   return (
     <EmptyState title="This server's tools, resources and prompts can't be listed">
       {project.kind === "hosted"
-        ? "This version of Towpath can't read the live build's manifest. Redeploy the server."
+        ? "This version of Towpath can't read the live build's manifest. Rebuild the server."
         : "The last check couldn't read them. Check the server again in its settings."}
     </EmptyState>
   );

@@ -11,8 +11,8 @@ export function ChangedVariables({ projectKey }: { projectKey: ProjectKey }) {
     <Callout
       key={buildId}
       tone="warn"
-      title={`Changed since the live deployment of ${branch}: redeploy to apply`}
-      actions={<RedeployButton project={projectKey} buildId={buildId} size="sm" label={`Redeploy ${branch}`} />}
+      title={`Changed since the live deployment of ${branch}: rebuild to apply`}
+      actions={<RedeployButton project={projectKey} buildId={buildId} size="sm" label={`Rebuild ${branch}`} />}
     >
       {keyNames.join(", ")}
     </Callout>

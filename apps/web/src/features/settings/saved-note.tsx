@@ -42,19 +42,12 @@ export function SavedNote({
           tone="ok"
           title={titles[saved]}
           actions={
-            isBuilt && newest ? (
-              <RedeployButton
-                project={projectKey}
-                buildId={newest.id}
-                label={saved === "name" ? "Redeploy" : "Rebuild"}
-                variant="primary"
-              />
-            ) : null
+            isBuilt && newest ? <RedeployButton project={projectKey} buildId={newest.id} variant="primary" /> : null
           }
         >
-          {saved === "variables" ? "The live server keeps its old variables until you redeploy. " : null}
+          {saved === "variables" ? "The live server keeps its old variables until you rebuild. " : null}
           {saved === "name" && isBuilt && newest
-            ? "If the server has its own sign-in pages, redeploy so they use the new address. "
+            ? "If the server has its own sign-in pages, rebuild so they use the new address. "
             : null}
           {isBuilt && saved !== "name" && !newest
             ? "Nothing has been pushed yet. The first push starts a build."

@@ -84,7 +84,7 @@ function Recorded({ projectKey, choice, authMode }: RecordedProps): ReactNode {
     case "none":
       return (
         <Callout tone="warn" title="The live version has no recorded lists">
-          It was built by an earlier version of Towpath, or its server didn't disclose them. Redeploy to record them;
+          It was built by an earlier version of Towpath, or its server didn't disclose them. Rebuild to record them;
           until then clients wake the server.
         </Callout>
       );

@@ -80,10 +80,10 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
         call.
       </>,
       <>
-        When it is on, files in <code>/data</code> survive restarts and redeploys, up to the size that the operator
+        When it is on, files in <code>/data</code> survive restarts and new versions, up to the size that the operator
         allows. Files elsewhere are lost. Previews never see <code>/data</code>.
       </>,
-      "During a redeploy, the old and the new server see the same files for a moment.",
+      "While a new version takes over, the old and the new server see the same files for a moment.",
       "Takes effect when the server next starts. If you turn it off, the files are deleted after 7 days. They aren't backed up.",
     ],
     states: ["Files in /data are kept.", "No files are kept."],
@@ -102,7 +102,7 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
         <SwitchSetting projectKey={projectKey} setting="identityAssertion">
           {project.authMode === "towpath-cloud" ? null : (
             <Callout tone="info">
-              Towpath identifies callers only on servers for members, so this server isn't told who calls.
+              Towpath identifies callers only on servers for members, so this server doesn't learn who calls.
             </Callout>
           )}
         </SwitchSetting>
