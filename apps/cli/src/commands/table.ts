@@ -107,7 +107,7 @@ export const commands = {
       },
       preview: value("BRANCH", "deploys to a preview of this branch, not to production"),
       message: value("TEXT", "the commit's message"),
-      rebuild: flag("builds although nothing has changed"),
+      rebuild: flag("builds even if nothing has changed"),
       overwrite: flag("replaces commits that others pushed"),
       follow: setting("of a package: deploys newer versions by itself; --no-follow undoes it"),
       organization: value("SLUG", "the organization, if there are several"),
@@ -155,7 +155,7 @@ export const commands = {
       },
       "fail-on-breaking-changes": flag("a preview's check fails that breaks callers"),
       "allow-breaking-changes": flag("undoes that"),
-      "keep-data": setting("its /data survives restarts and redeploys; --no-keep-data undoes it"),
+      "keep-data": setting("its /data survives restarts and new versions; --no-keep-data undoes it"),
       follow: setting("of a package: deploys newer versions by itself; --no-follow undoes it"),
       ...common,
     },
@@ -172,7 +172,7 @@ export const commands = {
       "Lists a server's variables, sets or removes some: ACTION is list, set or remove. `set KEY` reads the value from " +
       "stdin. Values are never printed. A change takes effect with the next deployment.",
     options: {
-      sensitive: flag("of set: nobody can read the value again"),
+      sensitive: flag("of set: the value can't be read again"),
       environment: {
         ...oneOf("ENVIRONMENT", ["production", "preview"], "of set: production or preview; both unless given"),
         multiple: true,

@@ -63,7 +63,7 @@ export async function logs(args: string[]): Promise<number> {
   else {
     const rows = await read();
     for (const row of rows) output(row, () => print(asText(row)));
-    if (rows.length === 0) note("No requests in the last 24 hours that fit.");
+    if (rows.length === 0) note("No matching requests in the last 24 hours.");
   }
   return 0;
 }

@@ -37,12 +37,12 @@ type Shown = { readonly follow: boolean; readonly limit: number | undefined };
 export async function serverLog(api: Api, name: string, { follow, limit }: Shown): Promise<number> {
   const query = limit === undefined ? "" : `?limit=${limit}`;
   const { deploymentId, data } = await api.call("GET", `${projectPath(name)}/server-log${query}`, serverLogSchema);
-  if (deploymentId === null) throw new CommandError(`Nothing of ${name} is live. See towpath status ${name}.`);
+  if (deploymentId === null) throw new CommandError(`${name} isn't live. See towpath status ${name}.`);
   const printer = serverLinePrinter();
   if (!follow) {
     data.forEach(printer.push);
     printer.end();
-    if (data.length === 0) note(`What is live of ${name} has printed nothing.`);
+    if (data.length === 0) note(`The live version of ${name} has printed nothing.`);
     return 0;
   }
   for await (const event of api.events(`/api/deployments/${deploymentId}/log`)) {

@@ -13,7 +13,7 @@ export async function inspect(args: string[]): Promise<number> {
   const [name = ""] = positionals;
   const api = await connectApi(values);
   const { manifest } = await api.call("GET", `${projectPath(name)}/manifest`, answerSchema);
-  if (!manifest) throw new CommandError(`Nothing of ${name} is live yet. See towpath status ${name}.`);
+  if (!manifest) throw new CommandError(`${name} isn't live yet. See towpath status ${name}.`);
   output(manifest, () => printManifest(manifest));
   return 0;
 }

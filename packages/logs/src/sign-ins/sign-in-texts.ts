@@ -156,7 +156,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   key_revoked: { title: "The API key was revoked", text: newKey },
   key_expired: { title: "The API key has expired", text: newKey },
   key_of_other_team: {
-    title: "The API key belongs to another team",
+    title: "The API key belongs to another organization",
     text: "Keys work only for their own organization's servers. Use one of this organization's keys.",
   },
   key_for_other_server: {

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { Main } from "~/ui/main.tsx";
 
-const steps = ["Organization", "GitHub", "Server", "Team"] as const;
+const steps = ["Organization", "GitHub", "Server", "Teammates"] as const;
 type OnboardingStep = (typeof steps)[number];
 
 /** Layout of the welcome screens: progress, one question, its form. */
