@@ -2,6 +2,8 @@ import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 const timeoutMs = 5_000;
+/** Its last checkpoint takes as long as the disk needs. */
+const stoppingTimeoutMs = 30_000;
 
 const isAlive = (pid: number) => {
   try {
@@ -20,28 +22,39 @@ async function processesIn(directory: string, program: string): Promise<number[]
   return found;
 }
 
+/** The process id and state that a directory's postmaster has written to its lock file; null without one. */
+async function readLock(dataDirectory: string): Promise<{ readonly pid: number; readonly isStopping: boolean } | null> {
+  const lines = (await readFile(join(dataDirectory, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
+  const pid = Number(lines[0]);
+  return Number.isInteger(pid) && pid > 0 ? { pid, isStopping: lines[7]?.trim() === "stopping" } : null;
+}
+
 /**
- * Kills the server processes that a killed PostgreSQL has left behind in a data directory. They keep its shared memory,
- * and no new server starts while one of them is busy. Recovery rolls back their transactions. Does nothing while the
+ * Waits for what earlier PostgreSQL servers have left in a data directory. One that is shutting down, as after a kill of
+ * its launcher, ends by itself. The server processes of one that was killed are killed: they keep its shared memory, and
+ * no new server starts while one of them is busy. Recovery rolls back their transactions. Does nothing while the
  * directory's postmaster is running.
  */
 export async function endOrphans(dataDirectory: string, program: string): Promise<void> {
-  const lock = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").catch(() => "");
-  const postmaster = Number(lock.split("\n")[0]);
-  if (!Number.isInteger(postmaster) || postmaster < 1) return;
   const [directory, executable] = await Promise.all([realpath(dataDirectory), realpath(program)]);
-  const deadline = Date.now() + timeoutMs;
+  const begun = Date.now();
   for (;;) {
+    const lock = await readLock(dataDirectory);
+    if (lock === null) return;
     const left = await processesIn(directory, executable);
     // The postmaster's process id may belong to another program by now.
-    if (left.length === 0 || (isAlive(postmaster) && left.includes(postmaster)) || Date.now() > deadline) return;
-    for (const pid of left) {
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It has already ended.
-      }
-    }
+    const isRunning = isAlive(lock.pid) && left.includes(lock.pid);
+    const withinMs = isRunning ? stoppingTimeoutMs : timeoutMs;
+    if (left.length === 0 || (isRunning && !lock.isStopping) || Date.now() - begun > withinMs) return;
+    if (!isRunning) left.forEach(kill);
     await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has already ended.
   }
 }

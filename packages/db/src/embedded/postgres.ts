@@ -146,7 +146,6 @@ async function waitUntilReady(
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
-  // Nothing else could start beside it.
   child.kill("SIGKILL");
   throw new Error(`no connection within ${startWithinMs / 1000} s: ${tail()}`);
 }
@@ -196,9 +195,17 @@ export async function startEmbeddedPostgres(
   const address = (database: string) =>
     `postgresql://towpath@/${database}?host=${encodeURIComponent(options.socketDirectory)}&port=5432`;
   const { onRecovery = () => {} } = options;
-  await waitUntilReady(address("postgres"), child, { tail: () => lastLine(last), onRecovery });
-  await ensureDatabase(address("postgres"));
-  canceled?.removeEventListener("abort", quit);
+  try {
+    await waitUntilReady(address("postgres"), child, { tail: () => lastLine(last), onRecovery });
+    await ensureDatabase(address("postgres"));
+  } catch (error) {
+    // The next try could not start beside it.
+    if (!hasEnded(child)) quit();
+    await exited;
+    throw error;
+  } finally {
+    canceled?.removeEventListener("abort", quit);
+  }
   return {
     url: address("towpath"),
     pid: child.pid ?? 0,
