@@ -88,6 +88,16 @@ function withoutVerbose(words: readonly string[]): string[] {
   return rest;
 }
 
+/** Prints why a command failed. Returns its exit status. */
+function reportFailure(error: unknown): number {
+  const failure = asCommandError(error);
+  printError(`\n${red("✗")} ${failure.message}`);
+  return failure instanceof UsageError ? 2 : 1;
+}
+
+// Errors that no command waits for, of a stream or a timer: Node would print their stacks.
+process.on("uncaughtException", (error) => process.exit(reportFailure(error)));
+
 async function main(): Promise<number> {
   const [name = "help", ...args] = withoutVerbose(process.argv.slice(2));
   endWithReader(name);
@@ -98,8 +108,7 @@ async function main(): Promise<number> {
     if (asksForHelp(args)) return await help([name]);
     return await (await loaders[name]())(args);
   } catch (error) {
-    printError(`\n${red("✗")} ${asCommandError(error).message}`);
-    return asCommandError(error) instanceof UsageError ? 2 : 1;
+    return reportFailure(error);
   }
 }
 

@@ -38,6 +38,21 @@ test("OPS-4 help comes from the table: every command, its options and examples, 
   expect(JSON.parse((await towpath("version", "--json")).stdout)).toEqual({ version: expect.any(String) });
 });
 
+test("OPS-4 an error that no command waits for is one line; --verbose shows its stack", async () => {
+  // As of a timer: once the command listens for such errors.
+  const failing = `process.on("newListener", (name) => {
+    if (name === "uncaughtException") setImmediate(() => { throw new Error("the timer failed"); });
+  });`;
+  const options = ["--import", `data:text/javascript,${encodeURIComponent(failing)}`];
+  const failed = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [...options, main, "help", ...args], { env: { NO_COLOR: "1" } });
+  await expect(failed()).rejects.toMatchObject({
+    code: 1,
+    stderr: "\n✗ the timer failed\n  (--verbose shows where it happened.)\n",
+  });
+  await expect(failed("--verbose")).rejects.toMatchObject({ stderr: expect.stringMatching(/^\s+at /m) });
+});
+
 test("OPS-4 wrong use has exit status 2 and says what is right, a refusal 1", async () => {
   for (const [args, text] of [
     [["nonsense"], "There is no command nonsense"],

@@ -91,7 +91,7 @@ export class SupervisedProcess {
     }, this.#limits.readyWithinMs);
     const onLine = (line: string) => {
       if (this.#log.write(line)) this.#printed.clear();
-      else if (isErrorLine(line)) this.#printOnce(readable(line).join("\n"));
+      else if (isErrorLine(line)) this.#printOnce(readable([line]).join("\n"));
       this.#tail = [...this.#tail.slice(-14), line];
     };
     for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on("line", onLine);
@@ -109,8 +109,7 @@ export class SupervisedProcess {
       if (readyAt === null) {
         const late = `was not ready within ${this.#limits.readyWithinMs / 1000} s`;
         const how = isLate ? late : `ended while starting (${signal ?? `status ${code}`})`;
-        const lines = this.#tail.flatMap(readable);
-        return ready.reject(new FailedStart(this.name, how, lines, isLate ? null : signal));
+        return ready.reject(new FailedStart(this.name, how, readable(this.#tail), isLate ? null : signal));
       }
       this.#restart(signal ?? `status ${code}`, { readyForMs: performance.now() - readyAt, signal });
     });
@@ -165,13 +164,30 @@ export class SupervisedProcess {
 /** pino's levels from `error` on. */
 const isErrorLine = (line: string) => /^\{"level":[56]0,/.test(line);
 
-/** Lines that Node adds to an error that nobody caught. */
-const isOfStack = (line: string) => /^\s+at |^Node\.js v|^\s*$/.test(line);
+/** Log lines for people: structured ones shortened to their messages, each text once, and nothing of stacks. */
+function readable(lines: readonly string[]): readonly string[] {
+  if (isVerbose()) return lines;
+  const texts = withoutStacks(lines).map(messageOf);
+  const bare = texts.map((text) => text.replace(/^(?:Uncaught )?\w*Error(?: \[\w+\])?: /, ""));
+  return texts.filter((_, at) => bare.indexOf(bare[at] ?? "") === at);
+}
 
-/** A log line for people: a structured one shortened to its message, none for those of a stack. */
-function readable(line: string): string[] {
-  if (isVerbose()) return [line];
-  return isOfStack(line) ? [] : [messageOf(line)];
+const isOfStack = (line: string) => /^\s+at |^Node\.js v|^[\s^]*$/.test(line);
+/** Where an error was thrown; the line of the source follows. */
+const isPlace = (line: string) => /^(?:file:\/\/|node:|\/)\S*:\d+$/.test(line);
+
+/** Without the lines that Node prints around the message of an error that nobody caught. */
+function withoutStacks(lines: readonly string[]): string[] {
+  let isProperty = false;
+  return lines.filter((line, at) => {
+    if (isProperty) {
+      isProperty = line !== "}";
+      return false;
+    }
+    // The last frame opens the list of the error's properties.
+    isProperty = /^\s+at .*\{$/.test(line);
+    return !isOfStack(line) && !isPlace(line) && !isPlace(lines[at - 1] ?? "");
+  });
 }
 
 function messageOf(line: string): string {
