@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "@towpath/core/ids";
 import { tinyServer } from "@towpath/runtime/testing";
-import { afterEach, expect, test } from "vitest";
-import type { InstanceTiming } from "../config.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { type InstanceTiming, readConfig } from "../config.ts";
+import type { DeploymentUse } from "../deployments/deployment.store.ts";
 import type { Budget } from "../places/placement.ts";
 import { Places } from "../places/places.ts";
 import { createLightDriver } from "../testing/light-driver.ts";
@@ -20,6 +21,7 @@ type Change = {
   readonly timing?: Partial<InstanceTiming>;
   readonly waitMs?: number;
   readonly memoryBytes?: () => number | null;
+  readonly use?: () => DeploymentUse;
 };
 
 /** A pool of servers of which no process exists; the organization of a deployment is what stands before its dash. */
@@ -45,7 +47,7 @@ function lightPool(change: Change = {}) {
       log: { output: () => () => {}, platform: () => {} },
       redact: (text) => text,
     }),
-    uses: async (ids) => new Map(ids.map((id) => [id, "needed"])),
+    uses: async (ids) => new Map(ids.map((id) => [id, change.use?.() ?? "needed"])),
     onError: (error) => {
       throw error;
     },
@@ -163,4 +165,24 @@ test("RUN-8 a runner that shuts down answers so, and the next one starts the ser
   await pool.close();
   const [server] = named("a", 1) as [string];
   await expect(pool.lease(server)).rejects.toMatchObject({ code: "stopping", retryAfterMs: 1000 });
+});
+
+test("BLD-10 RUN-3 a version that was called until a newer one took its place is stopped within a minute", async () => {
+  const settings = { DATABASE_URL: "x", TOWPATH_DATA_DIR: "/x", TOWPATH_RUN_DIR: "/x", TOWPATH_SECRET: "x".repeat(32) };
+  const { timing } = readConfig({ ...settings, TOWPATH_SERVER_URL: "http://localhost/{name}" });
+  vi.useFakeTimers();
+  try {
+    let use: DeploymentUse = "needed";
+    const { pool } = lightPool({ timing, use: () => use });
+    const [server = ""] = named("a", 1);
+    await pool.lease(server);
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    await pool.lease(server);
+    use = "replaced";
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
+    await expect.poll(() => pool.list()).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
