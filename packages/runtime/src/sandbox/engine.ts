@@ -20,7 +20,7 @@ import { type HostFacts, inspectHost, whyNoNamespaces } from "./host.ts";
 import { hostAddresses } from "./network.ts";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
 import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
-import { type Check, probeIsolation } from "./self-test.ts";
+import { type Check, probeIsolation, sweepProbes } from "./self-test.ts";
 import { enforcedBy, probeLimits } from "./self-test-limits.ts";
 import { makeSocketDirectory, sweepSocketDirectories } from "./socket-directory.ts";
 import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
@@ -187,7 +187,7 @@ async function prepare(
   cgroups: CgroupLayout,
 ): Promise<Prepared> {
   await mkdir(config.stateDirectory, { recursive: true });
-  await sweepCgroups(cgroups, ownerRuns);
+  await Promise.all([sweepCgroups(cgroups, ownerRuns), sweepProbes(config.stateDirectory)]);
   if (host.root) await sweepSocketDirectories(config.stateDirectory, ownerRuns);
   // Differs from the prefix of an earlier runner with the same shim.
   const prefix = randomBytes(4).toString("hex");

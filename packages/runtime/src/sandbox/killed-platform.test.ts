@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -51,6 +52,22 @@ test.each(["running", "frozen"])("RUN-1 kill -9 of the platform leaves no proces
     for (const tree of ["memory", "unified"])
       expect(groups(tree).filter((name) => name.startsWith(`${pid}-`))).toEqual([]);
   await driver.close();
+});
+
+test("RUN-8 a platform that is killed while it tests the host leaves nothing that the next one doesn't remove", async () => {
+  const directory = join(parent, "testing");
+  const platform = spawn(process.execPath, [fixture, directory], { stdio: ["ignore", "ignore", "inherit"] });
+  const probes = () =>
+    existsSync(directory) ? readdirSync(directory).filter((name) => name.startsWith("probe-")) : [];
+  await expect.poll(probes, { interval: 5, timeout: 20_000 }).not.toEqual([]);
+  const ended = once(platform, "exit");
+  platform.kill("SIGKILL");
+  await ended;
+  expect(probes()).not.toEqual([]);
+  const driver = createSandboxEngine({ stateDirectory: directory, ...strictIsolation });
+  await driver.selfTest();
+  await driver.close();
+  expect(probes()).toEqual([]);
 });
 
 function groups(tree: string): string[] {

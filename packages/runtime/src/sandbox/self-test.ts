@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,7 @@ import { SandboxError } from "../errors.ts";
 import type { Isolation, Network } from "../port.ts";
 import { runToEnd } from "../process/run-to-end.ts";
 import type { Spawner } from "../process/running-process.ts";
+import { ownerName, ownerRuns } from "../process/tree.ts";
 import { slirpAddress, slirpGateway } from "./network.ts";
 
 export type Check = Isolation["checks"][number];
@@ -44,7 +45,7 @@ type Report = z.infer<typeof reportSchema>;
  * network's name.
  */
 export async function probeIsolation(spawn: Spawner, stateDirectory: string, network: Network): Promise<Check[]> {
-  const directory = await mkdtemp(join(stateDirectory, "probe-"));
+  const directory = await mkdtemp(join(stateDirectory, `probe-${await ownerName()}-`));
   const servers: Server[] = [];
   try {
     // In the state directory and world-readable, so that only the missing mount hides it. The second one is mounted,
@@ -75,6 +76,16 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
   } finally {
     for (const server of servers) server.close();
     await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Removes the directories of self-tests whose processes were killed. */
+export async function sweepProbes(stateDirectory: string): Promise<void> {
+  for (const name of await readdir(stateDirectory)) {
+    // Those of earlier releases name no owner.
+    const [isProbe, owner] = /^probe-(?:(\d+-\d+)-)?\w{6}$/.exec(name) ?? [];
+    if (isProbe !== undefined && (owner === undefined || !(await ownerRuns(owner))))
+      await rm(join(stateDirectory, name), { recursive: true, force: true });
   }
 }
 
