@@ -12,7 +12,7 @@ import { createPackageIndex } from "@towpath/package-index";
 import { openWorkerQueue } from "@towpath/queue";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
-import { createSandboxDriver } from "@towpath/runtime";
+import { createSandboxDriver, processName } from "@towpath/runtime";
 import { checkDatabase, createSecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
@@ -25,7 +25,6 @@ import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
-import { workerName } from "./worker-name.ts";
 
 const sweepEveryMs = 15_000;
 /** Statistics add what is not folded yet: a longer pause makes them slower, not wrong. */
@@ -115,7 +114,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
-    workerName: await workerName(),
+    workerName: await processName(),
     log,
     heartbeatMs,
     disk,

@@ -1,7 +1,7 @@
 import { requeueLostBuilds } from "@towpath/core/build";
 import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
+import { hasEnded } from "@towpath/runtime";
 import { jobContext, type Services } from "./services.ts";
-import { hasEnded } from "./worker-name.ts";
 
 /** A build without a heartbeat for this long is requeued, at once if its worker is known to have ended. */
 const staleBuildMs = 20_000;

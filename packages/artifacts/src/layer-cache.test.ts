@@ -1,4 +1,6 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import {
   chmod,
   lstat,
@@ -137,6 +139,29 @@ test("RUN-8 evict keeps layers of running servers and those just used", async ()
   // Gone from this host only.
   expect(await readFile(join(await cache.get(old), "bin/tool"), "utf8")).toContain("old");
   expect(await readdir(join(directory, "incoming"))).toEqual([]);
+});
+
+test("RUN-8 what a process that is killed while it fetches a layer leaves is removed when the next one opens the cache", async () => {
+  const directory = join(testDirectory, "killed");
+  const module = new URL("./layer-cache.ts", import.meta.url).href;
+  const code = `
+    import { Readable } from "node:stream";
+    const { createLayerCache } = await import("${module}");
+    const store = { get: async () => Readable.from((async function* () {
+      yield Buffer.from("the beginning");
+      process.stdout.write("begun");
+      await new Promise(() => setInterval(() => {}, 1000));
+    })()) };
+    await createLayerCache({ store, directory: "${directory}" }).get("a".repeat(64));`;
+  const killed = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(killed.stdout, "data");
+  killed.kill("SIGKILL");
+  await once(killed, "close");
+  const left = () => readdir(join(directory, "incoming"));
+  expect(await left()).toHaveLength(1);
+  const { digest } = await otherHost().add(await sealed("killed"), { name: nameOf("killed"), maxBytes });
+  await createLayerCache({ store, directory }).get(digest);
+  await expect.poll(left).toEqual([]);
 });
 
 test("entries of an earlier boot are not trusted: they are fetched again", async () => {

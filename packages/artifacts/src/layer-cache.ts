@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, mkdir, open, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { removeDirectory } from "@towpath/runtime";
+import { hasEnded, processName, removeDirectory } from "@towpath/runtime";
 import { packDirectory, unpackArchive } from "./archive.ts";
 import type { FirstReleaseLayers } from "./first-release-layers.ts";
 import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
@@ -55,15 +55,18 @@ const minUnusedMs = 60 * 60_000;
  */
 export function createLayerCache({ store, directory, firstRelease }: LayerCacheConfig): LayerCache {
   const fetching = new Map<string, Promise<string>>();
+  const incoming = join(directory, "incoming");
   let opened: Promise<string> | null = null;
   const root = () => {
-    opened ??= openRoot(directory);
+    if (opened !== null) return opened;
+    opened = openRoot(directory);
+    // Not awaited: the first start doesn't need the room.
+    void removeAbandoned(incoming, (name) => hasEnded(name.slice(0, name.lastIndexOf(" ")))).catch(() => {});
     return opened;
   };
   const partial = async () => {
-    const incoming = join(directory, "incoming");
     await mkdir(incoming, { recursive: true, mode: 0o711 });
-    return join(incoming, randomUUID());
+    return join(incoming, `${await processName()} ${randomUUID()}`);
   };
 
   async function fetchLayer(digest: string): Promise<string> {
@@ -120,7 +123,8 @@ export function createLayerCache({ store, directory, firstRelease }: LayerCacheC
         else evicted.push(digest);
         await removeDirectory(doomed);
       }
-      await removeAbandoned(join(directory, "incoming"), before);
+      // Of processes elsewhere, of which only the age is known.
+      await removeAbandoned(incoming, async (_, changedMs) => changedMs < before);
       return evicted;
     },
   };
@@ -181,9 +185,12 @@ async function touch(entry: string): Promise<boolean> {
 }
 
 /** Removes what killed processes left. */
-async function removeAbandoned(directory: string, before: number): Promise<void> {
+async function removeAbandoned(
+  directory: string,
+  isAbandoned: (name: string, changedMs: number) => Promise<boolean>,
+): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const found = await stat(join(directory, name)).catch(() => null);
-    if (found !== null && found.ctimeMs < before) await removeDirectory(join(directory, name));
+    if (found !== null && (await isAbandoned(name, found.ctimeMs))) await removeDirectory(join(directory, name));
   }
 }

@@ -34,8 +34,8 @@ export type {
 export { inspectPath } from "./port.ts";
 export type { Prewarmed, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 export { lineCutNote } from "./process/lines.ts";
+export { hasEnded, processName } from "./process/process-name.ts";
 export { removeDirectory } from "./process/remove-directory.ts";
-export { ownerName, ownerRuns } from "./process/tree.ts";
 export type { PythonDownloads } from "./python/bring-python.ts";
 export type { LateStart } from "./server/late-start.ts";
 export { cloudEnvironment } from "./server/server-spec.ts";
