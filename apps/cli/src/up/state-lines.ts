@@ -13,7 +13,9 @@ export class StateLines {
   failed(reason: string, more = ""): void {
     if (reason === this.#reported) return;
     this.#reported = reason;
-    printError(`${yellow("!")} ${this.#name} can't start: ${reason}. Trying again with growing pauses.${more}`);
+    printError(
+      `${yellow("!")} ${this.#name} can't start: ${reason.replace(/\.$/, "")}. Trying again with growing pauses.${more}`,
+    );
   }
 
   /** Says nothing after a start that worked at once. */

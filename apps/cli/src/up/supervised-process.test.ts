@@ -128,11 +128,12 @@ test("OPS-1 a process that can't start is tried again with one line for each sta
   await role.stop(1000);
   expect(printed()).toEqual([
     expect.stringContaining("worker ended (status 7); restarting now."),
-    expect.stringContaining("worker can't start: ended while starting (status 1). Trying again with growing pauses."),
+    expect.stringMatching(
+      /can't start: ended while starting \(status 1\): no database\. Trying again with growing pauses\. Log: \S+\n$/,
+    ),
     expect.stringContaining("worker runs again."),
   ]);
-  // Every line but the first is one of the log.
-  expect(printed()[1]?.split("\n").slice(1)).toEqual(["  no database", ""]);
+  expect(printed()[1]?.split("\n")).toHaveLength(2);
 });
 
 test("OPS-1 a process that logs nothing counts as ready when it says so", async () => {

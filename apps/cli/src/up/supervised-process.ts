@@ -31,20 +31,23 @@ const isReady = (message: unknown): message is ReadyMessage =>
 
 class FailedStart extends CommandError {
   override readonly name = "FailedStart";
-  /** How it ended. */
-  readonly how: string;
+  /** How it ended, and why as far as it said so. */
+  readonly reason: string;
   /** Its last log lines, for people. */
   readonly lines: readonly string[];
   /** The signal that ended it; null when it exited by itself or took too long. */
   readonly signal: NodeJS.Signals | null;
 
-  constructor(role: string, how: string, lines: readonly string[], signal: NodeJS.Signals | null) {
+  constructor(role: string, lines: readonly string[], { how, isLate, signal }: FailedEnd) {
     super(`${role} ${how}. Its last log lines:${indented(lines)}`);
-    this.how = how;
+    const last = signal === null ? lines.at(-1) : undefined;
+    this.reason = last === undefined ? how : `${how}: ${last}`;
     this.lines = lines;
-    this.signal = signal;
+    this.signal = isLate ? null : signal;
   }
 }
+
+type FailedEnd = { readonly how: string; readonly isLate: boolean; readonly signal: NodeJS.Signals | null };
 
 const indented = (lines: readonly string[]) => lines.map((line) => `\n  ${line}`).join("");
 
@@ -109,7 +112,7 @@ export class SupervisedProcess {
       if (readyAt === null) {
         const late = `was not ready within ${this.#limits.readyWithinMs / 1000} s`;
         const how = isLate ? late : `ended while starting (${signal ?? `status ${code}`})`;
-        return ready.reject(new FailedStart(this.name, how, readable(this.#tail), isLate ? null : signal));
+        return ready.reject(new FailedStart(this.name, readable(this.#tail), { how, isLate, signal }));
       }
       this.#restart(signal ?? `status ${code}`, { readyForMs: performance.now() - readyAt, signal });
     });
@@ -139,8 +142,9 @@ export class SupervisedProcess {
         (error: unknown) => {
           if (this.#stopping) return;
           const failed = error instanceof FailedStart ? error : null;
-          const reason = failed?.how ?? (error instanceof Error ? error.message : String(error));
-          this.#states.failed(reason, ` Log: ${this.#log.path}${indented(failed?.lines ?? [])}`);
+          const reason = failed?.reason ?? (error instanceof Error ? error.message : String(error));
+          const lines = isVerbose() ? (failed?.lines ?? []) : [];
+          this.#states.failed(reason, ` Log: ${this.#log.path}${indented(lines)}`);
           this.#startAfter(this.#pauses.after({ readyForMs: null, signal: failed?.signal ?? null }));
         },
       );
