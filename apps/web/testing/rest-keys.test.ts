@@ -7,7 +7,7 @@ import { and, eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { listRestOperations } from "./list-entry-points.ts";
 import { openSite } from "./site.ts";
-import { type Member, newVisitor, seededMember } from "./visitor.ts";
+import { callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 
 const site = openSite();
 let owner: Member;
@@ -76,6 +76,25 @@ test("OPS-4 an organization's key that may manage acts as an admin of its server
   expect(rows.map(({ action }) => action).toSorted()).toEqual(["project.delete", "project.update", "secret.create"]);
   const { answer: log } = await call(manage.key, "GET", `/organizations/${owner.organization.slug}/audit-log`);
   expect(log.entries[0].actor).toEqual({ id: `apiKey:${manage.id}`, kind: "apiKey", name: "API key CI", email: null });
+});
+
+test("VAL-2 BLD-16 a change of settings refuses an empty entrypoint; null lets each build find it, by REST and from the page", async () => {
+  const own = await seedProject(site.db, owner.organization);
+  const key = { orgSlug: owner.organization.slug, projectName: own.name };
+  const byRest = async (entrypoint: string | null) => {
+    const { status, answer } = await call(manage.key, "PATCH", `/projects/${own.name}`, { entrypoint });
+    return [status, answer.error?.fields.entrypoint ?? answer.entrypoint];
+  };
+  const fromPage = async (entrypoint: string | null) =>
+    (await callServerFunction(owner.visitor, "settings.updateProject", "POST", { ...key, entrypoint })).status;
+  const stored = async () => (await call(manage.key, "GET", `/projects/${own.name}`)).answer.entrypoint;
+  expect(await byRest("")).toEqual([422, "Entrypoint is required"]);
+  expect(await byRest(null)).toEqual([200, ""]);
+  expect(await byRest("main.py:mcp")).toEqual([200, "main.py:mcp"]);
+  expect(await fromPage("")).toBe(422);
+  expect(await stored()).toBe("main.py:mcp");
+  expect(await fromPage(null)).toBe(200);
+  expect(await stored()).toBe("");
 });
 
 test("OPS-4 ERR-1 what belongs to another organization is not there for a key", async () => {

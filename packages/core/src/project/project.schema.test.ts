@@ -130,7 +130,7 @@ test("VAL-2 BLD-16 a change of settings refuses an empty entrypoint; null lets e
   const change = (entrypoint: unknown) => updateProjectSchema.safeParse({ entrypoint });
   expect(change("").error?.issues[0]?.message).toBe("Entrypoint is required");
   const entrypoints = [change(null), change(undefined), change("a.py")].map(({ data }) => data?.entrypoint);
-  expect(entrypoints).toEqual(["", undefined, "a.py"]);
+  expect(entrypoints).toEqual([null, undefined, "a.py"]);
 });
 
 test("BLD-16 PRJ-2 a project's entrypoint may be empty: then each build finds it", () => {

@@ -137,10 +137,7 @@ export const updateProjectSchema = z.object({
   name: projectNameSchema.optional(),
   description: description.optional(),
   /** Null: each build finds it in its commit. Empty is refused (VAL-2). */
-  entrypoint: entrypointSchema
-    .nullable()
-    .transform((value) => value ?? "")
-    .optional(),
+  entrypoint: entrypointSchema.nullish(),
   arguments: argumentsSchema.optional(),
   requirements: requirementsSchema.optional(),
   rootDirectory: rootDirectorySchema.optional(),

@@ -307,14 +307,14 @@ test("PRJ-12 members can change settings; absent ones stay; each change has an a
   const member = await team.join("member");
   const changed = await updateProject({ ctx: as(member), input: { ...input, authMode: "passthrough" } });
   expect(changed).toMatchObject({ authMode: "passthrough", description: "Old", requirements: "r.txt" });
-  const cleared = await updateProject({ ctx: as(member), input: { ...input, requirements: "", isPublic: true } });
-  expect(cleared).toMatchObject({ authMode: "passthrough", requirements: null, isPublic: true });
+  const clear = { ...input, requirements: "", entrypoint: null, isPublic: true };
+  const cleared = await updateProject({ ctx: as(member), input: clear });
+  expect(cleared).toMatchObject({ authMode: "passthrough", requirements: null, entrypoint: "", isPublic: true });
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id));
   expect(audits.map((row) => row.action)).toEqual(["project.update", "project.update"]);
-  const viewer = await team.join("viewer");
-  expect(await refusalCode(updateProject({ ctx: as(viewer), input }))).toBe("forbidden");
+  expect(await refusalCode(updateProject({ ctx: as(await team.join("viewer")), input }))).toBe("forbidden");
   expect(await refusalCode(updateProject({ ctx: as(others.owner), input }))).toBe("not_found");
-  const wrong = updateProject({ ctx: as(member), input: { ...input, entrypoint: " " } });
+  const wrong = updateProject({ ctx: as(member), input: { ...input, entrypoint: "" } });
   expect(await refusalCode(wrong)).toBe("invalid_input");
 });
 

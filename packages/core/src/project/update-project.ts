@@ -33,6 +33,8 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
       ([key]) => Object.hasOwn(call.input, key) && call.input[key as never] !== undefined,
     ),
   );
+  // Stored as empty: see entrypointSettingSchema.
+  if (changes.entrypoint === null) changes.entrypoint = "";
   if (before.kind !== "hosted") requireFitting(before.kind, changes);
   if (changes.followsPackage === true && before.packageName === null) throw noPackage();
   const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
