@@ -4,7 +4,7 @@ import { BuildFailure, changeSettings, countOf, diagnosis } from "../failure.ts"
 import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
 import type { PlanNote } from "./plan.ts";
 import type { ProjectFiles } from "./project-files.ts";
-import { type LockFacts, type Pyproject, unlockedDependencies } from "./pyproject.ts";
+import { contradictedVersions, type LockFacts, type Pyproject, unlockedDependencies } from "./pyproject.ts";
 import {
   includedFiles,
   installsFromTree,
@@ -131,15 +131,18 @@ export const lockRenewed = (why: string): BuildWarning => ({
 });
 
 /**
- * Why `uv run` would renew a lock and keep its versions, while `uv sync --frozen` refuses it, or installs too little: it is
- * that of a project with another name, as in a fork that was renamed, or older than the project. Null for one that fits.
+ * Why `uv run` would renew a lock and keep its versions, while `uv sync --frozen` refuses it, or installs other things than
+ * the project asks for: it is that of a project with another name, as in a fork that was renamed, or older than the
+ * project. Null for one that fits.
  */
 function followedOnly(lock: LockFacts, pyproject: Pyproject): string | null {
   const { name } = pyproject;
   if (name !== null && !lock.packages.has(normalizeName(name)))
     return `is that of a project with another name: it doesn't include ${name}`;
   const unlocked = unlockedDependencies(pyproject, lock);
-  return unlocked.length === 0 ? null : `is older than pyproject.toml: it doesn't include ${unlocked.join(", ")}`;
+  if (unlocked.length > 0) return `is older than pyproject.toml: it doesn't include ${unlocked.join(", ")}`;
+  const contradicted = contradictedVersions(pyproject, lock);
+  return contradicted.length === 0 ? null : `is older than pyproject.toml: it has ${contradicted.join(", ")}`;
 }
 
 function fromPyproject(

@@ -136,6 +136,27 @@ test("BLD-3 a lock older than pyproject.toml is renewed, with a warning that lis
   expect(plan.notes).toContainEqual({ kind: "step", text: expect.stringContaining("renewed for this build") });
 });
 
+test.each([
+  ["httpx>=0.28", true],
+  ["httpx[http2] ~= 0.27.1", true],
+  ["httpx>=0.27,<0.28", false],
+  ["httpx", false],
+  ['httpx>=0.28; python_version<"3.9"', false],
+])(
+  "BLD-3 a lock whose version of a direct dependency %s doesn't allow any more is renewed: %s",
+  (requirement, renewed) => {
+    const httpx = `[[package]]\nname = "httpx"\nversion = "0.27.0"\nsource = { registry = "https://pypi.org/simple" }\n`;
+    const project = pyproject.replace('"httpx"', JSON.stringify(requirement));
+    const { dependencies } = planOf({ "uv.lock": `${lock}${httpx}`, "pyproject.toml": project });
+    expect(dependencies.kind).toBe(renewed ? "pyproject" : "uv-lock");
+    expect(dependencies.renewsLock).toEqual(
+      renewed ? expect.stringMatching(/^is older than pyproject\.toml: it has httpx 0\.27\.0 \(now [>~]/) : null,
+    );
+    const overrides = `${lock}[manifest]\noverrides = [{ name = "httpx", specifier = "==0.27.0" }]\n${httpx}`;
+    expect(planOf({ "uv.lock": overrides, "pyproject.toml": project }).dependencies.kind).toBe("uv-lock");
+  },
+);
+
 test("BLD-3 the lock of a project with another name is only followed where the requirements allow it", () => {
   const project = pyproject.replace(/name = "[^"]*"/, 'name = "Re_named"');
   const versions = lock.replace('name = "uvicorn"', 'name = "uvicorn"\nversion = "0.35.0"');

@@ -1,8 +1,9 @@
 import { posix } from "node:path";
+import { satisfies, validRange } from "@renovatebot/pep440";
 import { parse } from "smol-toml";
 import { z } from "zod";
 import { localSources } from "./build-context.ts";
-import { requirementName } from "./requirements-file.ts";
+import { rangeOf, requirementName } from "./requirements-file.ts";
 
 const looseTable = z.record(z.string(), z.unknown());
 
@@ -130,6 +131,7 @@ function importRoots(tool: Record<string, unknown>): string[] {
 
 const lockSchema = z.looseObject({
   "requires-python": z.string().optional(),
+  manifest: z.looseObject({ overrides: z.array(z.unknown()).optional() }).optional(),
   package: z
     .array(
       z.looseObject({
@@ -151,6 +153,8 @@ export type LockFacts = {
   readonly versions: readonly string[];
   /** Names of the direct dependencies that were locked; null when the lock doesn't contain the project itself. */
   readonly lockedDependencies: ReadonlySet<string> | null;
+  /** Its versions may contradict the requirements, as `tool.uv.override-dependencies` says. */
+  readonly hasOverrides: boolean;
   /** It contains workspace members or path dependencies, which are installed from the repository. */
   readonly localSources: boolean;
 };
@@ -178,6 +182,7 @@ export function parseLock(text: string, project = "."): LockFacts {
     ),
     lockedDependencies:
       root === undefined ? null : new Set((root.metadata?.["requires-dist"] ?? []).map((entry) => entry.name)),
+    hasOverrides: parsed.data.manifest?.overrides !== undefined,
     localSources: packages.some(
       ({ source = {} }) =>
         !isRoot(source) && ["virtual", "editable", "directory", "path"].some((kind) => kind in source),
@@ -192,4 +197,17 @@ export function unlockedDependencies(pyproject: Pyproject, lock: LockFacts): str
   return (pyproject.dependencies ?? [])
     .map(requirementName)
     .filter((name): name is string => name !== null && !locked.has(name));
+}
+
+/** Direct dependencies whose locked versions are not allowed any more, because the lock is older than the project file. */
+export function contradictedVersions(pyproject: Pyproject, lock: LockFacts): string[] {
+  if (lock.lockedDependencies === null || lock.hasOverrides) return [];
+  const locked = new Map(lock.versions.map((each) => each.split("==") as [name: string, version: string]));
+  return (pyproject.dependencies ?? []).flatMap((requirement) => {
+    const name = requirementName(requirement);
+    const [version, range] = [locked.get(name ?? ""), rangeOf(requirement)];
+    const isContradicted =
+      version !== undefined && range !== null && validRange(range) && !satisfies(version, range, { prereleases: true });
+    return isContradicted ? [`${name} ${version} (now ${range})`] : [];
+  });
 }

@@ -41,6 +41,11 @@ export function requirementName(requirement: string): string | null {
   return name === undefined ? null : normalizeName(name);
 }
 
+/** The versions that a requirement such as `mcp[cli]>=1.6, <2` allows; null for any, and for one with a marker or a URL. */
+export function rangeOf(requirement: string): string | null {
+  return /^[\w.-]+(?:\[[^\]]*\])?\(?([<>=!~][^;@()]*)\)?$/.exec(requirement.replaceAll(/\s/g, ""))?.[1] ?? null;
+}
+
 export type Pin = { readonly name: string; readonly version: string };
 
 /** Of requirements those that allow one version only, such as `mcp[cli]==1.6.0`. */
