@@ -12,7 +12,8 @@ import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtim
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
 import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";
-import { BuildFailure, located, notIsolated, tooLong, withTerminal } from "./failure.ts";
+import { withTerminal } from "./diagnose/in-terminal.ts";
+import { BuildFailure, located, notIsolated, tooLong } from "./failure.ts";
 import type { SourceTree } from "./fetch/source-tree.ts";
 import { inspectInPlace } from "./inspect/in-place.ts";
 import {
@@ -281,7 +282,7 @@ class Build {
 
   /** Returns the warning, with what its user can do. */
   #logWarning(phase: BuildPhase, found: BuildWarning): BuildWarning {
-    const warning = this.#request.isPackage ? warningOfPackage(found) : found;
+    const warning = withTerminal(this.#request.isPackage ? warningOfPackage(found) : found);
     const { title, detail, remedy } = warning;
     this.#request.log(phase, "warning", [title, detail, remedy].join("\n"));
     return warning;

@@ -1,11 +1,5 @@
 import { posix } from "node:path";
-import {
-  type BuildPhase,
-  type Diagnosis,
-  type DiagnosisAction,
-  type SettingsSection,
-  terminalCommand,
-} from "@towpath/core/build/contract";
+import type { BuildPhase, Diagnosis, DiagnosisAction, SettingsSection } from "@towpath/core/build/contract";
 import type { SandboxError } from "@towpath/runtime";
 import type { SourceTree } from "./fetch/source-tree.ts";
 
@@ -116,12 +110,6 @@ export const notIsolated = (phase: BuildPhase, error: SandboxError) =>
     remedy: "Tell the operator. Nothing is wrong with the repository.",
     action: askOperator,
   });
-
-/** Adds the terminal's command beside what the remedy says of the settings. */
-export function withTerminal(found: Diagnosis): Diagnosis {
-  const command = terminalCommand(found.action);
-  return command === null ? found : { ...found, remedy: `${found.remedy} In a terminal: \`${command}\`.` };
-}
 
 /** Adds where the repository has the file of a failure that a change of the code ends. */
 export function located(found: Diagnosis, source: SourceTree | null): Diagnosis {

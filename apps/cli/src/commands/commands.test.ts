@@ -116,6 +116,7 @@ test("BLD-2 OPS-4 each command that a remedy names for the settings is one that 
     { kind: "variables", names: ["API_KEY", "API_URL"] },
     { kind: "settings", section: "build" },
     { kind: "settings", section: "variables" },
+    { kind: "settings", section: "package" },
   ];
   const parsed = actions.map((action) => {
     const [program, name = "", ...words] = (terminalCommand(action) ?? "").match(/'[^']*'|\S+/g) ?? [];

@@ -149,15 +149,16 @@ export function terminalCommand(action: DiagnosisAction): string | null {
     case "variables":
       return `./towpath env NAME set ${action.names.map((name) => `${name}=…`).join(" ")}`;
     case "settings":
-      return action.section === "package" ? null : settingsCommands[action.section];
+      return settingsCommands[action.section];
     default:
       return null;
   }
 }
 
-export const settingsCommands: Readonly<Record<Exclude<SettingsSection, "package">, string>> = {
+export const settingsCommands: Readonly<Record<SettingsSection, string>> = {
   build: "./towpath settings NAME --entrypoint … --args '…'",
   variables: "./towpath env NAME set KEY=…",
+  package: "./towpath deploy pypi:PACKAGE==VERSION --name NAME",
 };
 
 /** Why a build failed, as shown to users: what happened, where, what to do (BLD-2). */
