@@ -277,7 +277,7 @@ test("BLD-2 on every failure the live deployment stays, and the build says the c
   await bench.work();
   await builds.ended(await builds.start(project, "good"));
   const server = { instanceId: "i", endpoint: { kind: "unix", path: "/nowhere" } } as const;
-  const cases: readonly [string, () => void, RegExp][] = [
+  const cases: readonly [string, () => void, RegExp, string?][] = [
     [
       "diagnosis",
       () => {
@@ -318,6 +318,7 @@ test("BLD-2 on every failure the live deployment stays, and the build says the c
         });
       },
       /did not start/,
+      "rebuild",
     ],
     [
       "answer",
@@ -325,6 +326,7 @@ test("BLD-2 on every failure the live deployment stays, and the build says the c
         bench.runner.lookUp = () => ({ ...server, isSilent: true });
       },
       /did not answer/,
+      "code",
     ],
     [
       "isolation",
@@ -332,9 +334,10 @@ test("BLD-2 on every failure the live deployment stays, and the build says the c
         bench.trusted = false;
       },
       /cannot isolate/,
+      "operator",
     ],
   ];
-  for (const [name, arrange, title] of cases) {
+  for (const [name, arrange, title, action] of cases) {
     arrange();
     const buildId = await builds.start(project, name);
     await builds.ended(buildId);
@@ -342,6 +345,7 @@ test("BLD-2 on every failure the live deployment stays, and the build says the c
     expect(shown.status).toBe("failed");
     expect(shown.diagnosis?.title).toMatch(title);
     expect(shown.diagnosis?.remedy).not.toBe("");
+    if (action) expect(shown.diagnosis?.action.kind).toBe(action);
     expect(JSON.stringify(shown)).not.toContain("secret detail");
     if (name !== "diagnosis") {
       expect(await builds.logOf(buildId)).toMatch(title);

@@ -72,9 +72,12 @@ const isWorthWaiting = ({ code, waitHelps }: RunnerError) => waitHelps && code !
 
 type Explanation = { readonly title: string; readonly remedy: string };
 
-const seeServerLog = "The server log of this deployment says why: correct the cause, then rebuild.";
+const seeServerLog = "The server log of this deployment says why. Correct the code or its variables.";
 const explanations: Readonly<Partial<Record<RunnerErrorCode, Explanation>>> = {
-  start_failed: { title: "The server did not start for its deployment", remedy: seeServerLog },
+  start_failed: {
+    title: "The server did not start for its deployment",
+    remedy: "The server log of this deployment says why: correct the cause, then rebuild.",
+  },
   ended: { title: "The server exited right after it started", remedy: seeServerLog },
   crash_backoff: { title: "The server keeps crashing after it starts", remedy: seeServerLog },
   no_answer: {
@@ -103,6 +106,8 @@ const unexplained: Explanation = {
   remedy: "Rebuild. If the problem persists, ask the operator.",
 };
 const forOperator: ReadonlySet<RunnerErrorCode> = new Set(["isolation_unavailable"]);
+/** The host may have been too busy for a start that failed; a server that has started is at fault itself. */
+const forItsCode: ReadonlySet<RunnerErrorCode> = new Set(["ended", "crash_backoff", "no_answer"]);
 const serversOwnFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "crash_backoff"]);
 
 /** The server passed the inspection but didn't start where it is to run. */
@@ -112,7 +117,9 @@ function notStarted({ code, message }: RunnerError): Diagnosis {
     phase: "rollout",
     detail: code === "unreachable" ? `Towpath tried for ${maxWaitMs / 1000} seconds: ${message}.` : message,
     ...(explanations[code] ?? unexplained),
-    action: { kind: forOperator.has(code) ? "operator" : "rebuild" },
+    action: forItsCode.has(code)
+      ? { kind: "code", path: null }
+      : { kind: forOperator.has(code) ? "operator" : "rebuild" },
     file: null,
     line: null,
     excerpt: null,
