@@ -78,6 +78,7 @@ test("PRJ-14 OPS-4 a rollback from the terminal makes the version before live ag
   const said = async (command: string, ...args: string[]) =>
     (await towpath(command, ...args, "--data-dir", dataDirectory)).stdout;
   const headline = `Rolled back to ${first.slice(0, 7)}`;
+  expect(back.stdout).toContain(`${headline}. The next push goes live as usual.`);
   expect(await said("list")).toContain(headline);
   const shown = await said("status", name);
   expect(shown).toContain(`${headline}. The next push goes live as usual.`);

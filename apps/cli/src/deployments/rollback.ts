@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";
+import { printRolledBack } from "../servers/list.ts";
 import { CommandError, dim, green, output, print } from "../terminal/terminal.ts";
 import { commitText, type Deployed, deploymentOf, listDeployments } from "./deployments.ts";
 
@@ -17,9 +18,11 @@ export async function rollback(args: string[]): Promise<number> {
   const begun = performance.now();
   const { url } = await api.call("POST", `/api/v1/deployments/${target.deployment.id}/live`, liveSchema);
   const took = `${((performance.now() - begun) / 1000).toFixed(1)} s`;
-  output({ url, commitSha: target.commitSha }, () =>
-    print(`${green("Live:")} ${commitText(target)} ${dim(took)}\n${url}`),
-  );
+  const newest = ofBranch.find(({ branch }) => branch.name === target.branch.name) ?? target;
+  output({ url, commitSha: target.commitSha }, () => {
+    print(`${green("Live:")} ${commitText(target)} ${dim(took)}\n${url}`);
+    if (newest.deployment.id !== target.deployment.id) printRolledBack({ name, branch: values.branch }, target, newest);
+  });
   return 0;
 }
 

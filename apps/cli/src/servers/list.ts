@@ -10,6 +10,7 @@ export const versionSchema = z.looseObject({
   commitSha: z.string(),
   packageVersion: z.string().nullable().default(null),
 });
+type Version = z.infer<typeof versionSchema>;
 const buildSchema = versionSchema.extend({ id: z.string(), status: z.string(), createdAt: z.string() });
 const itemSchema = z.looseObject({
   name: z.string(),
@@ -62,8 +63,7 @@ const waitingText = (count: number) =>
       : `${count} pull requests from forks wait for approval`,
   );
 
-const whenText = (time: string, of: z.infer<typeof versionSchema>) =>
-  `${ago(time)} ${dim(`(${localTime(time)}, ${namedVersion(of)})`)}`;
+const whenText = (time: string, of: Version) => `${ago(time)} ${dim(`(${localTime(time)}, ${namedVersion(of)})`)}`;
 const statusText = (status: string) => (status === "failed" ? red(status) : status);
 
 const statusSchema = z.looseObject({
@@ -103,6 +103,18 @@ export const readForkPullRequests = async (api: Api, name: string): Promise<read
 
 export const readStatus = (api: Api, name: string) => api.call("GET", `${projectPath(name)}/status`, statusSchema);
 
+/** After a rollback: what is live, what comes next, and the way forward again, unless the newest version was removed. */
+export function printRolledBack(
+  { name, branch }: { readonly name: string; readonly branch?: string | undefined },
+  live: Pick<Version, "commitSha" | "packageVersion">,
+  newest: Pick<Version, "commitSha" | "packageVersion"> | null,
+): void {
+  const next = live.packageVersion === null ? "push" : "version that is deployed";
+  print(yellow(`  Rolled back to ${versionText(live)}. The next ${next} goes live as usual.`));
+  const ofBranch = branch === undefined ? "" : ` --branch ${branch}`;
+  if (newest) print(`  Make newest live: towpath rollback ${name} --to ${versionText(newest)}${ofBranch}`);
+}
+
 /** `towpath status NAME` */
 export async function status(args: string[]): Promise<number> {
   const { values, positionals } = parse("status", args);
@@ -123,11 +135,7 @@ export async function status(args: string[]): Promise<number> {
       ...(latestBuild?.problem && { problem: latestBuild.problem }),
     };
     for (const [label, text] of Object.entries(lines)) print(`  ${label.padEnd(14)}${text}`);
-    if (live?.isRolledBack) {
-      print(yellow(`  Rolled back to ${versionText(live)}. The next push goes live as usual.`));
-      const newest = live.rolledBackFrom;
-      if (newest) print(`  Make newest live: towpath rollback ${name} --to ${versionText(newest)}`);
-    }
+    if (live?.isRolledBack) printRolledBack({ name }, live, live.rolledBackFrom);
     if (waiting.length > 0) print(`  ${waitingText(waiting.length)}. Read the commit, then approve or decline it:`);
     for (const { number, commitSha, title, url } of waiting) {
       print(`    towpath approve ${name} ${number} ${shortCommit(commitSha)}`);

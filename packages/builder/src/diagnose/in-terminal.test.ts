@@ -28,7 +28,7 @@ test("BLD-2 the option is that of what the remedy sets, with the values that are
   expect(terminalOf(withTerminal(rootMissing("apps/a")).remedy)).toBe("`./towpath settings NAME --root-directory …`");
   const files = "Set the requirements file under Settings → Build to `a.txt`, or leave it empty.";
   expect(said(files, changeSettings("build"))).toBe("`./towpath settings NAME --requirements …`");
-  const entrypoint = { kind: "entrypoint", candidates: ["a.py:app"] } as const;
+  const entrypoint: DiagnosisAction = { kind: "entrypoint", candidates: ["a.py:app"] };
   const named = "Set the entrypoint under Settings → Build to `a.py:app`.";
   expect(said(named, entrypoint)).toBe("`./towpath settings NAME --entrypoint a.py:app`");
   expect(said("Correct the code.", changeCode)).toBeUndefined();

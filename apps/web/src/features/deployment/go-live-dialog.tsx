@@ -15,6 +15,7 @@ import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
 import { makeLive, promote } from "./deployment.functions.ts";
+import { nextVersionText } from "./live-version.ts";
 
 /** A way to make a version live without building it (PRJ-14). */
 export type GoLive = "make-live" | "promote";
@@ -117,7 +118,7 @@ export function GoLiveDialog({
           className="mt-3"
         />
       )}
-      <p className="mt-3 text-sm text-muted">{explanations[way](version.branch.name)}</p>
+      <p className="mt-3 text-sm text-muted">{explanations[way](version)}</p>
       {error && (
         <Callout tone="bad" title="Couldn't make this version live" className="mt-3">
           {failureText(error)}
@@ -127,18 +128,11 @@ export function GoLiveDialog({
   );
 }
 
-const explanations: Readonly<Record<GoLive, (branch: string) => ReactNode>> = {
-  "make-live": (branch) => (
+const explanations: Readonly<Record<GoLive, (version: Version) => ReactNode>> = {
+  "make-live": (version) => (
     <>
       New calls reach it as soon as its server answers. It keeps the variables it was built with. Calls in progress
-      finish on the current version.{" "}
-      {forkOf(branch) === null ? (
-        <>
-          The next push to <code>{branch}</code> goes live as usual.
-        </>
-      ) : (
-        "The next push to the pull request waits for approval as usual."
-      )}
+      finish on the current version. {nextVersionText(version, version.branch.name)}
     </>
   ),
   promote: () => (

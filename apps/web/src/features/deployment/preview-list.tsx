@@ -13,7 +13,7 @@ import { ServerUrl } from "../project-screen/project-labels.tsx";
 import { useMay } from "../session/guards.ts";
 import type { BranchItem } from "./deployment.functions.ts";
 import { OneWayButton } from "./go-live-dialog.tsx";
-import { rolledBackText } from "./live-version.ts";
+import { nextVersionText, rolledBackText } from "./live-version.ts";
 import { MakeNewestLive } from "./rolled-back.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
@@ -44,7 +44,11 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
         ) : (
           branchTitle(branch.name)
         )}
-        {liveBuild?.isRolledBack ? <span className="text-xs text-muted">{rolledBackText(liveBuild)}</span> : null}
+        {liveBuild?.isRolledBack ? (
+          <span className="text-xs text-muted">
+            {rolledBackText(liveBuild)}. {nextVersionText(liveBuild, branch.name)}
+          </span>
+        ) : null}
         {newer && <NewestBuild project={project} build={newer} isLive={liveBuild !== null} />}
       </div>
       {liveBuild && deployment && (

@@ -1,10 +1,9 @@
 import { versionText } from "@towpath/core/build/version/schema";
 import { Callout } from "~/ui/callout.tsx";
-import { forkOf } from "../project-screen/branch-title.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { useMay } from "../session/guards.ts";
 import { OneWayButton } from "./go-live-dialog.tsx";
-import { type LiveVersion, rolledBackText } from "./live-version.ts";
+import { type LiveVersion, nextVersionText, rolledBackText } from "./live-version.ts";
 
 /** After a rollback: what is live, the way forward again, and what the next push does (PRJ-14). Nothing otherwise. */
 export function RolledBack({
@@ -54,10 +53,4 @@ export function MakeNewestLive({
       {...(size && { size })}
     />
   );
-}
-
-function nextVersionText(live: LiveVersion, branch: string): string {
-  if (live.packageVersion !== null) return "The next version that is deployed goes live as usual.";
-  if (forkOf(branch) !== null) return "The next push to the pull request waits for approval as usual.";
-  return `The next push to ${branch} goes live as usual.`;
 }

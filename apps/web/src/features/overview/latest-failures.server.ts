@@ -19,8 +19,8 @@ const maxFailures = 50;
 const maxShown = 5;
 
 /**
- * The latest failures of the last 24 hours, of a project or of some of its deployments, by kind, newest first. A tool's own
- * message is known only where payloads are kept. The caller has checked access to the project.
+ * The latest failures of the last 24 hours, of a project or of some of its deployments, by kind, newest first. Rows of
+ * earlier releases have a tool's message only in their payload. The caller has checked access to the project.
  */
 export async function latestFailures(
   pool: Pool,
