@@ -154,16 +154,27 @@ dependencies = ["${dependency}"]
   expect(tried.text).toMatch(/plan step .*uv\.lock is that of a project with another name/);
 });
 
+const projectOf = (...dependencies: string[]) =>
+  `[project]\nname = "acme"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ${JSON.stringify(dependencies)}\n`;
+
 test("BLD-3 BLD-6 a lock that lacks a direct dependency is renewed as `uv run` does, with a warning", async () => {
-  const project = (...dependencies: string[]) =>
-    `[project]\nname = "acme"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ${JSON.stringify(dependencies)}\n`;
-  const lock = await lockOf({ "pyproject.toml": project("six==1.16.0") });
+  const lock = await lockOf({ "pyproject.toml": projectOf("six==1.16.0") });
   const server = plainServer
     .replace("import json", "import json\nimport idna, six")
     .replace('"Adds."', "six.__version__");
-  const old = { "pyproject.toml": project("six", "idna"), "uv.lock": lock, "server.py": server };
+  const old = { "pyproject.toml": projectOf("six", "idna"), "uv.lock": lock, "server.py": server };
   const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
   expect(built(tried).said).toBe("1.16.0");
   expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
   expect(tried.text).toMatch(/plan warning uv\.lock was renewed for this build\nIt is older .* doesn't include idna/);
+});
+
+test("BLD-3 BLD-6 a lock with a version that isn't allowed any more is renewed as `uv run` does, with a warning", async () => {
+  const lock = await lockOf({ "pyproject.toml": projectOf("six==1.16.0") });
+  const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
+  const old = { "pyproject.toml": projectOf("six==1.17.0"), "uv.lock": lock, "server.py": server };
+  const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
+  expect(built(tried).said).toBe("1.17.0");
+  expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
+  expect(tried.text).toContain("it has six 1.16.0 (now ==1.17.0)");
 });
