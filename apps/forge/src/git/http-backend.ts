@@ -26,13 +26,10 @@ function environment({ directory, service, request, user }: BackendRequest): Rec
   const url = new URL(request.url);
   const header = (name: string) => request.headers.get(name) ?? "";
   return {
-    ...gitEnvironment(directory),
+    // As on GitHub, heads of pull requests can be fetched and not pushed.
+    ...gitEnvironment(directory, ["receive.hideRefs", "refs/pull"]),
     GIT_PROJECT_ROOT: directory,
     GIT_HTTP_EXPORT_ALL: "1",
-    // As on GitHub, heads of pull requests can be fetched and not pushed.
-    GIT_CONFIG_COUNT: "1",
-    GIT_CONFIG_KEY_0: "receive.hideRefs",
-    GIT_CONFIG_VALUE_0: "refs/pull",
     PATH_INFO: `/${service}`,
     REQUEST_METHOD: request.method,
     QUERY_STRING: url.search.slice(1),

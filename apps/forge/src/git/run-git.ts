@@ -20,12 +20,25 @@ export type GitOptions = {
 const timeoutMs = 60_000;
 const maxOutputBytes = 64 * 1024 * 1024;
 
+type Setting = readonly [name: string, value: string];
+
+/** Git flushes packs and refs, but not loose objects, which most pushes become: a power cut left refs without commits. */
+const flushed: Setting = ["core.fsync", "committed"];
+
 /**
  * The complete environment of every git process: nothing from the forge's own, which contains the App's secrets, and no
  * settings of the machine or user that would affect git.
  */
-export function gitEnvironment(directory: string): Record<string, string> {
+export function gitEnvironment(directory: string, ...more: Setting[]): Record<string, string> {
+  const settings = [flushed, ...more];
   return {
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(
+      settings.flatMap(([name, value], at) => [
+        [`GIT_CONFIG_KEY_${at}`, name],
+        [`GIT_CONFIG_VALUE_${at}`, value],
+      ]),
+    ),
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: directory,
     LC_ALL: "C.UTF-8",
