@@ -99,6 +99,24 @@ test("GH-3 a state from before makers and forks goes on: its repositories count 
   });
 });
 
+test("OPS-3 the forge refuses the state of a newer release, and says what to do", async () => {
+  await forge.stop();
+  const file = join(forge.directory, "forge", "forge.sqlite");
+  const setVersion = (to?: number) => {
+    const state = new DatabaseSync(file);
+    const version = Number(state.prepare("PRAGMA user_version").get()?.user_version);
+    if (to !== undefined) state.exec(`PRAGMA user_version = ${to}`);
+    state.close();
+    return version;
+  };
+  const known = setVersion(99);
+  await expect(forge.restart()).rejects.toThrow(
+    /newer release of Towpath: .* has version 99, and this release knows version \d+\. Nothing was changed\. Start/,
+  );
+  expect(setVersion(known)).toBe(99);
+  await forge.restart();
+});
+
 test("OPS-4 GH-3 the terminal deploys on to what it made before makers were recorded, and to nothing that a person began", async () => {
   await forge.admin.ensureAccount({ login: "hal" });
   const work = await mkdtemp(join(tmpdir(), "towpath-work-"));

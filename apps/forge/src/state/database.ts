@@ -143,7 +143,7 @@ const upgrades: Readonly<Record<number, string>> = {
     UPDATE pull_request SET head_repository_id = repository_id;`,
 };
 
-/** Opens or creates the state. Throws an error for the operator if the state has another version. */
+/** Opens or creates the state. Throws an error for the operator if a newer release has used it. */
 export function openDatabase(path: string): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const sqlite = new DatabaseSync(path);
@@ -154,7 +154,11 @@ export function openDatabase(path: string): Database {
   const version = Number(sqlite.prepare("PRAGMA user_version").get()?.user_version);
   if (version > schemaVersion) {
     sqlite.close();
-    throw new Error(`The forge's state (${path}) has version ${version}; this program knows version ${schemaVersion}.`);
+    throw new Error(
+      `The forge's state was last used by a newer release of Towpath: ${path} has version ${version}, and this release ` +
+        `knows version ${schemaVersion}. Nothing was changed. Start that release or a newer one, or restore a back-up from ` +
+        "before the update.",
+    );
   }
   if (version === 0) sqlite.exec(`BEGIN; ${tables} PRAGMA user_version = ${schemaVersion}; COMMIT`);
   for (let from = Math.max(version, 1); version > 0 && from < schemaVersion; from++) {
