@@ -125,9 +125,11 @@ test("GW-10 with the disk full and the database away, rows wait in memory", asyn
   await recorder.stop();
 }, 30_000);
 
-test("GW-10 when disk and memory are full, the chatty project loses rows, and they are counted", async () => {
+test("GW-10 when disk and memory are full, the chatty project loses rows, and they are counted and named at the end", async () => {
   const spool = await Spool.open(join(root, randomUUID()), { maxBytes: 0 });
-  const recorder = new Recorder({ pool: database.pool, spool, log });
+  const lines: { readonly level: number; readonly msg: string }[] = [];
+  const kept = pino({ level: "error" }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const recorder = new Recorder({ pool: database.pool, spool, log: kept });
   const [quiet, chatty] = [randomUUID(), randomUUID()];
   const bringBack = await takeTableAway();
   for (let at = 0; at < 50; at++) recorder.add(row(quiet));
@@ -138,6 +140,8 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
   await until(async () => (await count(chatty)) === 19_950);
   await recorder.stop();
   expect([await count(quiet), await count(chatty)]).toEqual([50, 19_950]);
+  expect(lines.at(-1)?.msg).toMatch(/^1050 rows of the request log could not be stored, from .* and others\.$/);
+  expect(lines.at(-1)?.msg).toContain(`: 1050 of project ${chatty}. Ids: `);
 });
 
 test("GW-10 what memory has no room for is read from disk again", async () => {

@@ -2,6 +2,7 @@ import { BatchWriter, cutTexts, type RequestLogRow, requestLogBatches, writeRequ
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Exchange } from "./exchange.ts";
+import { LostRows } from "./lost-rows.ts";
 import { rowsOf } from "./rows.ts";
 import type { Segment, Spool } from "./spool.ts";
 import { lineOf } from "./spool-lines.ts";
@@ -19,8 +20,6 @@ const adoptMs = 5000;
 const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
 const closeWithinMs = 800;
-/** Of the rows that are lost when the process ends, so many are named. */
-const maxNamedRows = 50;
 
 /** Gets the rows of each exchange once, when they are recorded. */
 type OnRecorded = (exchange: Exchange, rows: readonly RequestLogRow[]) => void;
@@ -36,7 +35,7 @@ type Held = { readonly row: RequestLogRow; readonly bytes: number; line: string;
  * so that a gateway that is killed loses none, and from memory to the database in batches (GW-10). What a process leaves
  * on disk is written by another one soon after it has ended; a row that was written already is left alone.
  *
- * A row is lost only when memory is full and the disk has no room for it; it is counted.
+ * A row is lost only when memory is full and the disk has no room for it; it is counted, and named when the process ends.
  */
 export class Recorder {
   readonly counters: RecorderCounters = { written: 0, spooled: 0, dropped: 0, refused: 0 };
@@ -47,6 +46,7 @@ export class Recorder {
   #turn: Held[] = [];
   #afterTurn: (() => void)[] = [];
   #diskIsFull = false;
+  readonly #lost = new LostRows();
   /** Segments that the database rejects without saying whether the rows or the table are at fault. */
   readonly #doubtful = new Map<Segment, { since: number; retryAt: number; pauseMs: number }>();
   #isReplaying = false;
@@ -130,24 +130,16 @@ export class Recorder {
     const inMemoryOnly = unwritten.filter(({ segment }) => segment === null);
     for (const held of inMemoryOnly) held.line = lineOf(held.row);
     this.#toDisk(inMemoryOnly);
-    this.#reportLost(inMemoryOnly.filter(({ segment }) => segment === null).map(({ row }) => row));
+    for (const { row, segment } of inMemoryOnly) if (segment === null) this.#lose(row);
+    // In one text, which the terminal shows, too.
+    const lost = this.#lost.describe();
+    if (lost !== null) this.#log.error(lost);
     await this.#spool.close();
   }
 
-  /** The process ends, and neither the database nor the disk took these. In one text, which the terminal shows, too. */
-  #reportLost(rows: readonly RequestLogRow[]): void {
-    if (rows.length === 0) return;
-    this.counters.dropped += rows.length;
-    const times = rows.map(({ time }) => time);
-    const [first, last] = [Math.min(...times), Math.max(...times)].map((time) => new Date(time).toISOString());
-    const byProject = Map.groupBy(rows, ({ projectId }) => projectId);
-    const projects = [...byProject].map(([id, { length }]) => `${length} of project ${id}`).join(", ");
-    const ids = rows.slice(0, maxNamedRows).map(({ id }) => id);
-    const more = rows.length > maxNamedRows ? " and others" : "";
-    this.#log.error(
-      `${rows.length} rows of the request log could not be stored, from ${first} to ${last}: ${projects}. ` +
-        `Ids: ${ids.join(", ")}${more}.`,
-    );
+  #lose(row: RequestLogRow): void {
+    this.counters.dropped++;
+    this.#lost.add(row);
   }
 
   readonly #endTurn = (): void => {
@@ -188,9 +180,9 @@ export class Recorder {
     for (const { segment } of rows) if (segment) this.#spool.release(segment, 1, { areWritten: true });
   }
 
-  #evicted({ segment }: Held): void {
+  #evicted({ row, segment }: Held): void {
     if (segment) this.#spool.release(segment, 1, { areWritten: false });
-    else this.counters.dropped++;
+    else this.#lose(row);
   }
 
   /** Writes what only the disk has: rows of processes that have ended, and those that memory had no room for. */
