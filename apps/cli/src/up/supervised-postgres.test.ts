@@ -1,4 +1,4 @@
-import { rename, rm } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { openDatabase } from "@towpath/db";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -49,6 +49,21 @@ test("OPS-1 a PostgreSQL that was killed while the instance stops stays down", a
   process.kill(postgres.pid, "SIGKILL");
   await postgres.stop();
   await expect(query(postgres.url, "SELECT 1")).rejects.toThrow();
+});
+
+test("OPS-1 a start of PostgreSQL that gets nowhere ends at once with the instance", async () => {
+  const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
+  const postgres = await SupervisedPostgres.start(options);
+  // It runs, and takes no connection.
+  await writeFile(`${options.dataDirectory}/pg_hba.conf`, "local all all reject\n");
+  process.kill(postgres.pid, "SIGKILL");
+  const refusal = () => query(postgres.url, "SELECT 1").catch((error: Error) => error.message);
+  await expect.poll(refusal, { timeout: 20_000 }).toContain("pg_hba.conf rejects");
+  await postgres.stop();
+  expect(await refusal()).toContain("ENOENT");
+  // Nor is the end of the start reported: that it took too long, or was stopped.
+  const printed = vi.mocked(process.stderr.write).mock.calls.map(([text]) => String(text));
+  expect(printed).toEqual([expect.stringContaining("PostgreSQL ended (SIGKILL); restarting now.")]);
 });
 
 test("OPS-1 a PostgreSQL that can't start is tried again with growing pauses and one line, and goes on once it can", async () => {

@@ -52,6 +52,7 @@ export class SupervisedPostgres {
           this.#current = await startEmbeddedPostgres(this.#options, this.#stopping.signal);
           isUp = true;
         } catch (error) {
+          if (this.#stopping.signal.aborted) return;
           states.failed(error instanceof Error ? error.message : String(error));
           pauseMs = this.#pauses.after({ readyForMs: null, signal: null });
         }

@@ -152,6 +152,8 @@ async function waitUntilReady(
 
 async function ensureDatabase(adminUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
+  // PostgreSQL ended: the query fails, too.
+  client.on("error", () => {});
   await client.connect();
   const found = await client.query("SELECT 1 FROM pg_database WHERE datname = 'towpath'");
   if (found.rowCount === 0) await client.query("CREATE DATABASE towpath");
