@@ -1,7 +1,15 @@
-import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { thisRelease } from "@towpath/db/release";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { findRunning, markRunning, openDataDirectory, requireNoCopyOfRunning, startTimeOf } from "./instance.ts";
+import {
+  findRunning,
+  markRunning,
+  openDataDirectory,
+  requireNoCopyOfRunning,
+  startTimeOf,
+  writePrivate,
+} from "./instance.ts";
 
 let directory = "";
 beforeEach(async () => {
@@ -46,21 +54,48 @@ test("OPS-3 without instance.json a directory that has data is never to be empti
   await expect(readFile(`${directory}/instance.json`)).rejects.toThrow("ENOENT");
 });
 
+test("OPS-3 a data directory of another layout is refused with the names of both releases", async () => {
+  const identity = { ...(await openDataDirectory(directory)), dataVersion: 2, release: "9.9.0 (commit f00)" };
+  await writeFile(`${directory}/instance.json`, JSON.stringify(identity));
+  await expect(openDataDirectory(directory)).rejects.toThrow(
+    `has version 2 and was last used by 9.9.0 (commit f00); this is ${thisRelease()}, which works with version 1.`,
+  );
+});
+
 test("OPS-3 a missing operator token is made again, which is printed; the identity stays", async () => {
   const identity = await openDataDirectory(directory);
   const first = await readFile(`${directory}/operator-token`, "utf8");
-  await rm(`${directory}/operator-token`);
+  const tokenFile = `${directory}/operator-token`;
   const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-  expect(await openDataDirectory(directory)).toEqual(identity);
-  const printed = written.mock.calls.map(([text]) => String(text)).join("");
+  for (const lose of [() => rm(tokenFile), () => writeFile(tokenFile, "")]) {
+    await lose();
+    written.mockClear();
+    expect(await openDataDirectory(directory)).toEqual(identity);
+    const printed = written.mock.calls.map(([text]) => String(text)).join("");
+    expect(printed).toBe(`! operator-token was missing, so a new one was made: ${tokenFile}\n`);
+    const second = await readFile(tokenFile, "utf8");
+    expect(second).toMatch(/^tpo_[\w-]{43}\n$/);
+    expect(second).not.toBe(first);
+  }
   written.mockRestore();
-  expect(printed).toBe(`! operator-token was missing, so a new one was made: ${directory}/operator-token\n`);
-  const second = await readFile(`${directory}/operator-token`, "utf8");
-  expect(second).toMatch(/^tpo_[\w-]{43}\n$/);
-  expect(second).not.toBe(first);
 });
 
-test("OPS-3 a copy that was taken while an instance ran says so; a directory that was moved is no copy", async () => {
+test("OPS-3 the instance's secrets are on disk before they have their names, and their names before the start goes on", async () => {
+  const file = await open(`${directory}/any`, "w");
+  const flushes: string[] = [];
+  const { sync } = file;
+  vi.spyOn(Object.getPrototypeOf(file), "sync").mockImplementation(async function (this: typeof file) {
+    const what = (await this.stat()).isDirectory() ? "directory" : "file";
+    flushes.push(`${what} ${(await readdir(directory)).includes("secret") ? "after" : "before"}`);
+    await sync.call(this);
+  });
+  await file.close();
+  await writePrivate(`${directory}/secret`, "s");
+  vi.restoreAllMocks();
+  expect(flushes).toEqual(["file before", "directory after"]);
+});
+
+test("OPS-3 a copy that was taken while an instance ran says so, also when it is restored; a directory that was moved is no copy", async () => {
   const running = { url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}", databaseUrl: null };
   const [original, copy, moved] = ["original", "copy", "moved"].map((name) => `${directory}/${name}`) as [
     string,
@@ -73,6 +108,13 @@ test("OPS-3 a copy that was taken while an instance ran says so; a directory tha
   await cp(original, copy, { recursive: true });
   expect(findRunning(copy)).toBeNull();
   expect(() => requireNoCopyOfRunning(copy)).toThrow(`is a copy of ${original} that was taken while Towpath ran there`);
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   await rename(original, moved);
   for (const fine of [moved, directory]) expect(() => requireNoCopyOfRunning(fine)).not.toThrow();
+  expect(written).not.toHaveBeenCalled();
+  await rename(copy, original);
+  requireNoCopyOfRunning(original);
+  const printed = written.mock.calls.map(([text]) => String(text)).join("");
+  written.mockRestore();
+  expect(printed).toMatch(/^! .*\/original was restored from a copy that was taken while Towpath ran there[^\n]*\n$/);
 });

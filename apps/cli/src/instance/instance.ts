@@ -3,8 +3,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { thisRelease } from "@towpath/db/release";
 import { z } from "zod";
-import { CommandError, print, yellow } from "../terminal/terminal.ts";
+import { CommandError, print, printError, yellow } from "../terminal/terminal.ts";
 
 /** Raised when the layout of the data directory changes in a way that needs a conversion. */
 const dataVersion = 1;
@@ -140,7 +141,7 @@ export async function openDataDirectory(directory: string, serversBy: ServersBy 
     await writeIdentity(directory, newIdentity(serversBy));
   }
   const identity = readIdentity(path, directory);
-  if (!existsSync(operatorTokenOf(directory))) {
+  if (readOperatorToken(directory) === "") {
     await writeOperatorToken(directory);
     print(`${yellow("!")} operator-token was missing, so a new one was made: ${operatorTokenOf(directory)}`);
   }
@@ -148,6 +149,10 @@ export async function openDataDirectory(directory: string, serversBy: ServersBy 
 }
 
 const operatorTokenOf = (directory: string) => join(directory, "operator-token");
+
+/** Empty if there is none. */
+const readOperatorToken = (directory: string): string =>
+  existsSync(operatorTokenOf(directory)) ? readFileSync(operatorTokenOf(directory), "utf8").trim() : "";
 
 const writeOperatorToken = (directory: string) =>
   writePrivate(operatorTokenOf(directory), `tpo_${randomBytes(32).toString("base64url")}\n`);
@@ -175,8 +180,9 @@ function readIdentity(path: string, directory: string): Identity {
   }
   if (parsed.data.dataVersion !== dataVersion) {
     throw new CommandError(
-      `The data directory ${directory} has version ${parsed.data.dataVersion}, this Towpath works with version ${dataVersion}. ` +
-        "Use the Towpath release that wrote it, or another --data-dir.",
+      `The data directory ${directory} has version ${parsed.data.dataVersion} and was last used by ` +
+        `${parsed.data.release ?? "a release that left no name"}; this is ${thisRelease()}, which works with version ` +
+        `${dataVersion}. Nothing was changed. Start that release, or use another --data-dir.`,
     );
   }
   return parsed.data;
@@ -224,14 +230,28 @@ export function findRunning(directory: string): Running | null {
   return startTimeOf(found.pid) === found.startTime ? found : null;
 }
 
-/** Moved as a whole, a directory keeps its inode, and at its path it is the same after a restore, too. */
-const isOfCopy = (directory: string, { place }: Running) =>
-  place !== null && place.path !== directory && place.inode !== statSync(directory).ino;
+/** Moved as a whole, a directory keeps its inode. */
+const hasMovedInode = (directory: string, { place }: Running) =>
+  place !== null && place.inode !== statSync(directory).ino;
 
-/** @throws CommandError for a directory that was copied while an instance ran on the original */
+const isOfCopy = (directory: string, running: Running) =>
+  hasMovedInode(directory, running) && running.place?.path !== directory;
+
+/**
+ * Recognizes a directory that was copied while an instance ran on the original. One that was restored to its old path is
+ * only warned of: after a crash, some file systems show the original itself with another inode.
+ * @throws CommandError for a copy at another path
+ */
 export function requireNoCopyOfRunning(directory: string): void {
   const found = readRunning(directory);
-  if (found?.place == null || !isOfCopy(directory, found)) return;
+  if (found?.place == null || !hasMovedInode(directory, found)) return;
+  if (found.place.path === directory) {
+    printError(
+      `${yellow("!")} ${directory} was restored from a copy that was taken while Towpath ran there, so its database may be ` +
+        "torn: restore one that was taken while it was stopped, unless this is an atomic snapshot.",
+    );
+    return;
+  }
   throw new CommandError(
     `${directory} is a copy of ${found.place.path} that was taken while Towpath ran there, so its database may be torn: ` +
       "stop Towpath and copy again, or, if it is an atomic snapshot, delete running.json and postgres/postmaster.pid in the copy.",
@@ -249,7 +269,8 @@ export function connect(directory: string): Running & { readonly token: string }
       `No Towpath runs on the data directory ${directory}. Start it with ./towpath up, or name its directory with --data-dir.`,
     );
   }
-  const token = operatorTokenOf(directory);
-  if (!existsSync(token)) throw new CommandError(`${token} is missing. Restart Towpath, which makes a new one.`);
-  return { ...running, token: readFileSync(token, "utf8").trim() };
+  const token = readOperatorToken(directory);
+  if (token === "")
+    throw new CommandError(`${operatorTokenOf(directory)} is missing. Restart Towpath, which makes a new one.`);
+  return { ...running, token };
 }
