@@ -8,6 +8,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withheld } from "./record/redact.ts";
 import { connectLegacy, connectModern, postTo } from "./testing/clients.ts";
+import { createMcpListener } from "./testing/mcp-server.ts";
+import { addPortal, storeManifest } from "./testing/portal.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 import { setVariables } from "./testing/variables.ts";
 
@@ -153,6 +155,39 @@ test("KEY-4 GW-7 of a tool's error that is cut within a value, at most 15 of its
   await setVariables(rig.database, server, { TOKEN: value });
   await (await postTo(server.url)).text();
   expect((await rig.rows(server.projectId, 1))[0]?.errorMessage).toBe("no [TOKEN]");
+});
+
+test("KEY-4 ORG-3 a value of a server's variables is kept in no row of a portal through which the server is called", async () => {
+  const server = await rig.deploy(createMcpListener());
+  // What the tool `fail` says, and the name of another one.
+  await setVariables(rig.database, server, { TOKEN: "it failed", NAME: "secret-tool" });
+  await storeManifest(rig, server);
+  const portal = await addPortal(rig, [{ server, prefix: "here" }]);
+  const { pool } = rig.database;
+  await pool.query("UPDATE project SET capture_payloads = true WHERE id = $1", [portal.projectId]);
+  await pool.query("UPDATE route SET label = label WHERE project_id = $1", [portal.projectId]);
+  const rowsOf = async (method: string) => {
+    const ofMethod = "SELECT * FROM request_log WHERE project_id = $1 AND method = $2 ORDER BY id";
+    return (await pool.query(ofMethod, [portal.projectId, method])).rows;
+  };
+  // Once payloads are kept.
+  await until(async () => {
+    await postTo(portal.url, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} }));
+    return (await rowsOf("initialize")).some((row) => row.request_payload !== null);
+  });
+  for (const client of [await connectModern(portal.url), (await connectLegacy(portal.url)).client]) {
+    await client.callTool({ name: "fail", arguments: { text: "" } });
+    await client.callTool({ name: "secret-tool", arguments: {} }).catch(() => {});
+    await client.close();
+  }
+  await until(async () => (await rowsOf("tools/call")).length === 4);
+  const rows = await rowsOf("tools/call");
+  expect(rows.map((row) => row.target)).toEqual(["fail", "[NAME]", "fail", "[NAME]"]);
+  for (const row of [rows[0], rows[2]]) {
+    expect(row).toMatchObject({ outcome: "tool_error", error_message: "[TOKEN]" });
+    expect(JSON.stringify(row.response_payload)).toContain("[TOKEN]");
+  }
+  expect(JSON.stringify(rows)).not.toMatch(/it failed|secret-tool/);
 });
 
 test("KEY-4 of a large answer that is cut within a value, at most 15 of its characters are kept", async () => {

@@ -116,6 +116,7 @@ async function exchangeWith(
 ): Promise<void> {
   const { isMcp } = target;
   const exchange = target.found && beginExchange(target.found, request, { ...begun, isMcp, via: known?.via });
+  if (exchange && known?.caller) known.caller.member = exchange;
   if (exchange?.isMcp) exchange.trace = parts.tracer?.begin(exchange.traceparent) ?? null;
 
   let admitted: AdmittedRequest | null = null;

@@ -75,13 +75,14 @@ export async function passResponseOn(call: Call, { id, message }: { id: string; 
 function knownFor({ parts, admitted, portal }: Call, projectId: string): Known | null {
   const member = portal.members.find((each) => each.projectId === projectId);
   const route = member && memberRoute(parts.routes, member, { principal: admitted.principal, portal });
-  return route ? { route, principal: admitted.principal, via: portal.name } : null;
+  return route ? { route, principal: admitted.principal, via: portal.name, caller: null } : null;
 }
 
 function ask({ parts, admitted }: Call, known: Known, sent: { headers: string[]; body: Buffer }) {
   const message = { method: "POST", ...sent } as const;
   return askMember(parts.handleKnown, {
-    ...{ known, message, origin: originOf(admitted.request), waiting: admitted.response },
+    known: { ...known, caller: admitted.exchange },
+    ...{ message, origin: originOf(admitted.request), waiting: admitted.response },
   });
 }
 

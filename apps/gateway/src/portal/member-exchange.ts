@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { PassThrough, Readable, Writable } from "node:stream";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
+import type { Exchange } from "../record/exchange.ts";
 
 /** What a portal sends to one of its servers. `headers`: flat, names in lower case. */
 type MemberMessage = { method: "POST" | "DELETE"; headers: readonly string[]; body: Buffer };
@@ -9,8 +10,11 @@ type MemberMessage = { method: "POST" | "DELETE"; headers: readonly string[]; bo
 /** A server's answer as it comes. Destroy `body` to tell the server that nobody waits for it any more. */
 export type MemberAnswer = { status: number; headers: Readonly<Record<string, string>>; body: Readable };
 
-/** Who calls through a portal; `via` names the portal in the log of the server. */
-export type Known = { route: Route; principal: Principal; via: string };
+/**
+ * Who calls through a portal; `via` names the portal in the log of the server. `caller`: the portal's own exchange; null
+ * where it has none, or has ended.
+ */
+export type Known = { route: Route; principal: Principal; via: string; caller: Exchange | null };
 
 /**
  * Handles a request as if a client had sent it to that server, after its authentication: all policies of the server's own

@@ -1,6 +1,7 @@
 import { text as readText } from "node:stream/consumers";
 import type { AdmittedRequest } from "../forward/admitted-request.ts";
 import { sessionIdHeader } from "../forward/headers.ts";
+import type { Exchange } from "../record/exchange.ts";
 import { traceparentOf } from "../tracing/trace-context.ts";
 import { askMember, type HandleKnown, type Known, originOf } from "./member-exchange.ts";
 import type { MemberSession, OpenedSession, Teller } from "./member-sessions.ts";
@@ -29,13 +30,13 @@ export async function openSession(
   const params: unknown = opening ? JSON.parse(opening) : { protocolVersion: lastLegacy, capabilities: {}, clientInfo };
   // Not the request itself: it is large, and a session may last for hours.
   const [origin, headers] = [originOf(request), headersOf(request)];
-  const send = (message: Message | null, session: MemberSession | null) => {
+  const send = (message: Message | null, session: MemberSession | null, caller: Exchange | null = null) => {
     const body = Buffer.from(message === null ? "" : JSON.stringify({ jsonrpc: "2.0", ...message }));
     const all = [...headers, ...(session === null ? [] : ofSession(session))];
     const method = message === null ? "DELETE" : "POST";
-    return askMember(handle, { known, message: { method, headers: all, body }, origin });
+    return askMember(handle, { known: { ...known, caller }, message: { method, headers: all, body }, origin });
   };
-  const answer = await send({ id: 0, method: "initialize", params }, null);
+  const answer = await send({ id: 0, method: "initialize", params }, null, exchange);
   const opened = messagesIn(await readText(answer.body)).find((message) => message.id === 0);
   const result = opened?.result as { protocolVersion?: unknown } | undefined;
   if (typeof result?.protocolVersion !== "string") {

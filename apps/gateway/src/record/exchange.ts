@@ -50,6 +50,8 @@ export type Exchange = {
   deploymentId: string | null;
   /** Removes the values of the deployment's variables from its rows; null: they are not known. */
   redactor: Redactor | null;
+  /** Of a portal's call: the exchange with the server that it was passed on to, whose variables its rows can hold too. */
+  member: Exchange | null;
   instanceId: string | null;
   heldMs: number;
   /** performance.now() when the request was last sent to a server; null when it has not been. */
@@ -103,6 +105,7 @@ export function beginExchange(route: Route, request: IncomingMessage, begun: Beg
     endedAt: null,
     deploymentId: deploymentOf(route),
     redactor: null,
+    member: null,
     instanceId: null,
     heldMs: 0,
     sentAt: null,

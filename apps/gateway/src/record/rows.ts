@@ -61,12 +61,15 @@ function rowOf(exchange: Exchange, durationMs: number, message: MessagePeek | Re
   };
 }
 
+/** A portal has no variables; what its servers say may hold theirs. */
+const redactorOf = ({ redactor, member }: Exchange) => (member === null ? redactor : member.redactor);
+
 const noPayloads = { request: null, response: null, isRequestTruncated: null, isResponseTruncated: null };
 
 function payloadsOf(exchange: Exchange, message: MessagePeek | RequestPeek, answer: AnswerPeek | undefined) {
   if (!exchange.route.capturePayloads) return noPayloads;
   // The body of a batch belongs to all of its messages: it is kept with the first.
-  const { redactor } = exchange;
+  const redactor = redactorOf(exchange);
   const request = captureOf(isFirst(exchange, message) ? exchange.body : null, exchange.requestBytes, redactor);
   const response = captureOf(answer?.payload ?? null, answer?.payloadBytes ?? 0, redactor);
   return {
@@ -81,11 +84,8 @@ function payloadsOf(exchange: Exchange, message: MessagePeek | RequestPeek, answ
  * Servers make up the URIs of resources, from their variables too, and clients make up any name. While the variables are
  * not known, the name of a tool or prompt is kept only if the server has it: then it is in its code.
  */
-function targetOf(
-  { redactor }: Exchange,
-  { method, target }: MessagePeek | RequestPeek,
-  outcome: Outcome,
-): string | null {
+function targetOf(exchange: Exchange, { method, target }: MessagePeek | RequestPeek, outcome: Outcome): string | null {
+  const redactor = redactorOf(exchange);
   const isOfServer = !method?.startsWith("resources/") && (outcome === "ok" || outcome === "input_required");
   return redactor === null && isOfServer ? target : redactedText(target, redactor);
 }
@@ -139,7 +139,9 @@ type Answered = {
   readonly answer: AnswerPeek | undefined;
 };
 
-function errorOf({ refusal, redactor }: Exchange, { message, outcome, answer }: Answered) {
+function errorOf(exchange: Exchange, { message, outcome, answer }: Answered) {
+  const { refusal } = exchange;
+  const redactor = redactorOf(exchange);
   if (refusal) return { code: refusal.rpcCode, message: refusalText(refusal.message, message.target, redactor) };
   // Some servers answer a canceled request with an error; the call ended as its client wanted.
   if (outcome === "canceled") return { code: null, message: null };
