@@ -179,11 +179,20 @@ async function openSession(url: URL) {
     ...{ ...accept, "mcp-protocol-version": "2025-11-25" },
     "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
   };
-  return (message: object) => postTo(url, JSON.stringify({ jsonrpc: "2.0", ...message }), headers);
+  return (message: object, more: Record<string, string> = {}, signal?: AbortSignal) =>
+    postTo(url, JSON.stringify({ jsonrpc: "2.0", ...message }), { ...headers, ...more }, signal);
 }
 
-test("ORG-3 GW-6 an answer to a request that the portal didn't make in this session is refused, and reaches no server", async () => {
-  const server = await rig.deploy(createMcpListener({ asksRoots: true }));
+test("ORG-3 GW-6 an answer to a request that the portal didn't make in this session is refused, and reaches no server; who leaves while theirs is passed on is recorded as that", async () => {
+  const asking = createMcpListener({ asksRoots: true });
+  const held = Promise.withResolvers<void>();
+  let reached = 0;
+  const server = await rig.deploy((request, response) => {
+    reached += 1;
+    if (request.headers["user-agent"] !== "impatient") return asking(request, response);
+    request.resume();
+    held.resolve();
+  });
   await storeManifest(rig, server);
   const portal = await addPortal(rig, [{ server, prefix: "here" }]);
   const [own, foreign] = await Promise.all([openSession(portal.url), openSession(portal.url)]);
@@ -201,6 +210,7 @@ test("ORG-3 GW-6 an answer to a request that the portal didn't make in this sess
     }
   };
   const id = await readUntil(/"roots\/list".*"id":"([^"]+)"|"id":"([^"]+)".*"roots\/list"/);
+  const before = reached;
   const madeUp = Buffer.from(JSON.stringify({ projectId: server.projectId, id: 0 })).toString("base64url");
   const answered = { result: { roots: [] } };
   for (const [respond, made] of [
@@ -213,12 +223,17 @@ test("ORG-3 GW-6 an answer to a request that the portal didn't make in this sess
     const refused = await respond({ id: made, ...answered });
     expect([refused.status, await refused.json()]).toMatchObject([400, { id: null, error: { code: -32600 } }]);
   }
+  expect(reached).toBe(before);
+  const leaving = new AbortController();
+  const left = own({ id, ...answered }, { "user-agent": "impatient" }, leaving.signal).catch(() => "left");
+  await held.promise;
+  leaving.abort();
+  expect(await left).toBe("left");
+  await expect
+    .poll(async () => (await rig.rows(portal.projectId, 1)).filter(({ httpStatus }) => httpStatus === 499))
+    .toMatchObject([{ kind: "response", outcome: "closed_by_client", isError: false }]);
   expect((await own({ id, ...answered })).status).toBe(202);
   expect(await readUntil(/"text":"(\d+)"/)).toBe("0");
-  // An answer that reaches the server is a row without a method, written in the order of arrival: there is one.
-  const rows = await rig.rows(server.projectId, 6);
-  expect(rows.filter(({ method }) => method === null)).toHaveLength(1);
-  expect(rows).toHaveLength(6);
 });
 
 test("ORG-3 GW-2 behind a portal of one server that offers everything, that server answers for names that aren't listed", async () => {

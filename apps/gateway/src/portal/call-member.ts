@@ -67,8 +67,14 @@ export async function passResponseOn(call: Call, { id, message }: { id: string; 
   const known = named && knownFor(call, named.projectId);
   if (!named || !known) return false;
   const body = Buffer.from(JSON.stringify({ ...message, id: named.id }));
-  const answer = await ask(call, known, { headers: sessionHeaders(call.admitted, named.session), body });
-  answer.body.resume();
+  const { exchange, response } = call.admitted;
+  try {
+    const answer = await ask(call, known, { headers: sessionHeaders(call.admitted, named.session), body });
+    answer.body.resume();
+  } catch (error) {
+    if (!response.destroyed) throw error;
+    exchange.end = "client-closed";
+  }
   return true;
 }
 

@@ -68,7 +68,10 @@ async function post(serving: Serving, message: PortalMessage): Promise<void> {
     return reply(admitted, { status: 400 }, failure(null, -32600, text));
   }
   if (message.kind === "response") {
-    if (!isModernCall && (await passResponseOn(callOf(serving), message))) return reply(admitted, { status: 202 });
+    if (!isModernCall && (await passResponseOn(callOf(serving), message))) {
+      if (exchange.end !== "client-closed") reply(admitted, { status: 202 });
+      return;
+    }
     const text = "This id is not of a request that the portal made of this client.";
     return reply(admitted, { status: 400 }, failure(null, -32600, text));
   }
