@@ -173,6 +173,7 @@ test("GW-5 no redirect URI starts a part of an operating system, and those that 
   const schemes =
     "ms-msdt ms-settings ms-officecmd ms-word ms-appinstaller ms-excel search search-ms windowsdefender microsoft-edge " +
     "hcp mk res shell its mhtml jar smb cifs nfs ssh sftp telnet ldap rdp vnc dav x-man-page x-apple.systempreferences " +
+    "odopen calculator bingmaps itms itmss itms-appss ibooks addressbook podcasts x-web-search feed " +
     "x-help-action help applescript itms-services itms-apps facetime com.apple.tv shortcuts apt appstream snap flatpak " +
     "admin trash intent android-app market content geo sms tel callto magnet web+x file javascript data vbscript blob";
   for (const scheme of schemes.split(" "))
@@ -212,6 +213,9 @@ test("GW-5 a redirect URI is compared exactly, but for the port on this machine"
   ]) {
     expect([uri, isRegisteredRedirectUri(registered, uri)]).toEqual([uri, false]);
   }
+  // Registered before it was refused.
+  for (const uri of ["ms-msdt:/id", "search-ms://query=x", "http://app.example/callback"])
+    expect([uri, isRegisteredRedirectUri([uri], uri)]).toEqual([uri, false]);
   expect(redirectHost("cursor://anysphere.cursor-mcp/oauth/callback")).toBe("cursor://anysphere.cursor-mcp");
 });
 

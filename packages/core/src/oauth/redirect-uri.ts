@@ -14,21 +14,14 @@ const systemSchemes: ReadonlySet<string> = new Set(
     ...["svn", "telnet", "tftp", "tn3270", "vnc", "webdav", "webdavs"],
     // Windows: help, search, the shell and its parts, installers.
     ...["hcp", "its", "mhtml", "mk", "mmst", "read", "res", "shell", "search", "windowsdefender"],
-    ...["microsoft-edge", "msteams-link", "onenote-cmd", "outlookfeed", "wmplayer"],
+    ...["bingmaps", "calculator", "microsoft-edge", "msteams-link", "odopen", "onenote", "onenote-cmd", "outlookfeed"],
+    ...["wmplayer", "xbox"],
     // macOS and iOS: the Terminal's manual pages, scripts, settings, installation of apps and calendars.
-    ...["app-prefs", "app-settings", "applefeedback", "applescript", "facetime", "facetime-audio", "help", "iapps"],
-    ...[
-      "icloud-sharing",
-      "itms",
-      "itms-apps",
-      "itms-appss",
-      "itms-beta",
-      "itms-services",
-      "macappstore",
-      "macappstores",
-    ],
-    ...["message", "prefs", "shortcuts", "webcal", "webcals", "x-apple", "x-help-action", "x-help-script"],
-    ...["x-man-page", "x-radar"],
+    ...["addressbook", "app-prefs", "app-settings", "applefeedback", "applescript", "calshow", "facetime"],
+    ...["facetime-audio", "feed", "feeds", "help", "iapps", "ibooks", "ical", "icloud-sharing", "macappstore"],
+    ...["macappstores", "message", "music", "musics", "pcast", "photos", "podcast", "podcasts", "prefs", "shortcuts"],
+    ...["videos", "webcal", "webcals", "x-apple", "x-help-action", "x-help-script", "x-man-page", "x-radar"],
+    ...["x-web-search"],
     // Android.
     ...["android-app", "intent", "market", "package"],
     // Linux desktops: packages, settings, virtual file systems.
@@ -41,7 +34,7 @@ const systemSchemes: ReadonlySet<string> = new Set(
 );
 /** Parts of Windows, such as its troubleshooter `ms-msdt:`, but for apps (`ms-appx-web:`); of Apple's systems. */
 const systemFamilies =
-  /^(ms-(?!appx)|microsoft\.|search-|windows\.|windows-|x-apple[.-]|com\.apple\.|chrome-search|afp\+|web\+)/;
+  /^(ms-(?!appx)|microsoft\.|search-|windows\.|windows-|x-apple[.-]|com\.apple\.|itmss?[-:]|chrome-search|afp\+|web\+)/;
 
 /**
  * Whether a client may have this redirect URI: https; http on this machine only (RFC 8252, section 7.3); or a scheme of
@@ -63,15 +56,19 @@ export function isLoopbackRedirect(uri: string): boolean {
   return url?.protocol === "http:" && loopbackHosts.includes(url.hostname);
 }
 
-/** Exact comparison; only the port of a loopback address may differ (RFC 8252, section 7.3). */
+/**
+ * Exact comparison; only the port of a loopback address may differ (RFC 8252, section 7.3). What an earlier release let
+ * a client register, and is not allowed any more, doesn't count.
+ */
 export function isRegisteredRedirectUri(registered: readonly string[], given: string): boolean {
+  if (!isAllowedRedirectUri(given)) return false;
   if (registered.includes(given)) return true;
   const portless = withoutLoopbackPort(given);
   return portless !== null && registered.some((uri) => withoutLoopbackPort(uri) === portless);
 }
 
 function withoutLoopbackPort(uri: string): string | null {
-  if (!isAllowedRedirectUri(uri) || !isLoopbackRedirect(uri)) return null;
+  if (!isLoopbackRedirect(uri)) return null;
   return uri.replace(/^(http:\/\/(?:\[::1\]|[^:/?]+)):\d+(?=[/?]|$)/i, "$1");
 }
 
