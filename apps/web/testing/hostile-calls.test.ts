@@ -26,6 +26,8 @@ test("KEY-3 a key with a misspelled restriction is refused, not made without it"
     [{ projectIDs: [crypto.randomUUID()] }, "projectIds"],
     [{ projects: [crypto.randomUUID()] }, null],
     [{ expiresInDay: 1 }, "expiresInDays"],
+    [{ projectName }, null],
+    [{ userId: owner.userId }, null],
   ] as const) {
     const { status, text } = await callServerFunction(owner.visitor, "api-keys.createKey", "POST", { ...key, ...slip });
     expect([slip, status, text]).toEqual([slip, 400, expect.stringContaining(Object.keys(slip)[0] ?? "")]);

@@ -27,6 +27,14 @@ export const input =
     return parseInput(schema, value);
   };
 
+/** The same where no loader calls, and a parameter of a route would be mistaken for a restriction. */
+export const exactInput =
+  <Schema extends z.ZodType>(schema: Schema) =>
+  (value: z.input<Schema>): z.output<Schema> => {
+    refuseUnknown("field", requestSchema(schema), value);
+    return parseInput(schema, value);
+  };
+
 function withoutPlace(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof FormData) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !placeNames.has(name)));

@@ -4,7 +4,7 @@ import { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApi
 import { createApiKeySchema, personalKeysOfSchema } from "@towpath/core/api-key/schema";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
-import { input } from "~/http/input.ts";
+import { exactInput, input } from "~/http/input.ts";
 
 const organizationInput = z.object({ orgSlug: z.string() });
 const keyInput = organizationInput.extend({ keyId: z.uuid() });
@@ -24,7 +24,7 @@ const getPersonalKeys = createServerFn({ method: "GET" })
 /** Creates a key. Only this response contains it (KEY-3). The verb decides who may create keys of the organization. */
 export const createKey = createServerFn({ method: "POST" })
   .middleware([organizationAccess("apiKey.create")])
-  .validator(input(createApiKeySchema.extend({ orgSlug: z.string() })))
+  .validator(exactInput(createApiKeySchema.extend({ orgSlug: z.string() })))
   .handler(({ context, data }) => createApiKey({ ctx: context.ctx, input: data }));
 
 /** Revokes a key and keeps it in the list. The verb decides whose keys the user may revoke. */
