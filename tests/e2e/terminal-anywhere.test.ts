@@ -122,6 +122,8 @@ test("OPS-4 variables are listed, set from stdin and removed; no value is ever p
   expect([set.status, set.stdout]).toEqual([0, expect.stringMatching(/API_KEY +sensitive · production, preview/)]);
   const both = await run("env", name, "set", `API_URL=${secret}`, "GREETING=hi ", "--environment", "preview");
   expect(both.stdout).toMatch(/API_URL +preview/);
+  const tooLarge = await run("env", name, "set", "FIRST=1", `SECOND=${"x".repeat(65 * 1024)}`);
+  expect([tooLarge.status, tooLarge.stderr]).toEqual([1, expect.stringContaining("64")]);
   const listed = await json("env", name);
   expect(listed.map((each: { keyName: string }) => each.keyName)).toEqual(["API_KEY", "API_URL", "GREETING"]);
   expect(JSON.stringify(listed) + set.stdout + both.stdout).not.toContain(secret);

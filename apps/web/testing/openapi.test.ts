@@ -155,6 +155,7 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
   await ask("createSecret", scope, { keyName: "API_KEY", secretValue: "very secret" });
   const variable = { ...scope, keyName: "API_KEY" };
   await ask("updateSecret", variable, { sensitive: true });
+  await ask("saveSecrets", scope, { secrets: [{ keyName: "API_KEY", secretValue: "another" }] });
   expect((await ask("listSecrets", scope)).data).toHaveLength(1);
   await ask("deleteSecret", variable);
   const key = await ask("createApiKey", scope, { name: "CI", servers: [live.name], expiresInDays: 3 });

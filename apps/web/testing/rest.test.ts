@@ -60,6 +60,7 @@ const routes = () =>
     ["GET", `/api/v1/projects/${project.name}/users`, undefined],
     ["GET", secretsPath(), undefined],
     ["POST", secretsPath(), { keyName: "API_KEY", secretValue: "x" }],
+    ["PATCH", secretsPath(), { secrets: [{ keyName: "API_KEY", secretValue: "x" }] }],
     ["PATCH", `${secretsPath()}/API_KEY`, { secretValue: "x" }],
     ["DELETE", `${secretsPath()}/API_KEY`, undefined],
     ["POST", adminJwtPath(), undefined],

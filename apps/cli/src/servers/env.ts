@@ -14,12 +14,13 @@ const variableSchema = z.object({
   environments: z.array(z.string()),
 });
 type Variable = z.infer<typeof variableSchema>;
+const variablesSchema = z.object({ data: z.array(variableSchema) });
 
 /** What is to be set. */
 export type Assignment = { readonly keyName: string; readonly secretValue: string };
 
 const listVariables = async (api: Api, name: string) =>
-  (await api.call("GET", `${projectPath(name)}/secrets`, z.object({ data: z.array(variableSchema) }))).data;
+  (await api.call("GET", `${projectPath(name)}/secrets`, variablesSchema)).data;
 
 const actions = ["list", "set", "remove"];
 
@@ -74,21 +75,15 @@ function assignment(word: string, valueFor: (keyName: string) => string): Assign
   return { keyName, secretValue: word === keyName ? valueFor(keyName) : word.slice(keyName.length + 1) };
 }
 
-/** Creates or changes each. Those that are changed keep what isn't given in `settings`. */
+/** Creates or changes them, all or none. Those that are changed keep what isn't given in `settings`. */
 export async function setVariables(
   api: Api,
   name: string,
   assigned: readonly Assignment[],
   settings: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const existing = new Set((await listVariables(api, name)).map(({ keyName }) => keyName));
-  const path = `${projectPath(name)}/secrets`;
-  for (const { keyName, secretValue } of assigned) {
-    if (existing.has(keyName)) {
-      const body = { ...settings, secretValue };
-      await api.call("PATCH", `${path}/${encodeURIComponent(keyName)}`, variableSchema, { body });
-    } else await api.call("POST", path, variableSchema, { body: { ...settings, keyName, secretValue } });
-  }
+  const secrets = assigned.map((each) => ({ ...settings, ...each }));
+  await api.call("PATCH", `${projectPath(name)}/secrets`, variablesSchema, { body: { secrets } });
 }
 
 /** Of `deploy --env`: KEY=VALUE, or KEY for one of this environment. @throws CommandError for one that isn't there */

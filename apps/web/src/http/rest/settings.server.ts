@@ -7,7 +7,7 @@ import type { Context } from "@towpath/core/context";
 import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
 import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
 import { createSecret, deleteSecret, listSecrets, setSecrets, updateSecret } from "@towpath/core/secret";
-import { createSecretSchema, updateSecretSchema } from "@towpath/core/secret/schema";
+import { createSecretSchema, setSecretsSchema, updateSecretSchema } from "@towpath/core/secret/schema";
 import { answers } from "./answers.schema.ts";
 import { type Operation, operation } from "./operation.server.ts";
 import { settingAnswers } from "./setting-answers.schema.ts";
@@ -47,6 +47,19 @@ const secretOperations: readonly Operation[] = [
     maxBodyBytes: maxSecretBodyBytes,
     answer: answers.variable,
     handle: ({ ctx, project, body }) => createSecret({ ctx, input: { ...body, projectId: project.id } }),
+  }),
+  operation({
+    method: "PATCH",
+    path: "/projects/{name}/secrets",
+    id: "saveSecrets",
+    permission: "secret.manage",
+    summary: "creates or changes variables (`secrets`), all or none",
+    body: setSecretsSchema,
+    maxBodyBytes: maxSecretBodyBytes,
+    answer: answers.variables,
+    handle: async ({ ctx, project, body }) => ({
+      data: await setSecrets({ ctx, input: { ...body, projectId: project.id } }),
+    }),
   }),
   operation({
     method: "PATCH",
