@@ -179,5 +179,5 @@ test("OPS-4 `logs` says that there is nothing, beside the output", async () => {
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   answer = (_, response) => void response.end('{"data": []}');
   expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
-  expect([printed, told.mock.calls.flat().join("")]).toEqual(["", expect.stringContaining("No requests")]);
+  expect([printed, told.mock.calls.flat().join("")]).toEqual(["", expect.stringContaining("No matching requests")]);
 });

@@ -29,7 +29,7 @@ async function unmountAndRemove(own: string, mounted: boolean): Promise<void> {
   await removeDirectory(own);
 }
 
-/** Removes mounted directories below `parent` that are not in use, according to their owner and path. */
+/** Removes mounted directories below `parent` that are not in use, according to their owner and path. Empty: anywhere. */
 export async function sweepSocketDirectories(
   parent: string,
   isInUse: (owner: string, path: string) => Promise<boolean>,

@@ -249,21 +249,26 @@ test("RUN-8 a runner with an older generation does not get the servers", async (
   expect(await ask("a")).toMatch(/^hello/);
 });
 
-test("RUN-8 killing runner and launcher together ends everything, however long the shim would wait", async () => {
+test("RUN-8 killing runner and launcher together ends everything with its mounts, however long the shim would wait", async () => {
   const runnerOfShell = [process.execPath, program("runner-process"), directory, "1", "60000"];
   // The shell stands for the launcher: it is the runner's parent.
-  const launcher = spawn("/bin/sh", ["-c", '"$@" & echo "$!"; wait', "sh", ...runnerOfShell], {
-    stdio: ["ignore", "pipe", "inherit"],
+  const launcher = spawn("/bin/sh", ["-c", 'exec 3<&0; "$@" <&3 & echo "$!"; wait', "sh", ...runnerOfShell], {
+    stdio: ["pipe", "pipe", "inherit"],
   });
   let text = "";
   launcher.stdout.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
   await expect.poll(() => text, { timeout: 20_000 }).toContain("ready");
+  launcher.stdin.write("start a\n");
+  await expect.poll(() => text, { timeout: 20_000 }).toContain("done start a");
+  const mounts = () => readFileSync("/proc/self/mounts", "utf8").split(directory).length - 1;
+  expect(mounts()).toBe(root ? 1 : 0);
   const pid = Number(text.split("\n")[0]);
   const everything = [pid, ...(await processTree(pid))];
   expect(everything.length).toBeGreaterThanOrEqual(3);
   launcher.kill("SIGKILL");
   process.kill(pid, "SIGKILL");
   await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
+  expect(mounts()).toBe(0);
 });

@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { inspect } from "node:util";
 import { type Command, pipeOf, spawnChild } from "../process/child.ts";
 import { ownerName, ownerRuns, processTree, signalProcess } from "../process/tree.ts";
+import { sweepSocketDirectories } from "../sandbox/socket-directory.ts";
 import {
   commandOf,
   encodeMessage,
@@ -187,6 +188,8 @@ async function shutDown(): Promise<void> {
         // Gone with what it belonged to.
       }
   await Promise.all([...hosted.values()].map(kill));
+  // A runner that is there has removed them: without one, nobody else would before the next start.
+  await sweepSocketDirectories("", async (by) => by !== owner).catch(() => {});
   process.exit(0);
 }
 
