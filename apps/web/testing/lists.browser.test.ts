@@ -138,6 +138,8 @@ test("PRJ-2 the builds of one branch, by choice and by address; a branch that is
   await page.getByRole("option", { name: "feature/faster" }).click();
   await expect.poll(() => rowsOf("Builds").count()).toBe(1);
   expect(new URLSearchParams(search()).get("branch")).toBe("feature/faster");
+  await page.goBack();
+  await expect.poll(() => rowsOf("Builds").count()).toBe(100);
   const all = page.url().split("?")[0];
   await page.goto(`${all}?branch=nowhere`);
   await see("There is no branch nowhere");

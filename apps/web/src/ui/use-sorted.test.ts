@@ -1,3 +1,5 @@
+import { glob, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { compareValues } from "./use-sorted.ts";
 
@@ -8,4 +10,15 @@ test("PRJ-6 columns sort numbers by size, text by its digits, and empty values l
   expect(sorted([10, 9, null, 100], -1)).toEqual([100, 10, 9, null]);
   expect(sorted(["tool10", null, "Tool9", "alpha"], 1)).toEqual(["alpha", "Tool9", "tool10", null]);
   expect(sorted(["tool10", null, "Tool9", "alpha"], -1)).toEqual(["tool10", "Tool9", "alpha", null]);
+});
+
+test("PRJ-5 PRJ-6 every table of data can be sorted by its headers", async () => {
+  const unsorted: string[] = [];
+  const features = join(import.meta.dirname, "../features");
+  for await (const path of glob("**/*.tsx", { cwd: features })) {
+    const text = await readFile(join(features, path), "utf8");
+    if (text.includes("<Table ") && !/ sort=\{sort/.test(text)) unsorted.push(path);
+  }
+  // What each role may do is in an order of its own.
+  expect(unsorted).toEqual(["members/role-matrix.tsx"]);
 });

@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
+import type { AccountActivity } from "@towpath/core/account";
 import type { AccountAction } from "@towpath/core/account/schema";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { activityQuery } from "./account.functions.ts";
 
 type OtherAction = "user.connect-github" | "organization.delete";
@@ -48,30 +50,39 @@ export function ActivityCard() {
       ) : entries.length === 0 ? (
         <p className="px-4 pb-4 text-sm text-muted">Nothing has changed yet.</p>
       ) : (
-        <Table label="Recent activity">
-          <TableHead>
-            <Th>Change</Th>
-            <Th>Address</Th>
-            <Th>When</Th>
-          </TableHead>
-          <TableBody>
-            {entries.map(({ id, action, at, ipAddress, byOperator }) => (
-              <Tr key={id}>
-                <Td wide>
-                  {activityText(action)}
-                  {byOperator ? <span className="text-muted"> by the operator</span> : null}
-                </Td>
-                <Td label="Address" className="text-muted">
-                  <span className="font-mono text-xs break-all">{ipAddress ?? "Unknown"}</span>
-                </Td>
-                <Td label="When" className="text-muted">
-                  <RelativeTime time={at} />
-                </Td>
-              </Tr>
-            ))}
-          </TableBody>
-        </Table>
+        <ActivityTable entries={entries} />
       )}
     </Card>
+  );
+}
+
+const sortedBy = {
+  Change: ({ action }: AccountActivity) => activityText(action),
+  Address: ({ ipAddress }: AccountActivity) => ipAddress,
+  When: ({ at }: AccountActivity) => at,
+};
+
+function ActivityTable({ entries }: { readonly entries: readonly AccountActivity[] }) {
+  const { rows, sort } = useSorted(entries, sortedBy);
+  return (
+    <Table label="Recent activity">
+      <TableHead columns={["Change", "Address", "When"]} sort={sort} />
+      <TableBody>
+        {rows.map(({ id, action, at, ipAddress, byOperator }) => (
+          <Tr key={id}>
+            <Td wide>
+              {activityText(action)}
+              {byOperator ? <span className="text-muted"> by the operator</span> : null}
+            </Td>
+            <Td label="Address" className="text-muted">
+              <span className="font-mono text-xs break-all">{ipAddress ?? "Unknown"}</span>
+            </Td>
+            <Td label="When" className="text-muted">
+              <RelativeTime time={at} />
+            </Td>
+          </Tr>
+        ))}
+      </TableBody>
+    </Table>
   );
 }

@@ -6,16 +6,25 @@ import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { endOtherSessions, endSession, sessionsQuery } from "./account.functions.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { type Device, deviceOf } from "./device-name.ts";
 
+const sortedBy = {
+  Device: ({ userAgent }: SessionView) => deviceOf(userAgent).name,
+  Address: ({ ipAddress }: SessionView) => ipAddress,
+  "Signed in": ({ signedInAt }: SessionView) => signedInAt,
+  "Last seen": ({ lastSeenAt }: SessionView) => lastSeenAt,
+};
+
 /** Where the user is signed in, with a way to end each session (ORG-7). */
 export function SessionsPage() {
   const { data: sessions } = useSuspenseQuery(sessionsQuery);
+  const { rows, sort } = useSorted(sessions, sortedBy);
   const others = sessions.filter(({ isCurrent }) => !isCurrent);
   return (
     <AccountFrame
@@ -25,17 +34,9 @@ export function SessionsPage() {
     >
       <Card className="overflow-hidden">
         <Table label="Sessions">
-          <TableHead>
-            <Th>Device</Th>
-            <Th>Address</Th>
-            <Th>Signed in</Th>
-            <Th>Last seen</Th>
-            <Th>
-              <span className="sr-only">Actions</span>
-            </Th>
-          </TableHead>
+          <TableHead columns={["Device", "Address", "Signed in", "Last seen"]} sort={sort} hasActions />
           <TableBody>
-            {sessions.map((session) => (
+            {rows.map((session) => (
               <SessionRow key={session.id} session={session} />
             ))}
           </TableBody>

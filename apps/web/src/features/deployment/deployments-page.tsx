@@ -107,7 +107,6 @@ function BranchFilter({
           to: "/$orgSlug/$projectName/deployments",
           params: projectKey,
           search: name === allBranches ? {} : { branch: name },
-          replace: true,
           resetScroll: false,
         })
       }

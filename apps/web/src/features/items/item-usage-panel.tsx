@@ -14,6 +14,7 @@ import { Skeleton } from "~/ui/loading.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration, RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { PrincipalLabel } from "../analytics/principal-label.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { RequestChart } from "../request-log/request-chart.tsx";
@@ -138,7 +139,18 @@ function UsageFigures({ stats }: { stats: ItemStats["stats"] | undefined }) {
   );
 }
 
+type Caller = ItemStats["callers"]["data"][number];
+
+const sortedBy = {
+  User: ({ principal }: Caller) => principal.name,
+  Client: ({ client }: Caller) => client,
+  Calls: ({ calls }: Caller) => calls,
+  Errors: ({ errors }: Caller) => errors,
+  "Last call": ({ lastSeen }: Caller) => lastSeen,
+};
+
 function Callers({ callers }: { callers: ItemStats["callers"] }) {
+  const { rows, sort } = useSorted(callers.data, sortedBy);
   if (callers.data.length === 0) {
     return (
       <Card>
@@ -153,14 +165,24 @@ function Callers({ callers }: { callers: ItemStats["callers"] }) {
       <CardHeader title="Who used it" description={`In the latest ${callers.looked} calls.`} />
       <Table label="Who used it">
         <TableHead>
-          <Th className="w-2/5">User</Th>
-          <Th className="w-1/4">Client</Th>
-          <Th className="text-right">Calls</Th>
-          <Th className="text-right">Errors</Th>
-          <Th className="text-right">Last call</Th>
+          <Th sort={sort("User")} className="w-2/5">
+            User
+          </Th>
+          <Th sort={sort("Client")} className="w-1/4">
+            Client
+          </Th>
+          <Th sort={sort("Calls")} className="text-right">
+            Calls
+          </Th>
+          <Th sort={sort("Errors")} className="text-right">
+            Errors
+          </Th>
+          <Th sort={sort("Last call")} className="text-right">
+            Last call
+          </Th>
         </TableHead>
         <TableBody>
-          {callers.data.map((caller) => (
+          {rows.map((caller) => (
             <Tr key={`${caller.principal.id} ${caller.client}`}>
               <Td wide className="max-w-0 max-sm:max-w-none">
                 <PrincipalLabel principal={caller.principal} />

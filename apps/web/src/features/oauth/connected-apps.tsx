@@ -11,6 +11,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { grantsQuery, revokeOwnGrant } from "./oauth.functions.ts";
 
 /** The apps that the user connected, with a way to disconnect each (GW-5). */
@@ -44,9 +45,17 @@ export function ConnectedApps() {
   );
 }
 
+const sortedBy = {
+  App: ({ client }: GrantView) => client.name,
+  Server: ({ server }: GrantView) => server.name,
+  Connected: ({ createdAt }: GrantView) => createdAt,
+  "Last used": ({ lastUsedAt }: GrantView) => lastUsedAt,
+};
+
 function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   const queryClient = useQueryClient();
   const [question, setQuestion] = useState<Question | null>(null);
+  const { rows, sort } = useSorted(grants, sortedBy);
   const ask = (grant: GrantView) =>
     setQuestion({
       title: `Disconnect ${grant.client.name}?`,
@@ -63,9 +72,9 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
     <>
       <Ask question={question} onClose={() => setQuestion(null)} />
       <Table label="Connected apps">
-        <TableHead columns={["App", "Server", "Connected", "Last used"]} hasActions />
+        <TableHead columns={["App", "Server", "Connected", "Last used"]} sort={sort} hasActions />
         <TableBody>
-          {grants.map((grant) => (
+          {rows.map((grant) => (
             <Tr key={grant.id}>
               <Td wide>
                 <ClientName client={grant.client} />

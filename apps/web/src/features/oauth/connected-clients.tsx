@@ -11,6 +11,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
 import { useMay } from "../session/guards.ts";
 import { ClientName } from "./connected-apps.tsx";
 import { connectedClientsQuery, disconnectConnectedClient } from "./oauth.functions.ts";
@@ -41,6 +42,13 @@ export function ConnectedClients({ projectKey }: { readonly projectKey: ProjectK
   );
 }
 
+const sortedBy = {
+  Client: ({ client }: ConnectedClientView) => client.name,
+  People: ({ people }: ConnectedClientView) => people.length,
+  Connected: ({ connectedAt }: ConnectedClientView) => connectedAt,
+  "Last used": ({ lastUsedAt }: ConnectedClientView) => lastUsedAt,
+};
+
 function ClientTable({
   clients,
   projectKey,
@@ -49,11 +57,12 @@ function ClientTable({
   readonly projectKey: ProjectKey;
 }) {
   const mayDisconnect = useMay("client.disconnect");
+  const { rows, sort } = useSorted(clients, sortedBy);
   return (
     <Table label="Connected clients">
-      <TableHead columns={["Client", "People", "Connected", "Last used"]} hasActions />
+      <TableHead columns={["Client", "People", "Connected", "Last used"]} sort={sort} hasActions />
       <TableBody>
-        {clients.map(({ client, people, connectedAt, lastUsedAt }) => (
+        {rows.map(({ client, people, connectedAt, lastUsedAt }) => (
           <Tr key={client.id}>
             <Td wide>
               <ClientName client={client} />

@@ -5,29 +5,47 @@ import { formatCount } from "~/ui/figure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import type { Overview } from "./overview.functions.ts";
 
+type Tool = Overview["tools"][number];
+
+const sortedBy = {
+  Tool: ({ tool }: Tool) => tool,
+  Calls: ({ calls }: Tool) => calls,
+  Errors: ({ errors }: Tool) => errors,
+  "95th percentile": ({ p95Ms }: Tool) => p95Ms,
+};
+const none: readonly Tool[] = [];
+
 /** The tools that were called most, with errors and 95th percentile. */
 export function TopTools({ overview, projectKey }: { overview: Overview | undefined; projectKey: ProjectKey }) {
-  const most = Math.max(1, ...(overview?.tools ?? []).map(({ calls }) => calls));
+  const { rows, sort } = useSorted(overview?.tools ?? none, sortedBy);
+  const most = Math.max(1, ...rows.map(({ calls }) => calls));
   return (
     <Card className="overflow-hidden">
       <CardHeader title="Top tools" />
       {overview ? null : <SkeletonRows rows={3} label="Loading tools" />}
-      {overview?.tools.length === 0 ? (
+      {overview && rows.length === 0 ? (
         <p className="px-4 pb-4 text-sm text-muted">No tool was called in the last 24 hours.</p>
       ) : null}
-      {overview && overview.tools.length > 0 ? (
+      {rows.length > 0 ? (
         <Table label="Top tools">
           <TableHead>
-            <Th>Tool</Th>
-            <Th className="text-right">Calls</Th>
-            <Th className="text-right">Errors</Th>
-            <Th className="text-right">95th percentile</Th>
+            <Th sort={sort("Tool")}>Tool</Th>
+            <Th sort={sort("Calls")} className="text-right">
+              Calls
+            </Th>
+            <Th sort={sort("Errors")} className="text-right">
+              Errors
+            </Th>
+            <Th sort={sort("95th percentile")} className="text-right">
+              95th percentile
+            </Th>
           </TableHead>
           <TableBody>
-            {overview.tools.map(({ tool, calls, errors, p95Ms }) => (
+            {rows.map(({ tool, calls, errors, p95Ms }) => (
               <Tr key={tool}>
                 <Td wide className="w-1/2 max-w-0 max-sm:max-w-none">
                   <Link
