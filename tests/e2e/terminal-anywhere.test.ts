@@ -128,8 +128,10 @@ test("OPS-4 variables are listed, set from stdin and removed; no value is ever p
   expect(listed.map((each: { keyName: string }) => each.keyName)).toEqual(["API_KEY", "API_URL", "GREETING"]);
   expect(JSON.stringify(listed) + set.stdout + both.stdout).not.toContain(secret);
   expect((await run("env", name, "remove", "API_URL")).stdout).not.toContain("API_URL");
-  const missing = await run("env", name, "remove", "API_URL");
-  expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining("no such")]);
+  const missing = await run("env", name, "remove", "GREETING", "API_KEI");
+  const words = "No variable named API_KEI. Did you mean API_KEY? Nothing was removed.";
+  expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining(words)]);
+  expect(await json("env", name)).toHaveLength(2);
 });
 
 test("OPS-4 logs of requests, of the server and of the build", async () => {

@@ -49,7 +49,9 @@ async function version(args: string[]): Promise<number> {
   return 0;
 }
 
-async function help([name]: string[]): Promise<number> {
+async function help(args: string[]): Promise<number> {
+  const { parse } = await import("./commands/parse.ts");
+  const [name] = parse("help", args).positionals;
   const { helpOf, overview } = await import("./commands/help.ts");
   const text = name === undefined ? overview() : helpOf(name);
   if (text === null) throw unknown(name ?? "");
@@ -102,8 +104,8 @@ async function main(): Promise<number> {
   const [name = "help", ...args] = withoutVerbose(process.argv.slice(2));
   endWithReader(name);
   try {
-    if (name === "--version" || name === "-v") return await version([]);
-    if (name === "--help" || name === "-h") return await help([]);
+    if (name === "--version" || name === "-v") return await version(args);
+    if (name === "--help" || name === "-h") return await help(args);
     if (!isCommand(name)) throw unknown(name);
     if (asksForHelp(args)) return await help([name]);
     return await (await loaders[name]())(args);

@@ -23,6 +23,7 @@ const foreign = [
     "message",
     "overwrite",
     "follow",
+    "organization",
   ],
 ] as const;
 

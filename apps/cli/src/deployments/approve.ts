@@ -17,6 +17,8 @@ export async function approve(args: string[]): Promise<number> {
   if ((number === undefined) !== (commit === undefined)) {
     throw new UsageError("Name a server, a pull request and its commit: towpath approve NAME NUMBER COMMIT");
   }
+  if (values.decline && number === undefined)
+    throw new UsageError("Name what to decline: towpath approve NAME NUMBER COMMIT --decline");
   const api = await connectApi(values);
   const path = `${projectPath(name)}/fork-pull-requests`;
   const data = await readForkPullRequests(api, name);

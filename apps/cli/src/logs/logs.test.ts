@@ -105,6 +105,17 @@ test("PRJ-20 OPS-4 `logs --server` folds frames of frameworks, and shows them wi
     ...[texts[0], "  … 2 frames of frameworks (--verbose shows them)", texts[3], texts[4]],
   ]);
   expect(await read("--json")).toHaveLength(5);
+  // The stream goes on after the lines that were limited.
+  const [entries, pages] = [data, answer];
+  answer = (request, response) => {
+    if (!asked.startsWith("/api/deployments/")) return pages(request, response);
+    expect(asked).toMatch(/\?after=4$/);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(
+      `event: line\ndata: ${JSON.stringify({ ...entries[0], id: 5, line: "new" })}\n\nevent: end\ndata: {}\n\n`,
+    );
+  };
+  expect((await read("--follow", "--limit", "5")).at(-1)).toContain("new");
   printVerbosely(true);
   onTestFinished(() => printVerbosely(false));
   expect((await read())[2]).toContain("tools.py");
@@ -135,6 +146,24 @@ test("PRJ-5 OPS-4 `logs --follow` outlives an instance that is away while rows a
   expect(printed).toMatch(/^The connection to the instance was lost.*\n✗ 2026-11-21T10:00:00/);
 });
 
+test("PRJ-5 OPS-4 `logs --follow --limit` begins with so many rows, and then leaves none out", async () => {
+  const numbered = (number: number) => ({ ...row, id: `row-${number}`, target: `call-${number}.` });
+  let newest = 10;
+  answer = (_, response) => {
+    if (asked.endsWith("/request-log-changes")) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return void response.end("event: changed\ndata: {}\n\nevent: changed\ndata: {}\n\nevent: end\ndata: {}\n\n");
+    }
+    if (!asked.includes("/logs?")) return void response.end('{"orgSlug": "acme", "pathName": "my-server"}');
+    const limit = Number(new URL(asked, "http://localhost").searchParams.get("limit"));
+    const data = Array.from({ length: Math.min(limit, newest) }, (_, at) => numbered(newest - at));
+    newest += 5;
+    response.end(JSON.stringify({ data }));
+  };
+  expect(await logs(["my-server", "--follow", "--limit", "2", "--data-dir", directory])).toBe(0);
+  expect(printed.match(/call-\d+/g)).toEqual([9, 10, 11, 12, 13, 14, 15].map((number) => `call-${number}`));
+});
+
 test("PRJ-5 OPS-4 `logs` names who called; an id stands for a former member", async () => {
   const rows = [
     { ...row, principal: "user:1", principalName: "Ada Lovelace" },
@@ -160,6 +189,11 @@ test("PRJ-3 OPS-4 `logs --build` takes a commit, and with --limit prints the new
   }));
   answer = (_, response) => {
     const { pathname, searchParams } = new URL(asked, "http://localhost");
+    if (pathname === "/api/builds/id-abcd1234/log") {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const data = JSON.stringify(line(Number(searchParams.get("after")) + 1));
+      return void response.end(`event: line\ndata: ${data}\n\nevent: end\ndata: {}\n\n`);
+    }
     if (pathname.endsWith("/builds")) return void response.end(JSON.stringify({ data: builds }));
     expect(pathname).toBe("/api/v1/builds/id-abcd1234/log");
     const [after, limit] = [Number(searchParams.get("after")), Number(searchParams.get("limit"))];
@@ -172,6 +206,9 @@ test("PRJ-3 OPS-4 `logs --build` takes a commit, and with --limit prints the new
   printed = "";
   await build("abcd");
   expect(printed.match(/line \d+/g)).toHaveLength(2_500);
+  printed = "";
+  await build("abcd", "--limit", "1", "--follow");
+  expect(printed.match(/line \d+/g)).toEqual(["line 2500", "line 2501"]);
   await expect(build("beef")).rejects.toThrow("No build of beef. The newest are those of: cccc, abcd123, aaaa.");
 });
 

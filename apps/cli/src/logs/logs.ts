@@ -48,20 +48,23 @@ export async function logs(args: string[]): Promise<number> {
   if (limit !== undefined && (!Number.isInteger(limit) || limit < 1 || limit > 1000))
     throw new UsageError(`--limit must be a number between 1 and 1000, not ${values.limit}.`);
   if (values.server && values.build) throw new UsageError("Pass --server or --build, not both.");
+  const surplus = values.errors ? "--errors" : words[values.build ? 1 : 0];
+  if ((values.server || values.build) && surplus !== undefined)
+    throw new UsageError(
+      `${surplus} is for the log of requests, not for that of ${values.build ? "a build" : "the server"}.`,
+    );
   const api = await connectApi(values);
   const follow = values.follow ?? false;
   if (values.server) return (await import("./other-logs.ts")).serverLog(api, name, { follow, limit });
   if (values.build) return (await import("./other-logs.ts")).buildLog(api, name, { follow, limit, chosen: words[0] });
   const text = [...(values.errors ? ["status:error"] : []), ...words].join(" ");
-  const query = new URLSearchParams({
-    limit: String(limit ?? 100),
-    ...(text === "" ? {} : { query: text }),
-  });
-  const path = `${projectPath(name)}/logs?${query}`;
-  const read = async () => (await api.call("GET", path, pageSchema, { retry: follow })).data;
-  if (follow) await followRows(api, name, read);
+  const read = async (newest: number) => {
+    const query = new URLSearchParams({ limit: String(newest), ...(text === "" ? {} : { query: text }) });
+    return (await api.call("GET", `${projectPath(name)}/logs?${query}`, pageSchema, { retry: follow })).data;
+  };
+  if (follow) await followRows(api, name, limit ?? usualRows, read);
   else {
-    const rows = await read();
+    const rows = await read(limit ?? usualRows);
     for (const row of rows) output(row, () => print(asText(row)));
     if (rows.length === 0) note("No matching requests in the last 24 hours.");
   }
@@ -69,20 +72,27 @@ export async function logs(args: string[]): Promise<number> {
 }
 
 const pageSchema = z.object({ data: z.array(rowSchema) });
+const usualRows = 100;
 const maxRemembered = 10_000;
 
-/** Oldest first, then what is new whenever the instance says that there is something. */
-async function followRows(api: Api, name: string, read: () => Promise<readonly Row[]>): Promise<void> {
+/** The newest `limit` rows, oldest first, then what is new whenever the instance says that there is something. */
+async function followRows(
+  api: Api,
+  name: string,
+  limit: number,
+  read: (newest: number) => Promise<readonly Row[]>,
+): Promise<void> {
   const project = z.object({ orgSlug: z.string(), pathName: z.string() });
   const { orgSlug, pathName } = await api.call("GET", projectPath(name), project);
   const seen = new Set<string>();
+  let shown = limit;
   for await (const { event } of api.events(`/api/projects/${orgSlug}/${pathName}/request-log-changes`)) {
     if (event !== "changed") continue;
-    for (const row of (await read()).toReversed()) {
-      if (seen.has(row.id)) continue;
-      seen.add(row.id);
-      output(row, () => print(asText(row)));
-    }
+    // A small limit is for what is shown at first: more than that may be new at once.
+    const fresh = (await read(Math.max(limit, usualRows))).filter(({ id }) => !seen.has(id));
+    for (const { id } of fresh) seen.add(id);
+    for (const row of fresh.slice(0, shown).toReversed()) output(row, () => print(asText(row)));
+    shown = Number.POSITIVE_INFINITY;
     for (const id of seen) {
       if (seen.size <= maxRemembered) break;
       seen.delete(id);

@@ -39,19 +39,22 @@ export async function serverLog(api: Api, name: string, { follow, limit }: Shown
   const { deploymentId, data } = await api.call("GET", `${projectPath(name)}/server-log${query}`, serverLogSchema);
   if (deploymentId === null) throw new CommandError(`${name} isn't live. See towpath status ${name}.`);
   const printer = serverLinePrinter();
+  if (!follow || limit !== undefined) data.forEach(printer.push);
   if (!follow) {
-    data.forEach(printer.push);
     printer.end();
     if (data.length === 0) note(`The live version of ${name} has printed nothing.`);
     return 0;
   }
-  for await (const event of api.events(`/api/deployments/${deploymentId}/log`)) {
+  const after = limit === undefined ? 0 : (data.at(-1)?.id ?? 0);
+  for await (const event of api.events(`/api/deployments/${deploymentId}/log?after=${after}`)) {
     if (event.event === "line") printer.push(serverLineSchema.parse(JSON.parse(event.data)));
   }
+  printer.end();
   return 0;
 }
 
 const pageLines = 1000;
+type BuildLogEntry = z.infer<typeof buildLogEntrySchema>;
 
 /** The log of the newest build, or of a chosen one (see `buildOf`), oldest line first. */
 export async function buildLog(
@@ -62,22 +65,30 @@ export async function buildLog(
   const builds = await listBuilds(api, name);
   const found = chosen === undefined ? builds[0] : buildOf(chosen, builds);
   if (!found) throw new CommandError(`${name} has no build.`);
-  const show = (line: z.infer<typeof buildLogEntrySchema>) => output(line, () => print(lineText(line)));
-  if (follow) {
-    for await (const { event, data } of api.events(`/api/builds/${found.id}/log`)) {
-      if (event === "line") show(buildLogEntrySchema.parse(JSON.parse(data)));
+  const show = (line: BuildLogEntry) => output(line, () => print(lineText(line)));
+  let after = 0;
+  if (!follow || limit !== undefined) {
+    const newest: BuildLogEntry[] = [];
+    for await (const line of linesSoFar(api, found.id)) {
+      after = line.line;
+      if (limit === undefined) show(line);
+      else if (newest.push(line) > limit) newest.shift();
     }
-    return 0;
+    newest.forEach(show);
   }
+  if (!follow) return 0;
+  for await (const { event, data } of api.events(`/api/builds/${found.id}/log?after=${after}`)) {
+    if (event === "line") show(buildLogEntrySchema.parse(JSON.parse(data)));
+  }
+  return 0;
+}
+
+async function* linesSoFar(api: Api, buildId: string): AsyncGenerator<BuildLogEntry> {
   const page = z.object({ data: z.array(buildLogEntrySchema) });
-  let newest: z.infer<typeof buildLogEntrySchema>[] = [];
   for (let after = 0; ; ) {
-    const { data } = await api.call("GET", `/api/v1/builds/${found.id}/log?after=${after}&limit=${pageLines}`, page);
-    if (limit === undefined) data.forEach(show);
-    else newest = [...newest, ...data].slice(-limit);
-    if (data.length < pageLines) break;
+    const { data } = await api.call("GET", `/api/v1/builds/${buildId}/log?after=${after}&limit=${pageLines}`, page);
+    yield* data;
+    if (data.length < pageLines) return;
     after = data.at(-1)?.line ?? after;
   }
-  newest.forEach(show);
-  return 0;
 }

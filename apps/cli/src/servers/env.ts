@@ -4,7 +4,7 @@ import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { readInput } from "../terminal/input.ts";
-import { dim, output, print, UsageError } from "../terminal/terminal.ts";
+import { CommandError, dim, output, print, UsageError } from "../terminal/terminal.ts";
 import { projectPath } from "./list.ts";
 
 const variableSchema = z.object({
@@ -32,6 +32,10 @@ export async function env(args: string[]): Promise<number> {
     throw new UsageError(`${action} is not list, set or remove.${didYouMean(action, actions)}`);
   if (action !== "list" && words.length === 0)
     throw new UsageError(`Name what to ${action}: towpath env NAME ${action} KEY`);
+  if (action === "list" && words.length > 0)
+    throw new UsageError(`list takes no names: ${words.join(", ")}. See towpath help env.`);
+  if (action !== "set" && (values.sensitive || values.environment))
+    throw new UsageError(`--${values.sensitive ? "sensitive" : "environment"} is for set only.`);
   const wrong = values.environment?.find((each) => !secretEnvironments.some((known) => known === each));
   if (wrong !== undefined) throw new UsageError(`--environment must be production or preview, not ${wrong}.`);
   const assigned = action === "set" ? await assignments(words) : [];
@@ -42,13 +46,22 @@ export async function env(args: string[]): Promise<number> {
       ...(values.environment && { environments: values.environment }),
     });
   }
-  if (action === "remove") {
-    for (const key of words) {
-      await api.call("DELETE", `${projectPath(name)}/secrets/${encodeURIComponent(key)}`, z.looseObject({}));
-    }
-  }
+  if (action === "remove") await removeVariables(api, name, words);
   printVariables(await listVariables(api, name), action);
   return 0;
+}
+
+/** @throws CommandError naming those that aren't there, before any is removed */
+async function removeVariables(api: Api, name: string, keys: readonly string[]): Promise<void> {
+  const known = (await listVariables(api, name)).map(({ keyName }) => keyName);
+  const missing = keys.filter((key) => !known.includes(key));
+  if (missing.length > 0)
+    throw new CommandError(
+      `No variable named ${missing.join(" or ")}.${didYouMean(missing[0] ?? "", known)} Nothing was removed.`,
+    );
+  for (const key of keys) {
+    await api.call("DELETE", `${projectPath(name)}/secrets/${encodeURIComponent(key)}`, z.looseObject({}));
+  }
 }
 
 /** `KEY=VALUE` as it is; one `KEY` alone has its value on stdin, where no process list shows it. */

@@ -1,8 +1,11 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { shortDirectory } from "@towpath/runtime/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "../commands/parse.ts";
 import { parseDeployOptions } from "../deploy/options.ts";
+import { startTimeOf } from "../instance/instance.ts";
 import { authModeOf } from "./auth-mode.ts";
 import { changesOf, settings } from "./settings.ts";
 
@@ -47,4 +50,56 @@ test("OPS-4 BLD-17 settings says whether newer versions of a package are deploye
   expect(changed("--follow")).toMatchObject({ followsPackage: true });
   expect(changed("--no-follow", "--no-keep-data")).toMatchObject({ followsPackage: false, keepsData: false });
   expect(Object.values(changed()).filter((value) => value !== undefined)).toEqual([]);
+});
+
+test("OPS-4 settings says what changed, and calls an entrypoint found only if none was set", async () => {
+  const directory = await shortDirectory();
+  let project = {
+    ...{ name: "my-server", url: "http://localhost/my-server/mcp", authMode: "towpath-cloud", entrypoint: "" },
+    ...{ arguments: [], requirements: null, rootDirectory: null, watchPaths: [], failOnBreakingChanges: false },
+    ...{ keepsData: false, ownSignIn: null, package: null },
+  };
+  let live = "server.py:mcp";
+  const server = createServer(async (request, response) => {
+    if (request.method === "PATCH") {
+      const { entrypoint } = JSON.parse(await new Response(request).text());
+      project = { ...project, entrypoint: entrypoint ?? "" };
+    }
+    const answers = [
+      { path: "/api/v1/projects/my-server", body: project },
+      { path: "/api/v1/projects/my-server/status", body: { live: { buildId: "one" } } },
+      { path: "/api/v1/builds/one", body: { build: { entrypoint: live } } },
+    ];
+    response.end(JSON.stringify(answers.find(({ path }) => path === request.url)?.body));
+  });
+  onTestFinished(async () => {
+    vi.restoreAllMocks();
+    server.close().closeAllConnections();
+    await rm(directory, { recursive: true });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
+  await writeFile(`${directory}/running.json`, JSON.stringify(running));
+  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
+  let printed = "";
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    printed += text;
+    return true;
+  });
+  const show = async (...args: string[]) => {
+    printed = "";
+    expect(await settings(["my-server", ...args, "--data-dir", directory])).toBe(0);
+    return printed;
+  };
+  expect(await show()).toMatch(/entrypoint +server\.py:mcp \(found automatically\)\n/);
+  expect(await show("--entrypoint", "main.py")).toContain(
+    "✓ entrypoint: server.py:mcp (found automatically) → main.py\n",
+  );
+  live = "main.py";
+  expect(await show("--entrypoint", "main.py")).toContain("Nothing changed");
+  // The next build finds one: what is live was set.
+  const unset = await show("--entrypoint=");
+  expect(unset).toContain("✓ entrypoint: main.py → found automatically\n");
+  expect(unset).not.toContain("main.py (found");
 });

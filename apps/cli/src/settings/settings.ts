@@ -37,9 +37,10 @@ export async function settings(args: string[]): Promise<number> {
   const path = projectPath(name);
   const before = await api.call("GET", path, projectSchema);
   const project = isChange ? await api.call("PATCH", path, projectSchema, { body: changes }) : before;
-  const found = project.entrypoint === "" ? await foundEntrypoint(api, name) : null;
+  // What is live was found only if nothing was set before either.
+  const found = before.entrypoint === "" ? await foundEntrypoint(api, name) : null;
   output(project, () => printSettings(project, found));
-  if (isChange) printChanges(settingLines(before, null), settingLines(project, null));
+  if (isChange) printChanges(settingLines(before, found), settingLines(project, found));
   if (changes.keepsData !== undefined) print(dim("\nLasting data takes effect when the server next starts."));
   if (Object.values(files).some((value) => value !== undefined)) {
     print(dim("\nEntrypoint, arguments, requirements and root directory take effect with the next build."));
