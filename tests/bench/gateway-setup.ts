@@ -14,6 +14,7 @@ import { modernCall } from "../instance/modern-call.ts";
 import type { Side } from "./gateway-load.ts";
 import { type Answers, startNginxProxy, startServer, workerOf } from "./gateway-nginx.ts";
 import { insertAccessToken, insertApiKey, insertServer } from "./gateway-rows.ts";
+import { requirePrograms } from "./measure.ts";
 
 const secret = "the bench's secret has 32 letters";
 const issuer = "http://localhost:3000";
@@ -122,6 +123,7 @@ const signed = (token: string) => ({ ...request, headers: { ...request.headers, 
 
 /** One core for the proxy that is measured, the other for everything else. */
 export async function shareOutCores(): Promise<{ proxyCore: string }> {
+  requirePrograms({ nginx: "nginx-light", wrk: "wrk", taskset: "util-linux" });
   // All children inherit this.
   await promisify(execFile)("taskset", ["-a", "-cp", restCores, String(process.pid)]);
   return { proxyCore };

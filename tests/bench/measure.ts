@@ -1,3 +1,16 @@
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** Ends a benchmark whose programs this machine lacks. `packages`: Debian's package of each. */
+export function requirePrograms(packages: Readonly<Record<string, string>>): void {
+  const directories = (process.env.PATH ?? "").split(delimiter);
+  const missing = Object.keys(packages).filter((name) => !directories.some((each) => existsSync(join(each, name))));
+  if (missing.length === 0) return;
+  const names = missing.map((name) => packages[name]).join(" ");
+  process.stderr.write(`Missing: ${missing.join(", ")}. Install them first, for example: apt-get install ${names}\n`);
+  process.exit(2);
+}
+
 /** Milliseconds that `work` takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();

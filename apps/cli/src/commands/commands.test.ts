@@ -87,6 +87,7 @@ test("OPS-4 wrong use has exit status 2 and says what is right, a refusal 1", as
     [["up", "--port", "0"], "must be a port between 1 and 65535"],
     [["login", "ftp://example.com"], "is not the address of an instance"],
     [["test", "unti"], "There is no stage unti. Did you mean unit?"],
+    [["test", "bench", "gatway"], "There is no benchmark gatway. Did you mean gateway?"],
     [["deploy", ".", "--public"], "Name the server"],
   ] as const) {
     const { status, stdout, stderr } = await towpath(...args);

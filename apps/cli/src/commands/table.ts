@@ -268,9 +268,9 @@ export const commands = {
   },
   test: {
     arguments: "[STAGE …]",
-    text: "Runs every test, or the named stages. Names of published packages may follow the stage corpus.",
+    text: "Runs every test, or the named stages. Names of published packages may follow the stage corpus, a benchmark's the stage bench.",
     options: {},
-    examples: ["test", "test types lint"],
+    examples: ["test", "test types lint", "test bench gateway"],
     isLocal: true,
   },
   completion: {

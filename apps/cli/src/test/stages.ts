@@ -1,3 +1,7 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { didYouMean } from "../terminal/did-you-mean.ts";
+import { UsageError } from "../terminal/terminal.ts";
 import { ensureWebBuild } from "../up/web-build.ts";
 import { check, programOf, pytest, testsThatImport, together, vitest } from "./programs.ts";
 import { type Output, type Totals, totalsOf } from "./totals.ts";
@@ -19,6 +23,8 @@ export type Stage = {
   readonly onlyWhenNamed?: boolean;
   /** What follows its name on the command line says which parts of it to run. */
   readonly takesNames?: boolean;
+  /** Refuses wrong names before anything runs. */
+  readonly requireNames?: (only: readonly string[]) => Promise<void>;
 };
 
 const tsc = (output: Output, project: string) =>
@@ -37,6 +43,15 @@ async function thoroughly(output: Output): Promise<Totals> {
   const harness = await pytest(output, harnessTests, env);
   const instances = await vitest(output, "tests/vitest.config.ts", [], env);
   return together(packages, harness, instances);
+}
+
+/** @throws UsageError unless the first name is that of a file in `tests/bench` */
+async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
+  const files = await readdir(join(import.meta.dirname, "../../../../tests/bench"));
+  const known = files.filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -".ts".length));
+  if (known.includes(name)) return;
+  const problem = name === "" ? "Name a benchmark." : `There is no benchmark ${name}.${didYouMean(name, known)}`;
+  throw new UsageError(`${problem} They are in tests/bench.`);
 }
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
@@ -152,6 +167,15 @@ export const stages: readonly Stage[] = [
     run: (output, _isAlone, only) => check(output, "tests/corpus/run.ts", ...only),
     onlyWhenNamed: true,
     takesNames: true,
+  },
+  {
+    name: "bench",
+    title: "Benchmark",
+    // Its name, and the arguments that its first lines explain.
+    run: (output, _isAlone, [name, ...args]) => check(output, `tests/bench/${name}.ts`, ...args),
+    onlyWhenNamed: true,
+    takesNames: true,
+    requireNames: requireBenchmark,
   },
   { name: "chaos", title: "Chaos", run: (output) => check(output, "tests/chaos/run.ts"), onlyWhenNamed: true },
 ];

@@ -23,10 +23,11 @@ export async function test(args: string[]): Promise<number> {
       `There is no stage ${unknown.join(", ")}.${didYouMean(unknown[0] ?? "", known)} Stages: ${known.join(", ")}.`,
     );
   }
-  return await runStages(
-    stages.filter(({ name, onlyWhenNamed }) => names.includes(name) || (names.length === 0 && !onlyWhenNamed)),
-    only,
+  const chosen = stages.filter(
+    ({ name, onlyWhenNamed }) => names.includes(name) || (names.length === 0 && !onlyWhenNamed),
   );
+  for (const { requireNames } of chosen) await requireNames?.(only);
+  return await runStages(chosen, only);
 }
 
 /** What follows a stage that takes names is for that stage. */

@@ -2,12 +2,12 @@ const figures = [
   {
     value: "12×",
     label: "as fast as bare Python from nothing to an answering server, when its framework is prewarmed",
-    command: "node tests/bench/start-from-nothing.ts",
+    command: "./towpath test bench start-from-nothing",
   },
   {
     value: "1.2×",
     label: "the CPU of a bare proxy, with access control and a log row for each call",
-    command: "node tests/bench/gateway.ts",
+    command: "./towpath test bench gateway",
   },
   {
     value: "0",
