@@ -42,7 +42,10 @@ const outcome = async (cache: ConfirmedCache<string>, id: string) => {
     return "refused";
   }
 };
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+/** Everything that was asked is answered: a query takes a turn of the event loop, and few follow each other. */
+const settled = async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
 
 test("GW-10 a process that hears of a change later than another takes, in an outage, what that one has confirmed", async () => {
   const { world, cache, create } = setUp();
