@@ -1,5 +1,11 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import {
+  createSshKey,
   deriveKey,
   equalInConstantTime,
   hmacSha256,
@@ -83,4 +89,19 @@ test("digests, MACs and comparisons agree with their standards", () => {
   for (const other of ["", "toke", "token ", "Token"]) expect(equalInConstantTime("token", other)).toBe(false);
   expect(randomToken()).toMatch(/^[\w-]{43}$/);
   expect(randomToken()).not.toBe(randomToken());
+});
+
+test("SRC-2 KEY-2 a deploy key is one that OpenSSH reads, and has the public part that is shown", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "towpath-ssh-key-"));
+  try {
+    for (const comment of ["towpath-acme", "towpath-a-longer-one"]) {
+      const { publicKey, privateKey } = createSshKey(comment);
+      const file = join(directory, comment);
+      await writeFile(file, privateKey, { mode: 0o600 });
+      const { stdout } = await promisify(execFile)("ssh-keygen", ["-y", "-f", file]);
+      expect(stdout.trim()).toBe(publicKey);
+    }
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

@@ -19,12 +19,12 @@ const defaults = {
   deleteAfterSeconds: 86_400,
 } satisfies QueueOptions;
 
-/** For jobs that fail while GitHub is unavailable. After the last retry the sweep enqueues them again, for a day. */
+/** For jobs that fail while a Git host is unavailable. After the last retry the sweep enqueues them again, for a day. */
 const withRetries = { ...defaults, retryLimit: 12, retryBackoff: true, retryDelayMax: 60 } satisfies QueueOptions;
 
 const queues: Readonly<Record<JobName, QueueOptions>> = {
   "webhook.process": { ...withRetries, expireInSeconds: 120 },
-  // Several requests to GitHub of up to 30 s, each possibly retried.
+  // Several requests to a Git host of up to 30 s, each possibly retried.
   "branch.sync": { ...withRetries, expireInSeconds: 600 },
   // GitHub may be away for hours; what is told is the state of then.
   "branch.report": {
@@ -32,6 +32,8 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
     expireInSeconds: 900,
   },
   "installation.sync": { ...withRetries, expireInSeconds: 600 },
+  // What it finds is stored, and what failed is asked again when it is due.
+  "source.check": { ...defaults, retryLimit: 2, expireInSeconds: 120 },
   // Longer than a build and its rollout may take; their own limits end them earlier.
   "build.run": { ...defaults, retryLimit: 3, expireInSeconds: 1800 },
   // A mail server may be away for hours: pauses grow to a quarter of an hour, for about six hours.

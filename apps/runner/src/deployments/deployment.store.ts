@@ -1,6 +1,6 @@
 import { type Layers, layersSchema, type Program, programSchema } from "@towpath/core/build/contract";
 import type { Database, DatabaseClient } from "@towpath/db";
-import { branch, build, deployment, instance, project } from "@towpath/db/schema";
+import { branch, build, deployment, gitSource, instance, project } from "@towpath/db/schema";
 import { readDeploymentSecrets, type StoredSecrets } from "@towpath/secrets";
 import { desc, eq, gt, inArray, isNull, max, or, sql } from "drizzle-orm";
 import { z } from "zod";
@@ -39,13 +39,16 @@ export async function readDeployment(
       arguments: build.arguments,
       program: build.program,
       commitSha: build.commitSha,
-      repository: project.repositoryFullName,
+      repository: sql<
+        string | null
+      >`CASE WHEN ${build.packageVersion} IS NULL THEN coalesce(${project.repositoryFullName}, ${gitSource.url}) END`,
       layers: build.layers,
     })
     .from(deployment)
     .innerJoin(build, eq(build.id, deployment.buildId))
     .innerJoin(branch, eq(branch.id, deployment.branchId))
     .innerJoin(project, eq(project.id, deployment.projectId))
+    .leftJoin(gitSource, eq(gitSource.projectId, project.id))
     .where(eq(deployment.id, deploymentId));
   if (row === undefined) return null;
   const stored = await readDeploymentSecrets(pool, deploymentId);

@@ -88,7 +88,8 @@ const letTheServerDecide = until(" Or remove", "Nothing else needs to be done.")
 
 const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
   python_replaced: "If the server doesn't work as it should, ask the operator to install the Python that it asks for.",
-  // A package has no lock.
+  // A package has no repository, and no lock.
+  source_incomplete: same,
   lock_renewed: same,
   // These say it themselves, as they know what else is different for packages (second-attempt.ts).
   older_dependencies: same,

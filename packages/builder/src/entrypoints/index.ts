@@ -1,1 +1,2 @@
+export { requestedPython } from "../plan/python-version.ts";
 export { findOffers, projectDirectories, skippedDirectories } from "./offers.ts";

@@ -1,5 +1,6 @@
 import { satisfies, validRange } from "@renovatebot/pep440";
 import type { PlanNote } from "./plan.ts";
+import { parsePyproject } from "./pyproject.ts";
 
 /** Versions that a file allows, as PEP 440 specifiers (`>=3.11,<3.14`). */
 export type PythonRange = { readonly range: string; readonly file: string };
@@ -58,6 +59,29 @@ export function choosePython(sources: Sources, note: (note: PlanNote) => void): 
     text: "Python: the repository requests no version, so the platform's default is used.",
   });
   return { request: null, from: "the platform's default", within: null };
+}
+
+/**
+ * What a tree asks for by the texts of its `.python-version` and `pyproject.toml`, for people who look at it before a build
+ * reads the rest. Null: nothing, or nothing that can be read.
+ */
+export function requestedPython(texts: {
+  readonly versionFile: string | null;
+  readonly pyproject: string | null;
+}): Pick<PythonChoice, "request" | "from"> | null {
+  const range = rangeOf(texts.pyproject);
+  const requiresPython = range === null ? null : { range, file: "pyproject.toml" };
+  const sources = { versionFile: texts.versionFile ?? undefined, requiresPython, fastmcp: null };
+  const { request, from } = choosePython(sources, () => {});
+  return request === null ? null : { request, from };
+}
+
+function rangeOf(pyproject: string | null): string | null {
+  try {
+    return pyproject === null ? null : parsePyproject(pyproject).requiresPython;
+  } catch {
+    return null;
+  }
 }
 
 /** Whether a range may include a release of a minor version. What isn't a range, uv reports. */

@@ -76,7 +76,22 @@ const words: Readonly<Record<string, Words>> = {
   ],
   "project.release-name": ["servers", ({ detail }) => `released the former name ${said(detail.name)}`],
   "project.delete": ["servers", ({ subject }) => `deleted the server ${said(subject)}`],
-  "project.follow-default-branch": ["servers", ({ detail }) => `moved production ${fromTo(detail)}, as GitHub did`],
+  "project.follow-default-branch": [
+    "servers",
+    ({ detail }) => `moved production ${fromTo(detail)}, as the repository did`,
+  ],
+  "source.update": ["servers", ({ subject }) => `changed how ${said(subject)} follows its repository`],
+  "source.change": ["servers", ({ subject, detail }) => `changed the source of ${said(subject)} ${fromTo(detail)}`],
+  "source.move": [
+    "servers",
+    ({ subject, detail }) => `noticed that the repository of ${said(subject)} moved ${fromTo(detail)}`,
+  ],
+  "source.makeWebhookSecret": [
+    "servers",
+    ({ subject }) => `made a webhook secret for the repository of ${said(subject)}`,
+  ],
+  "source.removeWebhookSecret": ["servers", ({ subject }) => `removed the webhook secret of ${said(subject)}`],
+  "source.decrypt": ["servers", () => "used the credential of a Git repository"],
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
   "build.start": [
     "builds",

@@ -25,7 +25,12 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     ...["chat/noteUsage", "chat/renameChat", "chat/takeReply"],
   ],
   "what GitHub is told": ["report/reportBranch"],
-  "deliveries of GitHub, before it is known what they change": ["webhook/processWebhook", "webhook/receiveWebhook"],
+  "deliveries of Git hosts, before it is known what they change": [
+    ...["webhook/processWebhook", "webhook/receiveWebhook", "source/receiveSourceWebhook"],
+  ],
+  "reads that move the next check of a Git URL forward": [
+    ...["project/findProjectOfInstance", "project/getProject", "source/getSource"],
+  ],
 };
 
 test("ORG-10 every verb that changes something leaves an entry in the audit log, or is named here with the reason", () => {

@@ -180,6 +180,7 @@ export const diagnosisSchema = z.object({
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
 const buildWarningCodes = [
+  "source_incomplete",
   "python_replaced",
   "lock_renewed",
   "older_dependencies",

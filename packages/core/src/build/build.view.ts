@@ -4,8 +4,8 @@ import type { Context } from "../context/index.ts";
 import { type DeploymentSummary, deploymentSummary } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
 import { displayNameOf } from "../organization/index.ts";
-import { repositoryView } from "../project/internal.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
+import { repositoryView } from "../source/internal.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import {
   type BuildManifest,

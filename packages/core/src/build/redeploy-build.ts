@@ -1,13 +1,14 @@
-import { build } from "@towpath/db/schema";
+import { build, type project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { findFork } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
+import { sourceOf } from "../source/internal.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
-import { auditedVersion, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
+import { auditedVersion, type BuildRow, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
 
 /**
  * Builds the commit of an earlier build again, with the project's current settings, as the newest build of its branch
@@ -30,6 +31,7 @@ export async function redeployBuild(call: { ctx: Context; input: { readonly buil
         "This build is of a pull request from a fork, whose newest commit isn't this one or isn't approved. Approve the newest commit instead.",
       );
     }
+    requireSameSource(project, earlier);
     const row = await insertBuild(tx, ctx, {
       project,
       branchId: earlier.branchId,
@@ -47,4 +49,13 @@ export async function redeployBuild(call: { ctx: Context; input: { readonly buil
     return row.id;
   });
   return findBuildView(ctx, buildId);
+}
+
+/** A package's version can't be built from a repository, nor the reverse. A commit of another repository isn't found. */
+function requireSameSource(of: typeof project.$inferSelect, earlier: BuildRow): void {
+  if ((sourceOf(of)?.kind === "package") === (earlier.packageVersion !== null)) return;
+  throw new TowpathError(
+    "conflict",
+    "The server's source has changed since this build, so it can't be built again. Make its deployment live instead, if it has one.",
+  );
 }

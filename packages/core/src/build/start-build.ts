@@ -7,8 +7,9 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { chooseRelease, versionCommit } from "../package/internal.ts";
-import { addressOf, requirePackageIndex, requireRepositoryHost } from "../ports/index.ts";
+import { addressOf, requireGitRemotes, requirePackageIndex, requireRepositoryHost } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
+import { findGitSource, openedRemote, sourceOf } from "../source/internal.ts";
 import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
 import { newestBuildOf } from "./build.store.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
@@ -80,16 +81,39 @@ async function readSource(
   of: typeof project.$inferSelect,
   { branch, commitSha, version }: Pick<StartBuildInput, "commitSha" | "version"> & { readonly branch: string },
 ): Promise<BuildSource> {
-  if (of.packageName !== null) {
-    const release = chooseRelease(await requirePackageIndex(ctx).releases(of.packageName), version);
-    return versionCommit(of.packageName, release.version);
+  const source = sourceOf(of);
+  if (source?.kind === "package") {
+    const release = chooseRelease(await requirePackageIndex(ctx).releases(source.name), version);
+    return versionCommit(source.name, release.version);
   }
-  if (of.installationId === null || of.repositoryFullName === null) {
+  if (source?.kind === "git") return readGitCommit(ctx, of, { branch, commitSha });
+  if (source === null || source.installationId === null) {
     throw new TowpathError("conflict", "This server has no repository to build from.");
   }
-  const address = addressOf(of.installationId, of.repositoryFullName);
+  const address = addressOf(source.installationId, source.fullName);
   const host = requireRepositoryHost(ctx);
   const commit = commitSha ? await host.commit(address, commitSha) : await host.head(address, branch);
   if (!commit) throw notFound("branch");
   return commit;
+}
+
+/** Without previews nothing ends the preview of another branch, so there is none. */
+async function readGitCommit(
+  ctx: Context,
+  of: typeof project.$inferSelect,
+  { branch, commitSha }: { readonly branch: string; readonly commitSha?: string | null | undefined },
+): Promise<BuildSource> {
+  const row = await findGitSource(ctx.db, of.id);
+  if (row === null) throw new TowpathError("conflict", "This server has no repository to build from.");
+  if (!row.previews && branch !== of.defaultBranch) {
+    throw new TowpathError(
+      "conflict",
+      `Only ${of.defaultBranch} is built. Switch on previews in the server's settings to build other branches.`,
+    );
+  }
+  const remote = await openedRemote(ctx, of.organizationId, row, "build");
+  const { branches } = await requireGitRemotes(ctx).refs(remote);
+  const sha = branches.get(branch);
+  if (sha === undefined) throw notFound("branch");
+  return requireGitRemotes(ctx).commit(remote, { branch, sha: commitSha ?? sha });
 }

@@ -1,4 +1,4 @@
-import { branch, build, organization, project } from "@towpath/db/schema";
+import { branch, build, gitSource, organization, project } from "@towpath/db/schema";
 import { and, asc, eq, inArray, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { enqueueReport, environmentOf, pullRequestOfForkBranch } from "../branch/index.ts";
@@ -7,6 +7,7 @@ import { isId } from "../input/index.ts";
 import { chooseLabel } from "../label/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { mcpUrl, serverUrl } from "../server-url/index.ts";
+import { type Source, sourceOf } from "../source/internal.ts";
 import { expectedBefore } from "./build.state.ts";
 import type { Layers, Resolution } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
@@ -44,10 +45,9 @@ export type TakenBuild = {
     readonly name: string;
     readonly authMode: AuthMode;
     readonly keepsData: boolean;
-    readonly installationId: number | null;
-    readonly repositoryId: number | null;
-    readonly repositoryFullName: string | null;
-    readonly packageName: string | null;
+    readonly source: Source | null;
+    /** What the server learns of it: owner/name at GitHub, or the Git URL; null for a package. */
+    readonly repository: string | null;
   };
 };
 
@@ -116,10 +116,11 @@ export async function takeBuild(call: {
   });
   if (!taken) return null;
   const [of] = await ctx.db
-    .select({ project, branch, organizationId: organization.id })
+    .select({ project, branch, organizationId: organization.id, gitUrl: gitSource.url })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
     .innerJoin(organization, eq(organization.id, project.organizationId))
+    .leftJoin(gitSource, eq(gitSource.projectId, project.id))
     .where(eq(branch.id, taken.branchId));
   if (!of) return null;
   const isPromotion = taken.trigger === "promote";
@@ -147,7 +148,12 @@ export async function takeBuild(call: {
     branchName: of.branch.name,
     serverUrl: serverUrl(ctx.serverUrlTemplate, label),
     mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),
-    project: { ...of.project, authMode: authModeSchema.catch("towpath-cloud").parse(of.project.authMode) },
+    project: {
+      ...{ id: of.project.id, name: of.project.name, keepsData: of.project.keepsData },
+      authMode: authModeSchema.catch("towpath-cloud").parse(of.project.authMode),
+      source: sourceOf(of.project),
+      repository: of.project.repositoryFullName ?? of.gitUrl,
+    },
   };
 }
 

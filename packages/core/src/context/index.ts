@@ -6,6 +6,7 @@ import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
 import type {
   Clock,
   ExternalServers,
+  GitRemotes,
   JobQueue,
   MailSender,
   PackageIndex,
@@ -47,6 +48,8 @@ export type Context = {
   readonly serverUrlTemplate: string;
   /** Null on an instance without GitHub App and local forge; absent in processes that don't deploy. */
   readonly repositories?: RepositoryHost | null;
+  /** Reads repositories behind Git URLs; absent in processes that don't. */
+  readonly gitRemotes?: GitRemotes;
   /** Absent in processes that deploy no packages. */
   readonly packages?: PackageIndex;
   /** Null where the operator switched it off; absent in processes in which nobody searches. */

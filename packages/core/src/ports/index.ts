@@ -4,6 +4,7 @@ import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import type { Commit, Repository } from "../project/project.schema.ts";
 import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
+import type { GitRemotes } from "./source.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
 export const jobPayloadSchemas = {
@@ -13,6 +14,8 @@ export const jobPayloadSchemas = {
   "branch.sync": z.object({ projectId: z.uuid(), branch: z.string() }),
   /** GitHub reported a change of an installation: request its current state and apply it. */
   "installation.sync": z.object({ installationId: z.number().int() }),
+  /** Ask a Git URL which branches have changed. */
+  "source.check": z.object({ projectId: z.uuid() }),
   /** Tell GitHub how a branch and its builds are. */
   "branch.report": z.object({ branchId: z.uuid() }),
   /** An organization's turn: run its oldest queued build. */
@@ -76,6 +79,12 @@ export const gitHubNotConfigured = () =>
     "not_configured",
     "GitHub is not set up on this instance. Ask the operator to connect a GitHub App.",
   );
+
+/** @throws TowpathError `not_configured` in processes that don't reach Git hosts */
+export function requireGitRemotes(ctx: { readonly gitRemotes?: GitRemotes }): GitRemotes {
+  if (ctx.gitRemotes) return ctx.gitRemotes;
+  throw new TowpathError("not_configured", "This part of Towpath doesn't read Git URLs.");
+}
 
 /** A version of a package that can be installed. */
 export type Release = {
@@ -192,6 +201,17 @@ export function requireServerHost(ctx: { readonly serverHost?: ServerHost | null
     "This process can't reach the runner, which starts servers. Ask the operator to set TOWPATH_RUN_DIR or TOWPATH_RUNNER_ADDRESS for web.",
   );
 }
+
+export {
+  type GitCheckout,
+  type GitCommitRef,
+  type GitCredential,
+  type GitRefs,
+  type GitRemote,
+  type GitRemotes,
+  mayNeedSignIn,
+  type SourceWarning,
+} from "./source.ts";
 
 export type Clock = { now(): Date };
 export const systemClock: Clock = { now: () => new Date() };

@@ -9,7 +9,7 @@ import { type DeployPackageInput, deployPackageSchema } from "../package/package
 import { requirePackageIndex } from "../ports/index.ts";
 import { requireFreeName } from "./check-project-name.ts";
 import { createProject } from "./create-project.ts";
-import { type ProjectView, projectView } from "./project.view.ts";
+import { nothingLive, type ProjectView, projectView } from "./project.view.ts";
 
 /** The one branch of a project that runs a package. */
 const packageBranch = "releases";
@@ -42,7 +42,7 @@ export async function deployPackage(call: {
   );
   if (created.buildId === null) throw new TowpathError("internal", "The package's build could not be queued.");
   return {
-    project: projectView(ctx, created.row, { orgSlug: organization.slug, live: null, external: null }),
+    project: projectView(ctx, created.row, { orgSlug: organization.slug, ...nothingLive }),
     build: await findBuildView(ctx, created.buildId),
   };
 }

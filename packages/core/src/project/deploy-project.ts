@@ -1,9 +1,6 @@
-import { posix } from "node:path";
 import { authorize } from "../authorize/index.ts";
 import { type BuildView, findBuildView } from "../build/internal.ts";
-import { shortCommit } from "../build/version.schema.ts";
 import type { Context } from "../context/index.ts";
-import { TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { requireUsableInstallation } from "../installation/internal.ts";
@@ -11,10 +8,9 @@ import { addressOf, type RepositoryAddress, type RepositoryHost, requireReposito
 import { requireFreeName } from "./check-project-name.ts";
 import { createProject } from "./create-project.ts";
 import { type Commit, type DeployProjectInput, deployProjectSchema, type Repository } from "./project.schema.ts";
-import { type ProjectView, projectView } from "./project.view.ts";
+import { nothingLive, type ProjectView, projectView } from "./project.view.ts";
+import { requireFiles } from "./require-files.ts";
 
-type Settings = Omit<Parsed, "commitSha" | "repositoryFullName">;
-type Parsed = ReturnType<typeof deployProjectSchema.parse>;
 type Source = { readonly repository: Repository; readonly commit: Commit | null };
 
 /**
@@ -38,9 +34,11 @@ export async function deployProject(call: {
   await requireStorageForBuilds(ctx);
   const address = addressOf(settings.installationId, repositoryFullName);
   const source = await readSource(requireRepositoryHost(ctx), address, commitSha);
-  if (source.commit)
-    await requireFiles(requireRepositoryHost(ctx), address, source.commit, source.repository, settings);
   const { repository, commit } = source;
+  if (commit) {
+    const place = { name: repositoryFullName, branch: repository.defaultBranch, sha: commit.sha };
+    await requireFiles(settings, place, (path) => requireRepositoryHost(ctx).fileExists(address, path, commit.sha));
+  }
   const { trigger, secrets, ...columns } = settings;
   const created = await ctx.db.transaction((tx) =>
     createProject(tx, ctx, organization.id, {
@@ -57,7 +55,7 @@ export async function deployProject(call: {
     }),
   );
   return {
-    project: projectView(ctx, created.row, { orgSlug: organization.slug, live: null, external: null }),
+    project: projectView(ctx, created.row, { orgSlug: organization.slug, ...nothingLive }),
     build: created.buildId === null ? null : await findBuildView(ctx, created.buildId),
   };
 }
@@ -70,27 +68,4 @@ async function readSource(
   const repository = await host.repository(address);
   const commit = commitSha ? await host.commit(address, commitSha) : await host.head(address, repository.defaultBranch);
   return { repository, commit };
-}
-
-async function requireFiles(
-  host: RepositoryHost,
-  address: RepositoryAddress,
-  commit: Commit,
-  repository: Repository,
-  files: Pick<Settings, "entrypoint" | "requirements" | "rootDirectory">,
-): Promise<void> {
-  const within = (path: string) => (files.rootDirectory === null ? path : posix.join(files.rootDirectory, path));
-  // The part after the colon names an object in the file. A console script or a module is no file: the build finds it.
-  const [file = ""] = files.entrypoint.split(":", 1);
-  const entrypoint = file.endsWith(".py") || file.includes("/") ? within(file) : null;
-  const paths = { entrypoint, requirements: files.requirements && within(files.requirements) };
-  const place = `${address.owner}/${address.name} at ${repository.defaultBranch} (${shortCommit(commit.sha)})`;
-  const problems = await Promise.all(
-    Object.entries(paths).map(async ([field, path]) => {
-      const isMissing = path !== null && !(await host.fileExists(address, path, commit.sha));
-      return isMissing ? [[field, `There is no \`${path}\` in ${place}.`] as const] : [];
-    }),
-  );
-  const fields = Object.fromEntries(problems.flat());
-  if (problems.flat().length > 0) throw new TowpathError("invalid_input", Object.values(fields).join(" "), { fields });
 }

@@ -9,6 +9,7 @@ import { deploymentSummary } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
 import { isId, parseInput } from "../input/index.ts";
 import { isNamed } from "../label/index.ts";
+import { noteLook, sourceOf } from "../source/internal.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
 import {
   findProjectState,
@@ -36,6 +37,7 @@ export async function getProject(call: { ctx: Context; input: ProjectScope }): P
     newestDeployments(ctx.db, project.id, deploymentsShown),
     mayCallServer(ctx, { project, role }),
     findDataUsage(ctx.db, project.id),
+    ...(sourceOf(project)?.kind === "git" ? [noteLook(ctx, project.id)] : []),
   ]);
   return {
     ...projectView(ctx, project, { orgSlug: organization.slug, ...state }),
@@ -116,7 +118,7 @@ async function listItems(
     ...projectView(ctx, row.project, {
       orgSlug: row.orgSlug,
       live: row.live.warnings === null ? null : { ...row.live, instance: row.instanceState },
-      external: row.external,
+      ...{ external: row.external, git: row.git },
     }),
     deployments: (live.get(row.project.id) ?? []).map(({ deployment }) => deploymentSummary(ctx, deployment, true)),
     latestBuild: row.latestBuild && {

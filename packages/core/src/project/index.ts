@@ -1,5 +1,6 @@
 export { checkProjectName, requireFreeName, unavailableName } from "./check-project-name.ts";
 export { deleteProject } from "./delete-project.ts";
+export { deployGitUrl } from "./deploy-git-url.ts";
 export { deployPackage } from "./deploy-package.ts";
 export { deployProject } from "./deploy-project.ts";
 export { type CaptureChange, getCaptureChange } from "./get-capture-change.ts";

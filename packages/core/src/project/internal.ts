@@ -1,3 +1,2 @@
 export { requireFreeName } from "./check-project-name.ts";
 export { lockForDeletion } from "./delete-project.ts";
-export { repositoryView } from "./project.view.ts";

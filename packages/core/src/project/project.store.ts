@@ -5,6 +5,7 @@ import {
   deployment,
   externalServer,
   forkPullRequest,
+  gitSource,
   instance,
   member,
   organization,
@@ -21,6 +22,7 @@ import {
   toolCount,
   warningCount,
 } from "../deployment/internal.ts";
+import { findGitSource, type GitSummaryColumns, sourceOf } from "../source/internal.ts";
 
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
@@ -44,18 +46,33 @@ const externalColumns = {
   problem: externalServer.problem,
   checkedAt: externalServer.checkedAt,
 } as const;
+
+/** What is shown of a Git URL. */
+const gitColumns = {
+  url: gitSource.url,
+  previews: gitSource.previews,
+  checkedAt: gitSource.checkedAt,
+  problem: gitSource.problem,
+  credentialExpiresAt: gitSource.credentialExpiresAt,
+} as const satisfies Record<keyof GitSummaryColumns, unknown>;
 type ExternalColumns = Pick<typeof externalServer.$inferSelect, keyof typeof externalColumns>;
 
 /** What is live of a project: the build in production of a hosted one, the server elsewhere of an external one. */
-export type ProjectState = { readonly live: LiveBuild | null; readonly external: ExternalColumns | null };
+export type ProjectState = {
+  readonly live: LiveBuild | null;
+  readonly external: ExternalColumns | null;
+  /** Its Git URL, if it is built from one. */
+  readonly git: GitSummaryColumns | null;
+};
 
-export async function findProjectState(
-  db: Queryable,
-  { id, kind }: Pick<ProjectRow, "id" | "kind">,
-): Promise<ProjectState> {
-  if (kind === "hosted") return { live: await findLiveBuild(db, id), external: null };
+export async function findProjectState(db: Queryable, row: ProjectRow): Promise<ProjectState> {
+  const { id } = row;
+  if (row.kind === "hosted") {
+    const git = sourceOf(row)?.kind === "git" ? await findGitSource(db, id) : null;
+    return { live: await findLiveBuild(db, id), external: null, git };
+  }
   const [external] = await db.select(externalColumns).from(externalServer).where(eq(externalServer.projectId, id));
-  return { live: null, external: external ?? null };
+  return { live: null, external: external ?? null, git: null };
 }
 
 /** What is shown of the build that is live in production of the query's project; no row when none is live. */
@@ -168,6 +185,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
         warningCount: newestBuild.warningCount,
       },
       external: externalColumns,
+      git: gitColumns,
       live: {
         ...{ warnings: live.warnings, ownSignIn: live.ownSignIn, buildId: live.buildId, tools: live.tools },
         rolledBackTo: live.rolledBackTo,
@@ -180,6 +198,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
     .leftJoinLateral(newestBuild, sql`true`)
     .leftJoinLateral(live, sql`true`)
     .leftJoin(externalServer, eq(externalServer.projectId, project.id))
+    .leftJoin(gitSource, eq(gitSource.projectId, project.id))
     .leftJoinLateral(running, sql`true`)
     .where(
       and(
@@ -195,6 +214,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
               ilike(project.description, pattern),
               ilike(project.repositoryFullName, pattern),
               ilike(externalServer.url, pattern),
+              ilike(gitSource.url, pattern),
             ),
       ),
     )

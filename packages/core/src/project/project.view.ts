@@ -5,6 +5,7 @@ import type { DataUsage } from "../data-volume/index.ts";
 import { type DeploymentSummary, type InstanceState, instanceState } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
+import { repositoryView, type SourceSummary, sourceOf, sourceSummary } from "../source/internal.ts";
 import {
   type AuthMode,
   authModeSchema,
@@ -54,6 +55,8 @@ export type ProjectView = {
     readonly private: boolean;
     readonly installationId: number | null;
   } | null;
+  /** Where its code comes from (SRC-1); null for a project that isn't built here. */
+  readonly source: SourceSummary | null;
   /** Of a hosted one without a repository: the package that it runs. `follows`: newer versions are built by themselves. */
   readonly package: { readonly name: string; readonly follows: boolean } | null;
   /** Of an external server: where it is, and why its last inspection failed; null for all others. */
@@ -108,12 +111,16 @@ export type ProjectNameAvailability =
   | { readonly available: true; readonly reason: null; readonly message: null }
   | { readonly available: false; readonly reason: "invalid" | "reserved" | "taken"; readonly message: string };
 
+/** The state of a project that was just created. */
+export const nothingLive: ProjectState = { live: null, external: null, git: null };
+
 /** The public shape of a project's row, with what is live of it. */
 export function projectView(
   ctx: Context,
   row: ProjectRow,
   more: ProjectState & { readonly orgSlug: string },
 ): ProjectView {
+  const source = sourceOf(row);
   return {
     id: row.id,
     orgSlug: more.orgSlug,
@@ -137,7 +144,8 @@ export function projectView(
     failOnBreakingChanges: row.failOnBreakingChanges,
     defaultBranch: row.defaultBranch,
     githubRepository: repositoryView(row),
-    package: row.packageName === null ? null : { name: row.packageName, follows: row.followsPackage },
+    source: sourceSummary(ctx, row, more.git),
+    package: source?.kind === "package" ? { name: source.name, follows: source.follows } : null,
     external: more.external && {
       url: more.external.url,
       problem: problemSchema.safeParse(more.external.problem).data ?? null,
@@ -152,23 +160,5 @@ export function projectView(
     ownSignIn: more.live?.ownSignIn ?? null,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
-  };
-}
-
-/** Null for a project without a repository. */
-export function repositoryView(
-  row: Pick<
-    ProjectRow,
-    "repositoryId" | "repositoryFullName" | "repositoryPrivate" | "defaultBranch" | "installationId"
-  >,
-) {
-  if (row.repositoryId === null || row.repositoryFullName === null) return null;
-  return {
-    id: row.repositoryId,
-    name: row.repositoryFullName.split("/").at(-1) ?? row.repositoryFullName,
-    fullName: row.repositoryFullName,
-    defaultBranch: row.defaultBranch,
-    private: row.repositoryPrivate,
-    installationId: row.installationId,
   };
 }

@@ -6,6 +6,7 @@ import { authorizeProject, roleMay } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
+import { sourceOf } from "../source/internal.ts";
 import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
 import { findProjectState } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
@@ -36,7 +37,7 @@ export async function updateProject(call: { ctx: Context; input: UpdateProjectIn
   // Stored as empty: see entrypointSettingSchema.
   if (changes.entrypoint === null) changes.entrypoint = "";
   if (before.kind !== "hosted") requireFitting(before.kind, changes);
-  if (changes.followsPackage === true && before.packageName === null) throw noPackage();
+  if (changes.followsPackage === true && sourceOf(before)?.kind !== "package") throw noPackage();
   const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
   return ctx.db.transaction(async (tx) => {
     if (changesMode && !roleMay(role, "access.manage") && (await restrictsCallers(tx, before.id))) throw onlyAdmins();

@@ -15,6 +15,7 @@ import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import { readDiagnosis } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
+import { sourceOf } from "../source/internal.ts";
 import type { ReportAddress } from "./report.port.ts";
 
 export type ReportedBuild = {
@@ -61,14 +62,20 @@ export async function readBranchState(ctx: Context, branchId: string): Promise<B
     .leftJoin(branchReport, eq(branchReport.branchId, branch.id))
     .where(eq(branch.id, branchId));
   if (!of) return null;
-  const { installationId, repositoryFullName } = of.project;
-  const [owner, name] = repositoryFullName?.split("/") ?? [];
-  const address = installationId !== null && owner && name ? { installationId, owner, name } : null;
+  const address = addressAtGitHub(of.project);
   const builds = await readBuilds(ctx, branchId);
   const head = headOf(of.branch, of.fork);
   const commits = [...new Set([...builds.map(({ commitSha }) => commitSha), ...(head ? [head.sha] : [])])];
   const ownCommits = of.fork ? await builtOfOwnBranches(ctx, of.project.id, commits) : new Set<string>();
   return { ...of, address, builds, head, ownCommits };
+}
+
+/** Other sources have no API to report to. */
+function addressAtGitHub(of: BranchState["project"]): ReportAddress | null {
+  const source = sourceOf(of);
+  if (source?.kind !== "github" || source.installationId === null) return null;
+  const [owner, name] = source.fullName.split("/");
+  return owner && name ? { installationId: source.installationId, owner, name } : null;
 }
 
 function headOf(of: BranchState["branch"], fork: BranchState["fork"]): Head | null {

@@ -1,5 +1,5 @@
 import { forkBranchName, pullRequestOfForkBranch } from "../branch/index.ts";
-import type { AskGitHub, ForkAtGitHub, PullRequestAtGitHub } from "../webhook/branch-at-github.ts";
+import type { AskGitHub, ForkAtGitHub, PullRequestAtGitHub } from "../webhook/branch-at-source.ts";
 import type { InstallationAtGitHub, WebhookHint } from "../webhook/index.ts";
 import { shaOf } from "./seed.ts";
 
@@ -115,8 +115,8 @@ export class GitHubModel {
     return {
       kind: "seen",
       fork: fork?.fork ?? null,
-      installationId: this.installationId,
-      repository: { fullName: this.fullName, private: false, defaultBranch: this.defaultBranch },
+      github: { installationId: this.installationId, fullName: this.fullName, private: false },
+      defaultBranch: this.defaultBranch,
       changedPaths: (since !== null && head !== undefined && this.changes.get(head)) || null,
       head: head === undefined ? null : { sha: shaOf(head), message: head, author: "Ada" },
       pullRequests: fork ? [this.#pullOfFork(pullRequestOfForkBranch(branch) ?? 0)] : this.pullsOf(branch),

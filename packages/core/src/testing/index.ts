@@ -1,5 +1,6 @@
 export { finishBuild, liveCommit, sampleDiagnosis, sampleOutcome, succeedBuild } from "./build-steps.ts";
 export { refusal, refusalCode } from "./expect-code.ts";
+export { GitModel } from "./git-model.ts";
 export {
   memoryQueue,
   memoryRepositories,

@@ -12,7 +12,7 @@ import { hintBranch } from "./hint-branch.ts";
  * Makes another branch the production branch, after the repository's default branch has changed. The production URL
  * moves to it immediately and keeps serving the live deployment until the new branch's build, which the caller queues,
  * replaces it. The new branch's preview ends. The old one becomes an ordinary branch: its next push creates a preview,
- * and it ends when it is deleted at GitHub. The caller must hold the locks of the project and both branches.
+ * and it ends when it is deleted there. The caller must hold the locks of the project and both branches.
  */
 export async function followDefaultBranch(
   tx: Transaction,
@@ -36,7 +36,7 @@ export async function followDefaultBranch(
     .set({ branchId: next.id, sequence: 0, updatedAt: sql`now()` })
     .where(and(eq(route.projectId, of.id), eq(route.label, routeLabel(of.name, { ...next, isDefault: true }))));
   for (const { name } of old) {
-    // It may already be deleted at GitHub: as the default branch it could not end.
+    // It may already be deleted at its host: as the default branch it could not end.
     await hintBranch(tx, ctx, { project: { ...of, defaultBranch: next.name }, branch: name, mayBeNew: false });
   }
   await audit(tx, ctx, {

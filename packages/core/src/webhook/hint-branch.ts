@@ -7,7 +7,7 @@ import { newId } from "../ids/index.ts";
 type Project = Pick<typeof project.$inferSelect, "id" | "organizationId" | "defaultBranch">;
 
 /**
- * Marks a branch as possibly changed at GitHub and enqueues the job that checks it. When the job fails for good, the
+ * Marks a branch as possibly changed at its host and enqueues the job that checks it. When the job fails for good, the
  * sweep finds the mark. `mayBeNew`: creates an unknown branch; otherwise returns false for one.
  */
 export async function hintBranch(

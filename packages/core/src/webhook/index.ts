@@ -1,5 +1,5 @@
 export { forkBranchName, pullRequestOfForkBranch } from "../branch/index.ts";
-export type { AskGitHub, BranchAtGitHub, PullRequestAtGitHub } from "./branch-at-github.ts";
+export type { AskGitHub, BranchAtSource, PullRequestAtGitHub } from "./branch-at-source.ts";
 export { processWebhook, type WebhookHint } from "./process-webhook.ts";
 export { getWebhookDelivery, receiveWebhook } from "./receive-webhook.ts";
 export { requeueLostDeliveries, requeueLostHints } from "./requeue-lost-deliveries.ts";

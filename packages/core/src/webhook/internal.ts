@@ -1,1 +1,4 @@
+export { followDefaultBranch } from "./follow-default-branch.ts";
+export { hintBranch } from "./hint-branch.ts";
+export { endBranch } from "./settle-branch.ts";
 export { checkBranches } from "./sync-installation.ts";

@@ -7,13 +7,15 @@ import { enqueueBuild, insertBuild, supersedeQueued } from "../build/internal.ts
 import type { Context } from "../context/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import { isWatched } from "../project/watch-paths.schema.ts";
-import type { BranchAtGitHub, SyncTarget } from "./branch-at-github.ts";
+import { findGitSource, sameGitSource } from "../source/internal.ts";
+import type { BranchAtSource, SyncTarget } from "./branch-at-source.ts";
 import { followDefaultBranch } from "./follow-default-branch.ts";
 import { hintBranch } from "./hint-branch.ts";
 import { closeFork, settleFork } from "./settle-fork.ts";
 
 type Project = typeof project.$inferSelect;
-type Seen = Extract<BranchAtGitHub, { kind: "seen" }>;
+type EndReason = "branch deleted" | "pull request closed" | "previews switched off" | "source changed";
+type Seen = Extract<BranchAtSource, { kind: "seen" }>;
 
 export type BranchSettled =
   | { readonly outcome: "build"; readonly buildId: string }
@@ -23,19 +25,19 @@ export type BranchSettled =
   | { readonly outcome: "unknown" };
 
 /**
- * Applies GitHub's response about a branch. Null when the response is outdated: since the request, another decision
+ * Applies the host's response about a branch. Null when the response is outdated: since the request, another decision
  * about the branch was made, or the project's record of its repository has changed.
  */
 export async function settleBranch(
   tx: Transaction,
   ctx: Context,
-  input: SyncTarget & { readonly seen: BranchAtGitHub },
+  input: SyncTarget & { readonly seen: BranchAtSource },
 ): Promise<BranchSettled | null> {
   const { seen } = input;
   const target = await lockTarget(tx, input);
   if (!target) return { outcome: "unknown" };
   if (target.branch.observation !== input.branch.observation) return null;
-  if (!sameRepository(target.project, input.project)) return null;
+  if (!sameRepository(target.project, input.project) || !sameGitSource(target.git, input.git)) return null;
   await tx
     .update(branch)
     .set({
@@ -51,14 +53,17 @@ export async function settleBranch(
     await enqueueReport(tx, ctx, target.branch.id);
   }
   const found = await updateRepository(tx, target.project, seen);
-  const isNewDefault = seen.repository.defaultBranch !== found.defaultBranch;
-  if (isNewDefault && seen.repository.defaultBranch !== target.branch.name) {
-    await hintBranch(tx, ctx, { project: found, branch: seen.repository.defaultBranch, mayBeNew: true });
+  const isNewDefault = seen.defaultBranch !== found.defaultBranch;
+  if (isNewDefault && seen.defaultBranch !== target.branch.name) {
+    await hintBranch(tx, ctx, { project: found, branch: seen.defaultBranch, mayBeNew: true });
   }
   if (pullRequestOfForkBranch(target.branch.name) !== null)
     return settlePullRequestOfFork(tx, ctx, found, target.branch, seen);
-  if (!seen.head) return { outcome: await end(tx, ctx, found, target.branch, "branch deleted") };
-  if (isNewDefault && seen.repository.defaultBranch === target.branch.name) {
+  if (!seen.head) {
+    const reason = seen.unwanted ? "previews switched off" : "branch deleted";
+    return { outcome: await end(tx, ctx, found, target.branch, reason) };
+  }
+  if (isNewDefault && seen.defaultBranch === target.branch.name) {
     await followDefaultBranch(tx, ctx, { project: found, branch: target.branch });
     const project = { ...found, defaultBranch: target.branch.name };
     return { outcome: "build", buildId: await buildHead(tx, ctx, project, target.branch, seen.head) };
@@ -98,7 +103,7 @@ async function lockTarget(tx: Transaction, input: SyncTarget): Promise<SyncTarge
     .orderBy(asc(branch.id))
     .for("no key update");
   const own = rows.find((row) => row.id === input.branch.id);
-  return own && { project: found, branch: own };
+  return own && { project: found, branch: own, git: await findGitSource(tx, found.id) };
 }
 
 const sameRepository = (now: Project, before: Project) =>
@@ -110,8 +115,9 @@ const sameRepository = (now: Project, before: Project) =>
 
 /** A repository can be renamed, transferred and made private; its id stays. */
 async function updateRepository(tx: Transaction, found: Project, seen: Seen): Promise<Project> {
-  const { fullName, private: repositoryPrivate } = seen.repository;
-  const now = { installationId: seen.installationId, repositoryFullName: fullName, repositoryPrivate };
+  if (seen.github === null) return found;
+  const { installationId, fullName, private: repositoryPrivate } = seen.github;
+  const now = { installationId, repositoryFullName: fullName, repositoryPrivate };
   if (sameRepository({ ...found, ...now }, found)) return found;
   await tx.update(project).set(now).where(eq(project.id, found.id));
   return { ...found, ...now };
@@ -135,7 +141,7 @@ async function end(
   ctx: Context,
   of: Project,
   ended: BranchRow,
-  reason: "branch deleted" | "pull request closed",
+  reason: EndReason,
 ): Promise<"ended" | "unchanged"> {
   return (await endBranch(tx, ctx, { project: of, branchName: ended.name, reason })) ? "ended" : "unchanged";
 }
@@ -151,7 +157,7 @@ async function hasBuild(tx: Transaction, of: BranchRow, head: Commit): Promise<b
   return newest?.commitSha === head.sha;
 }
 
-/** Only where GitHub could say what has changed: in doubt, it is built. */
+/** Only where the host could say what has changed: in doubt, it is built. */
 const changesNoWatchedPath = ({ watchPaths }: Project, { changedPaths }: Seen): boolean =>
   watchPaths.length > 0 && changedPaths !== null && !changedPaths.some((path) => isWatched(watchPaths, path));
 
@@ -197,16 +203,16 @@ async function buildHead(
 
 /**
  * Ends a branch's preview: removes its URL, cancels queued builds, and keeps running builds from going live (BLD-7).
- * The default branch never ends: production stays, whatever happens to the branch at GitHub. False when nothing
+ * The default branch never ends: production stays, whatever happens to the branch at its host. False when nothing
  * changed.
  */
-async function endBranch(
+export async function endBranch(
   tx: Transaction,
   ctx: Context,
   input: {
     readonly project: typeof project.$inferSelect;
     readonly branchName: string;
-    readonly reason: "branch deleted" | "pull request closed";
+    readonly reason: EndReason;
   },
 ): Promise<boolean> {
   const [found] = await tx

@@ -1,11 +1,13 @@
 import type { Database } from "@towpath/db";
-import { branch, build, githubInstallation, project } from "@towpath/db/schema";
+import { branch, build, githubInstallation, gitSource, project } from "@towpath/db/schema";
 import { and, asc, desc, eq, isNull, notInArray } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import type { AskGitHub, BranchAtGitHub, SyncTarget } from "./branch-at-github.ts";
+import { sourceOf } from "../source/internal.ts";
+import { askGitRemote } from "./ask-git-remote.ts";
+import type { AskGitHub, BranchAtSource, SyncTarget } from "./branch-at-source.ts";
 import { type BranchSettled, settleBranch } from "./settle-branch.ts";
 
 export type SyncBranchInput = { readonly projectId: string; readonly branch: string; readonly ask: AskGitHub };
@@ -13,10 +15,10 @@ export type SyncBranchInput = { readonly projectId: string; readonly branch: str
 const maxRequests = 5;
 
 /**
- * Brings one branch of one project to its current state at GitHub: builds its head, follows a renamed repository or
+ * Brings one branch of one project to its current state at its host: builds its head, follows a renamed repository or
  * another default branch, or ends the preview of a branch that was deleted or whose pull request was closed (BLD-7).
  *
- * The request to GitHub runs outside any transaction. Its response is applied under the branch's lock, and only if no
+ * The request to the host runs outside any transaction. Its response is applied under the branch's lock, and only if no
  * other decision about the branch was made since the request; otherwise it is repeated. So each decision is based on a
  * response that is newer than the previous decision, and the live commit never goes back (BLD-11, decision 007). A head
  * that already has a build gets no second one (BLD-12).
@@ -27,29 +29,36 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
   for (let requests = 0; requests < maxRequests; requests++) {
     const before = await readTarget(ctx.db, input);
     if (!before) return { outcome: "unknown" };
-    const { repositoryId } = before.project;
-    const installationIds = await usableInstallations(ctx.db, before.project);
-    const seen: BranchAtGitHub =
-      repositoryId === null || installationIds.length === 0
-        ? { kind: "no-access" }
-        : await input.ask({
-            installationIds,
-            repositoryId,
-            branch: input.branch,
-            since: await builtBefore(ctx.db, before),
-          });
+    const since = await builtBefore(ctx.db, before);
+    const seen =
+      sourceOf(before.project)?.kind === "git"
+        ? await askGitRemote(ctx, before, since)
+        : await throughInstallations(ctx.db, input, before.project, since);
     const settled = await ctx.db.transaction((tx) => settleBranch(tx, ctx, { ...before, seen }));
     if (settled) return settled;
   }
-  throw new TowpathError("conflict", "The branch kept changing during the requests to GitHub.");
+  throw new TowpathError("conflict", "The branch kept changing during the requests to its host.");
+}
+
+async function throughInstallations(
+  db: Database,
+  { branch, ask }: SyncBranchInput,
+  of: SyncTarget["project"],
+  since: string | null,
+): Promise<BranchAtSource> {
+  const source = sourceOf(of);
+  const installationIds = await usableInstallations(db, of);
+  if (source?.kind !== "github" || installationIds.length === 0) return { kind: "no-access" };
+  return ask({ installationIds, repositoryId: source.repositoryId, branch, since });
 }
 
 async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTarget | undefined> {
   if (!isId(input.projectId)) return undefined;
   const [row] = await db
-    .select({ project, branch })
+    .select({ project, branch, git: gitSource })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
+    .leftJoin(gitSource, eq(gitSource.projectId, project.id))
     .where(and(eq(branch.projectId, input.projectId), eq(branch.name, input.branch)));
   return row;
 }

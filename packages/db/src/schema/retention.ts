@@ -12,6 +12,7 @@ import { erasureRetention } from "./erasure.ts";
 import { externalServerRetention } from "./external-server.ts";
 import { forkPullRequestRetention } from "./fork-pull-request.ts";
 import { formerNameRetention } from "./former-name.ts";
+import { gitSourceRetention } from "./git-source.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
 import { branchReportRetention, buildReportRetention, pullRequestCommentRetention } from "./github-report.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
@@ -69,6 +70,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   external_server: externalServerRetention,
   fork_pull_request: forkPullRequestRetention,
   former_name: formerNameRetention,
+  git_source: gitSourceRetention,
   github_installation: githubInstallationRetention,
   host_isolation: hostIsolationRetention,
   host_storage: hostStorageRetention,

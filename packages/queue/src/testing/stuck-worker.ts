@@ -10,6 +10,7 @@ await workers.work({
     "webhook.process": 1,
     "branch.sync": 1,
     "installation.sync": 1,
+    "source.check": 1,
     "branch.report": 1,
     "build.run": 1,
     "mail.send": 1,
@@ -18,6 +19,7 @@ await workers.work({
     "webhook.process": async () => {},
     "branch.sync": async () => {},
     "installation.sync": async () => {},
+    "source.check": async () => {},
     "branch.report": async () => {},
     "mail.send": async () => {},
     "build.run": (payload) => {

@@ -1,0 +1,71 @@
+import type { Commit } from "../project/project.schema.ts";
+
+/** Who reads a repository behind a Git URL. Held only by the process that fetches, never by a build (SRC-2). */
+export type GitCredential =
+  /** `username`: what the host wants beside a token; hosts that want none take any. */
+  | { readonly kind: "token"; readonly username: string; readonly token: string }
+  /** A private key in OpenSSH's format. */
+  | { readonly kind: "deployKey"; readonly privateKey: string };
+
+export type GitRemote = {
+  /** `https://…`, `ssh://…` or, in networks that the operator names, `http://…`; without user and password. */
+  readonly url: string;
+  readonly credential: GitCredential | null;
+};
+
+export type GitRefs = {
+  /** Where the repository is: another URL than the given one when the host redirects. */
+  readonly url: string;
+  /** What HEAD names; null for an empty repository. */
+  readonly defaultBranch: string | null;
+  /** Head of each branch, by name. */
+  readonly branches: ReadonlyMap<string, string>;
+};
+
+/** `branch`: its head, for hosts that serve no other commit than heads of branches. */
+export type GitCommitRef = { readonly branch: string; readonly sha: string };
+
+/** What a commit lacks here, in words for the build's log. */
+export type SourceWarning = { readonly title: string; readonly detail: string };
+
+/** A commit's files, fetched; `close` removes them. */
+export type GitCheckout = {
+  readonly commit: Commit;
+  /** Of regular files, from the root, with forward slashes. */
+  readonly paths: readonly string[];
+  /** Null for what is no regular file, and above 1 MB. */
+  read(path: string): Promise<string | null>;
+  close(): Promise<void>;
+};
+
+/** `detail` of a `not_found` that a token or deploy key may cure: hosts show a private repository to nobody else. */
+export const mayNeedSignIn = "may_need_sign_in";
+
+/**
+ * Reads repositories behind Git URLs. Every call throws TowpathError with a public text that says what happened and what
+ * to do: `not_found` (no repository there, or it needs a sign-in), `conflict` (the credential is refused or has expired),
+ * `invalid_input` (an address that isn't allowed, too large), `upstream_unavailable`; or the signal's reason.
+ */
+export type GitRemotes = {
+  refs(remote: GitRemote, signal?: AbortSignal): Promise<GitRefs>;
+  /** @throws TowpathError `not_found` for a commit that the host no longer has, as after a rewritten history */
+  commit(remote: GitRemote, at: GitCommitRef, signal?: AbortSignal): Promise<Commit>;
+  /** With all files, for looking into them. */
+  checkout(remote: GitRemote, at: GitCommitRef, signal?: AbortSignal): Promise<GitCheckout>;
+  /** Paths that differ between two commits; null when one of them can't be had. */
+  changedPaths(
+    remote: GitRemote,
+    since: string,
+    at: GitCommitRef,
+    signal?: AbortSignal,
+  ): Promise<readonly string[] | null>;
+  /**
+   * A gzipped tar with one top-level directory, submodules included. `warn`: a submodule or LFS file that could not be
+   * fetched.
+   */
+  tarball(
+    remote: GitRemote,
+    at: GitCommitRef,
+    options: { readonly warn: (warning: SourceWarning) => void; readonly signal: AbortSignal },
+  ): Promise<ReadableStream<Uint8Array>>;
+};

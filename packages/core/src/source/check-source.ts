@@ -1,0 +1,169 @@
+import type { Transaction } from "@towpath/db";
+import { gitSource, project } from "@towpath/db/schema";
+import { asc, eq, lte } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { authorizePlatform, authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { isId } from "../input/index.ts";
+import { type GitRefs, requireGitRemotes } from "../ports/index.ts";
+import { hintBranch } from "../webhook/internal.ts";
+import {
+  type GitSourceRow,
+  headsOf,
+  openedRemote,
+  problemOf,
+  recordFailure,
+  requireGitSource,
+  sameGitSource,
+  storedHeads,
+} from "./git-source.store.ts";
+import { type GitSourceView, gitSourceView, hostOfUrl } from "./git-source.view.ts";
+import { claimedUntil, nextCheckAt } from "./pauses.ts";
+import { movedUrl } from "./read-refs.ts";
+
+type ProjectRow = typeof project.$inferSelect;
+type Checked = { readonly row: GitSourceRow; readonly project: ProjectRow };
+
+/**
+ * Asks a Git URL now which branches have changed (SRC-2).
+ *
+ * @throws TowpathError `not_found` for a project with another source
+ */
+export async function checkSource(call: { ctx: Context; input: ProjectScope }): Promise<GitSourceView> {
+  const { ctx } = call;
+  const { project: found } = await authorizeProject(ctx, "build.start", call.input);
+  const row = await requireGitSource(ctx.db, found.id);
+  const after = await check(ctx, { row, project: found });
+  return gitSourceView(ctx, after.project, after.row);
+}
+
+/** The same for the platform: a webhook came, or the source was changed. */
+export async function checkSourceOf(call: { ctx: Context; input: { readonly projectId: string } }): Promise<void> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  if (!isId(input.projectId)) return;
+  const [found] = await ctx.db
+    .select({ row: gitSource, project })
+    .from(gitSource)
+    .innerJoin(project, eq(project.id, gitSource.projectId))
+    .where(eq(gitSource.projectId, input.projectId));
+  if (found) await check(ctx, found);
+}
+
+/** Asks Git URLs that are due, a few in a round; for the worker. Returns how many there were. */
+export async function checkDueGitSources(call: { ctx: Context; input: { readonly limit: number } }): Promise<number> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const due = await ctx.db.transaction(async (tx) => {
+    const now = ctx.clock.now();
+    const rows = await tx
+      .select({ row: gitSource, project })
+      .from(gitSource)
+      .innerJoin(project, eq(project.id, gitSource.projectId))
+      .where(lte(gitSource.nextCheckAt, now))
+      .orderBy(asc(gitSource.nextCheckAt))
+      .limit(input.limit)
+      // Other workers take others.
+      .for("update", { of: gitSource, skipLocked: true });
+    for (const { row } of rows) {
+      const claimed = { nextCheckAt: claimedUntil(now) };
+      await tx.update(gitSource).set(claimed).where(eq(gitSource.projectId, row.projectId));
+    }
+    return rows;
+  });
+  await Promise.all(due.map((each) => check(ctx, each)));
+  return due.length;
+}
+
+/** A check that fails ends nothing: its problem is shown, and what is live stays. */
+async function check(ctx: Context, before: Checked): Promise<Checked> {
+  const { row, project: of } = before;
+  let refs: GitRefs;
+  let url: string;
+  try {
+    const remote = await openedRemote(ctx, of.organizationId, row, "check");
+    refs = await requireGitRemotes(ctx).refs(remote);
+    url = movedUrl(remote, refs);
+  } catch (error) {
+    return { ...before, row: await recordFailure(ctx, row, error) };
+  }
+  return ctx.db.transaction((tx) => apply(tx, ctx, before, { refs, url }));
+}
+
+type Answer = { readonly refs: GitRefs; readonly url: string };
+
+/** Hints at branches whose heads have changed: as with a webhook, their jobs ask how they are now (decision 007). */
+async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url }: Answer): Promise<Checked> {
+  // Lock order everywhere: project first.
+  const [of] = await tx.select().from(project).where(eq(project.id, before.project.id)).for("no key update");
+  const [row] = await tx.select().from(gitSource).where(eq(gitSource.projectId, before.row.projectId)).for("update");
+  // Somebody has named another repository, branch or credential since, and has it checked.
+  if (!of || !row || !sameGitSource(row, before.row)) return { row: row ?? before.row, project: of ?? before.project };
+  const live = row.branch ?? refs.defaultBranch ?? of.defaultBranch;
+  const found = changesOf({ row, project: of, refs, live });
+  for (const { name, mayBeNew } of found.changes) await hintBranch(tx, ctx, { project: of, branch: name, mayBeNew });
+  if (url !== row.url) {
+    await audit(tx, ctx, {
+      organizationId: of.organizationId,
+      projectId: of.id,
+      action: "source.move",
+      subject: of.name,
+      detail: { from: row.url, to: url },
+    });
+  }
+  const now = ctx.clock.now();
+  const changedAt = found.changes.length > 0 ? now : (row.changedAt ?? row.createdAt);
+  const [after = row] = await tx
+    .update(gitSource)
+    .set({
+      ...{ url, heads: Object.fromEntries(found.heads), checkedAt: now, changedAt },
+      nextCheckAt: nextCheckAt(now, changedAt),
+      problem: refs.branches.has(live) ? null : missingBranch(row, live, now),
+    })
+    .where(eq(gitSource.projectId, row.projectId))
+    .returning();
+  return { row: after, project: of };
+}
+
+/** Of a repository with hundreds of branches; the others follow with the next checks. */
+const maxHints = 20;
+
+type Seen = {
+  readonly row: GitSourceRow;
+  readonly project: ProjectRow;
+  readonly refs: GitRefs;
+  readonly live: string;
+};
+type Change = { readonly name: string; readonly mayBeNew: boolean };
+
+/** Branches to look at, and the heads that are known when that was done. */
+function changesOf({ row, project: of, refs, live }: Seen): {
+  readonly changes: readonly Change[];
+  readonly heads: ReadonlyMap<string, string>;
+} {
+  const before = headsOf(row);
+  const now = new Map(Object.entries(storedHeads(refs.branches, live)));
+  const isLiveDue = before?.get(live) !== now.get(live) || live !== of.defaultBranch || row.problem !== null;
+  const changes: Change[] = isLiveDue && now.has(live) ? [{ name: live, mayBeNew: true }] : [];
+  if (!row.previews || before === null) return { changes, heads: now };
+  const others = [...new Set([...now.keys(), ...before.keys()])].filter(
+    (name) => name !== live && before.get(name) !== now.get(name),
+  );
+  for (const name of others.slice(0, maxHints)) changes.push({ name, mayBeNew: now.has(name) });
+  // What is not looked at yet stays as it was, so that the next check finds it.
+  const heads = new Map(now);
+  for (const name of others.slice(maxHints)) {
+    const known = before.get(name);
+    if (known === undefined) heads.delete(name);
+    else heads.set(name, known);
+  }
+  return { changes, heads };
+}
+
+function missingBranch(row: GitSourceRow, branch: string, now: Date) {
+  const code = "branch_gone";
+  const earlier = problemOf(row);
+  const message = `The repository at ${hostOfUrl(row.url)} has no branch ${branch} any more. What is live stays. Push the branch again, or choose another one in the server's settings.`;
+  const since = earlier?.code === code ? earlier.since : now.toISOString();
+  return { code, message, since, tries: 1 };
+}

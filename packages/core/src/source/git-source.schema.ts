@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { deployProjectSchema } from "../project/project.schema.ts";
+
+const maxUrlLength = 2000;
+
+/** `https://…`, `ssh://…` or `http://…`, without user (but `git`), password, query and fragment. */
+export const gitUrlSchema = z
+  .string({ error: "Paste the repository's URL" })
+  .trim()
+  .min(1, { error: "Paste the repository's URL", abort: true })
+  .max(maxUrlLength, { error: `URL is too long (max ${maxUrlLength} characters)`, abort: true })
+  .refine((text) => URL.canParse(text) && /^(?:https?|ssh):$/.test(new URL(text).protocol), {
+    error: "Enter a Git URL such as https://example.com/owner/repository",
+    abort: true,
+  })
+  .refine((text) => !new URL(text).password && /^(?:git)?$/.test(new URL(text).username), {
+    error: "The URL must have no user name or password. Add a token instead",
+  })
+  .refine((text) => !/[?#]/.test(text), { error: "The URL must have no query (?) or fragment (#)" });
+
+/** A branch as Git allows it (git-check-ref-format), of at most 255 characters. */
+export const branchNameSchema = z
+  .string()
+  .trim()
+  .min(1, { error: "Name a branch", abort: true })
+  .max(255, { error: "A branch's name has 255 characters or less", abort: true })
+  .regex(/^(?![-/.])(?!.*(?:\.\.|\/\/|@\{|\/\.|\.lock(?:\/|$)))[^\p{Cc} ~^:?*[\\]+(?<![/.])$/u, {
+    error: "This can't be a branch's name",
+  });
+
+/** What a person gives for a private repository. A deploy key was made by `makeDeployKey`, which sealed its private part. */
+export const gitCredentialInputSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("token"),
+    /** Some hosts want a user name beside the token. */
+    username: z.string().trim().max(200).default(""),
+    token: z.string().trim().min(1, "Token is required").max(8192, "Token is too long (max 8192 characters)"),
+    /** When the host ends it, if the owner says so: Towpath then warns before. */
+    expiresAt: z.iso.datetime({ offset: true }).nullish(),
+  }),
+  z.object({ kind: z.literal("deployKey"), sealed: z.string().min(1).max(10_000) }),
+]);
+export type GitCredentialInput = z.input<typeof gitCredentialInputSchema>;
+
+/** `text`: what was pasted. */
+export const lookAtSourceSchema = z.object({
+  text: z.string().trim().max(maxUrlLength),
+  /** Default: the one in a pasted link, else the repository's own default branch. */
+  branch: branchNameSchema.nullish(),
+  credential: gitCredentialInputSchema.nullish(),
+});
+
+export const deployGitUrlSchema = deployProjectSchema
+  .omit({ installationId: true, repositoryFullName: true, commitSha: true, trigger: true })
+  .extend({
+    gitUrl: gitUrlSchema,
+    /** The branch that goes live; default: the repository's own, which is then followed when it changes. */
+    branch: branchNameSchema.nullish(),
+    /** Whether pushes to other branches get previews. */
+    previews: z.boolean().default(false),
+    credential: gitCredentialInputSchema.nullish(),
+    trigger: z.enum(["import", "cli"]).default("import"),
+  });
+export type DeployGitUrlInput = z.input<typeof deployGitUrlSchema> & { readonly orgSlug: string };
+
+/** Absent fields don't change. `credential: null` removes it. */
+export const updateGitSourceSchema = z.object({
+  branch: branchNameSchema.nullable().optional(),
+  previews: z.boolean().optional(),
+  credential: gitCredentialInputSchema.nullable().optional(),
+});
+
+/** Another place for a server's code; everything else of the server stays. The first commit there is built at once. */
+export const changeSourceSchema = z.object({
+  gitUrl: gitUrlSchema,
+  branch: branchNameSchema.nullish(),
+  previews: z.boolean().default(false),
+  credential: gitCredentialInputSchema.nullish(),
+});

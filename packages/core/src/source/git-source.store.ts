@@ -1,0 +1,237 @@
+import type { Database, Transaction } from "@towpath/db";
+import { auditLog, gitSource } from "@towpath/db/schema";
+import { findDataKey, openDeployKey, openSourceSecret, sealSourceSecret } from "@towpath/secrets";
+import { and, eq, gt, sql } from "drizzle-orm";
+import { z } from "zod";
+import { audit } from "../audit/index.ts";
+import type { Context } from "../context/index.ts";
+import { asTowpathError, notFound, TowpathError } from "../errors/index.ts";
+import type { GitCredential, GitRemote } from "../ports/index.ts";
+import { requireSecretBox } from "../secret/internal.ts";
+import type { gitCredentialInputSchema } from "./git-source.schema.ts";
+import { nextTryAt } from "./pauses.ts";
+
+type Queryable = Database | Transaction;
+export type GitSourceRow = typeof gitSource.$inferSelect;
+type Owner = { readonly organizationId: string; readonly projectId: string };
+
+export async function findGitSource(db: Queryable, projectId: string): Promise<GitSourceRow | null> {
+  const [row] = await db.select().from(gitSource).where(eq(gitSource.projectId, projectId));
+  return row ?? null;
+}
+
+/** @throws TowpathError `not_found` for a project with another source */
+export async function requireGitSource(db: Queryable, projectId: string): Promise<GitSourceRow> {
+  const row = await findGitSource(db, projectId);
+  if (!row) throw notFound("Git source");
+  return row;
+}
+
+const headsSchema = z.record(z.string(), z.string());
+
+/** Heads as last seen; null before the first check. */
+export function headsOf({ heads }: Pick<GitSourceRow, "heads">): ReadonlyMap<string, string> | null {
+  const parsed = heads === null ? undefined : headsSchema.safeParse(heads).data;
+  return parsed ? new Map(Object.entries(parsed)) : null;
+}
+
+/** A row of JSON may have so many; the branch that goes live is always among them. */
+const maxHeads = 1000;
+
+export function storedHeads(heads: ReadonlyMap<string, string>, liveBranch: string): Record<string, string> {
+  const live = heads.get(liveBranch);
+  const others = [...heads].filter(([name]) => name !== liveBranch).slice(0, maxHeads - 1);
+  return Object.fromEntries(live === undefined ? others : [[liveBranch, live], ...others]);
+}
+
+const problemSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  /** When it was first seen. */
+  since: z.iso.datetime(),
+  /** How many checks in a row have failed. */
+  tries: z.number().int().min(1),
+});
+export type SourceProblem = z.infer<typeof problemSchema>;
+
+export const problemOf = ({ problem }: Pick<GitSourceRow, "problem">): SourceProblem | null =>
+  problemSchema.safeParse(problem).data ?? null;
+
+const deployKeySchema = z.object({ privateKey: z.string(), publicKey: z.string(), expiresAt: z.iso.datetime() });
+export type DeployKey = z.infer<typeof deployKeySchema>;
+
+/** A credential that somebody gave, with what is shown of it. */
+export type GivenCredential = {
+  readonly credential: GitCredential;
+  readonly publicKey: string | null;
+  readonly expiresAt: Date | null;
+};
+
+/** @throws TowpathError `invalid_input` for a deploy key of another organization, or of more than a day ago */
+export function givenCredential(
+  ctx: Context,
+  organizationId: string,
+  input: z.output<typeof gitCredentialInputSchema> | null | undefined,
+): GivenCredential | null {
+  if (!input) return null;
+  if (input.kind === "token") {
+    const { kind, username, token, expiresAt } = input;
+    return {
+      credential: { kind, username, token },
+      publicKey: null,
+      expiresAt: expiresAt ? new Date(expiresAt) : null,
+    };
+  }
+  const key = openedDeployKey(ctx, organizationId, input.sealed);
+  if (!key || new Date(key.expiresAt) <= ctx.clock.now()) {
+    const message = "This deploy key can't be used any more. Make a new one, and add it to the repository.";
+    throw new TowpathError("invalid_input", message, { fields: { credential: message } });
+  }
+  const { privateKey, publicKey } = key;
+  return { credential: { kind: "deployKey", privateKey }, publicKey, expiresAt: null };
+}
+
+function openedDeployKey(ctx: Context, organizationId: string, sealed: string): DeployKey | null {
+  const box = requireSecretBox(ctx);
+  try {
+    return deployKeySchema.parse(JSON.parse(openDeployKey(box, organizationId, sealed)));
+  } catch {
+    return null;
+  }
+}
+
+const storedCredentialSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("token"), username: z.string(), token: z.string() }),
+  z.object({ kind: z.literal("deployKey"), privateKey: z.string() }),
+]);
+
+/** The columns of a credential, sealed for the origin of `url`. */
+export async function sealedCredential(
+  tx: Transaction,
+  ctx: Context,
+  source: Owner & { readonly url: string; readonly version: number },
+  given: GivenCredential | null,
+) {
+  if (!given) {
+    return {
+      ...{ credentialKind: null, credentialCiphertext: null, credentialVersion: source.version },
+      ...{ deployKeyPublic: null, credentialExpiresAt: null },
+    };
+  }
+  const value = JSON.stringify(given.credential);
+  return {
+    credentialKind: given.credential.kind,
+    credentialCiphertext: await sealSourceSecret(
+      tx,
+      requireSecretBox(ctx),
+      { ...source, purpose: "credential" },
+      value,
+    ),
+    credentialVersion: source.version,
+    deployKeyPublic: given.publicKey,
+    credentialExpiresAt: given.expiresAt,
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** In the audit log: who decrypted a credential (KEY-2). Of a job that does it all day long, once a day. */
+async function auditDecryption(ctx: Context, organizationId: string, row: GitSourceRow, reason: string): Promise<void> {
+  const { projectId, url, credentialVersion: version } = row;
+  const entry = { organizationId, projectId, action: "source.decrypt", subject: url, detail: { reason, version } };
+  await ctx.db.transaction(async (tx) => {
+    if (ctx.actor.kind === "job") {
+      const since = new Date(ctx.clock.now().getTime() - dayMs);
+      const mine = and(eq(auditLog.action, entry.action), eq(auditLog.actor, `job:${ctx.actor.job}`));
+      const own = and(eq(auditLog.organizationId, organizationId), eq(auditLog.projectId, projectId));
+      if ((await tx.$count(auditLog, and(own, mine, gt(auditLog.createdAt, since)))) > 0) return;
+    }
+    await audit(tx, ctx, entry);
+  });
+}
+
+/** The repository of a stored source, with its credential. Each reader is in the audit log before it has the value. */
+export async function openedRemote(
+  ctx: Context,
+  organizationId: string,
+  row: GitSourceRow,
+  reason: "check" | "build" | "source",
+): Promise<GitRemote> {
+  const { url, projectId, credentialCiphertext: ciphertext, credentialVersion: version } = row;
+  if (ciphertext === null) return { url, credential: null };
+  await auditDecryption(ctx, organizationId, row, reason);
+  const stored = { purpose: "credential", organizationId, projectId, url, version, ciphertext } as const;
+  const value = openSourceSecret(requireSecretBox(ctx), await findDataKey(ctx.db, projectId), stored);
+  return { url, credential: storedCredentialSchema.parse(JSON.parse(value)) };
+}
+
+/** Whether a check of the source in between has changed what a decision was based on. */
+export const sameGitSource = (now: GitSourceRow | null, before: GitSourceRow | null): boolean =>
+  now?.url === before?.url &&
+  now?.branch === before?.branch &&
+  now?.previews === before?.previews &&
+  now?.credentialVersion === before?.credentialVersion;
+
+/**
+ * Stores why a repository can't be read, and asks again after a growing pause. Nothing that is live changes.
+ *
+ * @throws what is no refusal of the repository, but an error of ours
+ */
+export async function recordFailure(ctx: Context, row: GitSourceRow, error: unknown): Promise<GitSourceRow> {
+  const now = ctx.clock.now();
+  const { code, message } = asTowpathError(error);
+  const earlier = problemOf(row);
+  const tries = (earlier?.tries ?? 0) + 1;
+  const problem: SourceProblem = {
+    code,
+    message: code === "conflict" ? refusedCredential(row, message, now) : message,
+    since: earlier?.code === code ? earlier.since : now.toISOString(),
+    tries,
+  };
+  const [after = row] = await ctx.db
+    .update(gitSource)
+    .set({ problem, checkedAt: now, nextCheckAt: nextTryAt(now, tries) })
+    // What was found is about this address and credential only.
+    .where(
+      and(
+        eq(gitSource.projectId, row.projectId),
+        eq(gitSource.url, row.url),
+        eq(gitSource.credentialVersion, row.credentialVersion),
+      ),
+    )
+    .returning();
+  if (!(error instanceof TowpathError)) throw error;
+  return after;
+}
+
+function refusedCredential(
+  { credentialExpiresAt: end, credentialKind: kind }: GitSourceRow,
+  message: string,
+  now: Date,
+) {
+  if (kind !== "token" || end === null || end > now) return message;
+  return `The token ended on ${end.toISOString().slice(0, 10)}. Add a new one in the server's settings. (${message})`;
+}
+
+/** How soon a repository is asked again at which somebody looks. */
+const lookedAtMs = 15_000;
+
+/**
+ * Somebody looks at a project: its repository is asked soon, unless it is already or can't be read. Pages call it often,
+ * so it writes only where that changes something.
+ */
+export async function noteLook(ctx: Context, projectId: string): Promise<void> {
+  const soon = new Date(ctx.clock.now().getTime() + lookedAtMs);
+  await ctx.db
+    .update(gitSource)
+    .set({ nextCheckAt: soon })
+    .where(and(eq(gitSource.projectId, projectId), gt(gitSource.nextCheckAt, soon), sql`${gitSource.problem} IS NULL`));
+}
+
+/** Forgets a branch's head, so that the next check that succeeds applies it: it could not be applied now. */
+export async function forgetHead(db: Queryable, projectId: string, name: string): Promise<void> {
+  await db
+    .update(gitSource)
+    .set({ heads: sql`${gitSource.heads} - ${name}::text` })
+    .where(eq(gitSource.projectId, projectId));
+}

@@ -1,0 +1,151 @@
+import type { project } from "@towpath/db/schema";
+import type { Context } from "../context/index.ts";
+import { type GitSourceRow, headsOf, problemOf } from "./git-source.store.ts";
+import { sourceOf } from "./source.ts";
+
+type ProjectRow = typeof project.$inferSelect;
+
+type SourceProblemView = {
+  readonly code: string;
+  /** What happened and what to do. */
+  readonly message: string;
+  /** When a check first found it. */
+  readonly since: string;
+};
+
+/** What lists and headings show of a project's source. */
+export type SourceSummary =
+  /** `fullName`: owner/name */
+  | { readonly kind: "github"; readonly fullName: string }
+  /** `name`: the path of the URL, without `.git`. `problem`: why the last check failed; what is live stays. */
+  | {
+      readonly kind: "git";
+      readonly url: string;
+      readonly host: string;
+      readonly name: string;
+      readonly previews: boolean;
+      readonly checkedAt: string | null;
+      readonly problem: SourceProblemView | null;
+      readonly credentialEndsSoon: boolean;
+    }
+  | { readonly kind: "package"; readonly name: string };
+
+/** A project's source as its settings show it. Values of credentials never come back. */
+export type SourceView =
+  | { readonly kind: "github"; readonly fullName: string; readonly defaultBranch: string; readonly private: boolean }
+  | { readonly kind: "package"; readonly name: string; readonly follows: boolean }
+  | GitSourceView;
+
+export type GitSourceView = {
+  readonly kind: "git";
+  readonly url: string;
+  readonly host: string;
+  readonly name: string;
+  /** The branch that goes live, as the owner named it; null: what the repository's HEAD names is followed. */
+  readonly branch: string | null;
+  /** The branch that goes live now. */
+  readonly defaultBranch: string;
+  /** Branches as last seen, sorted. */
+  readonly branches: readonly string[];
+  readonly previews: boolean;
+  /** When the repository was last asked, and is asked next. */
+  readonly checkedAt: string | null;
+  readonly nextCheckAt: string;
+  /** Why the last check failed; what is live stays. Null: it succeeded. */
+  readonly problem: SourceProblemView | null;
+  /** Null: the repository is public. */
+  readonly credential: {
+    readonly kind: "token" | "deployKey";
+    /** Of a deploy key: the line to add at the host. */
+    readonly publicKey: string | null;
+    /** Of a token, if its owner said so. */
+    readonly expiresAt: string | null;
+    /** It ends within a week, or has ended. */
+    readonly endsSoon: boolean;
+  } | null;
+  readonly webhook: {
+    /** Path at the dashboard's origin. */
+    readonly path: string;
+    /** The same with the origin; null in processes that don't know it. */
+    readonly url: string | null;
+    readonly hasSecret: boolean;
+    /** When one last came with a right signature; null: never. */
+    readonly receivedAt: string | null;
+  };
+};
+
+/** `https://example.com/owner/repository.git` → `owner/repository` */
+export function nameOfUrl(url: string): string {
+  const parts = new URL(url).pathname.split("/").filter((part) => part !== "");
+  return parts.join("/").replace(/\.git$/, "");
+}
+
+export const hostOfUrl = (url: string): string => new URL(url).host;
+
+const warnBeforeMs = 7 * 86_400_000;
+
+const endsSoon = (row: Pick<GitSourceRow, "credentialExpiresAt">, now: Date): boolean =>
+  row.credentialExpiresAt !== null && row.credentialExpiresAt.getTime() - now.getTime() <= warnBeforeMs;
+
+const problemView = (row: Pick<GitSourceRow, "problem">): SourceProblemView | null => {
+  const found = problemOf(row);
+  return found && { code: found.code, message: found.message, since: found.since };
+};
+
+const webhookPath = (projectId: string): string => `/api/sources/${projectId}/webhook`;
+
+/** What summaries need of a row. */
+export type GitSummaryColumns = Pick<
+  GitSourceRow,
+  "url" | "previews" | "checkedAt" | "problem" | "credentialExpiresAt"
+>;
+
+/** `git`: its row, for a project with a Git URL. */
+export function sourceSummary(ctx: Context, row: ProjectRow, git: GitSummaryColumns | null): SourceSummary | null {
+  const source = sourceOf(row);
+  if (source?.kind === "github") return { kind: "github", fullName: source.fullName };
+  if (source?.kind === "package") return { kind: "package", name: source.name };
+  if (source === null || git === null) return null;
+  return {
+    kind: "git",
+    url: git.url,
+    host: hostOfUrl(git.url),
+    name: nameOfUrl(git.url),
+    previews: git.previews,
+    checkedAt: git.checkedAt?.toISOString() ?? null,
+    problem: problemView(git),
+    credentialEndsSoon: endsSoon(git, ctx.clock.now()),
+  };
+}
+
+export function gitSourceView(ctx: Context, of: ProjectRow, row: GitSourceRow): GitSourceView {
+  const path = webhookPath(of.id);
+  return {
+    kind: "git",
+    url: row.url,
+    host: hostOfUrl(row.url),
+    name: nameOfUrl(row.url),
+    branch: row.branch,
+    defaultBranch: of.defaultBranch,
+    branches: [...(headsOf(row)?.keys() ?? [])].toSorted(),
+    previews: row.previews,
+    checkedAt: row.checkedAt?.toISOString() ?? null,
+    nextCheckAt: row.nextCheckAt.toISOString(),
+    problem: problemView(row),
+    credential:
+      row.credentialKind === null
+        ? null
+        : {
+            kind: row.credentialKind === "token" ? "token" : "deployKey",
+            publicKey: row.deployKeyPublic,
+            expiresAt: row.credentialExpiresAt?.toISOString() ?? null,
+            endsSoon: endsSoon(row, ctx.clock.now()),
+          },
+    webhook: {
+      path,
+      url: ctx.dashboardUrl === undefined ? null : `${ctx.dashboardUrl}${path}`,
+      hasSecret: row.webhookSecretCiphertext !== null,
+      receivedAt: row.webhookAt?.toISOString() ?? null,
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { type GitRefs, type GitRemote, mayNeedSignIn, requireGitRemotes } from "../ports/index.ts";
+import { hostOfUrl } from "./git-source.view.ts";
+
+/** Codes of what the person who gave a URL can mend, and the field that does. */
+const fieldOf = (error: TowpathError, urlField: string): string | null => {
+  // It names its field itself.
+  if (Object.keys(error.fields).length > 0) return null;
+  if (error.code === "conflict") return "credential";
+  return error.code === "not_found" || error.code === "invalid_input" ? urlField : null;
+};
+
+const signInHint = "A private repository needs a token or a deploy key.";
+
+/**
+ * Runs what reads a repository that somebody has just named, and shows its refusal beside the field that can cure it.
+ *
+ * @throws TowpathError `invalid_input`, `upstream_unavailable`
+ */
+export async function refusedAt<Result>(urlField: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const field = error instanceof TowpathError ? fieldOf(error, urlField) : null;
+    if (!(error instanceof TowpathError) || field === null) throw error;
+    const { message, detail } = error;
+    const fields = { [field]: message, ...(detail === mayNeedSignIn && { credential: signInHint }) };
+    throw new TowpathError("invalid_input", message, { fields, detail, cause: error });
+  }
+}
+
+export const readRefs = (ctx: Context, remote: GitRemote, urlField: string): Promise<GitRefs> =>
+  refusedAt(urlField, () => requireGitRemotes(ctx).refs(remote));
+
+/**
+ * The branch of a repository that goes live, with its head: the named one, else what the repository's HEAD names.
+ *
+ * @throws TowpathError `invalid_input` with `fields.branch` for one that doesn't exist, and by `urlField` for an empty
+ * repository
+ */
+export function chooseBranch(
+  refs: GitRefs,
+  { branch: named, urlField }: { readonly branch: string | null | undefined; readonly urlField: string },
+): { readonly branch: string; readonly sha: string } {
+  const branch = named ?? refs.defaultBranch;
+  const sha = branch === null ? undefined : refs.branches.get(branch);
+  if (branch !== null && sha !== undefined) return { branch, sha };
+  if (refs.branches.size === 0) {
+    throw refused(urlField, `The repository at ${hostOfUrl(refs.url)} has no commits yet. Push one, then try again.`);
+  }
+  if (named) throw refused("branch", noSuchBranch(named, refs));
+  throw refused("branch", "The repository names no default branch. Name the branch to deploy.");
+}
+
+/** A host that redirects names the repository's new place; a credential is for its own origin only. */
+export function movedUrl(remote: GitRemote, refs: GitRefs): string {
+  if (remote.credential === null) return refs.url;
+  const [before, after] = [new URL(remote.url), new URL(refs.url)];
+  return before.protocol === after.protocol && before.host === after.host ? refs.url : remote.url;
+}
+
+const shownBranches = 5;
+
+function noSuchBranch(named: string, { branches }: GitRefs): string {
+  const names = [...branches.keys()];
+  const some = names.slice(0, shownBranches).join(", ");
+  const more = names.length > shownBranches ? `, and ${names.length - shownBranches} more` : "";
+  return `The repository has no branch ${named}. It has ${some}${more}.`;
+}
+
+export const refused = (field: string, message: string) =>
+  new TowpathError("invalid_input", message, { fields: { [field]: message } });

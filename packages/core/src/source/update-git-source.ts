@@ -1,0 +1,115 @@
+import type { Transaction } from "@towpath/db";
+import { branch, gitSource, project } from "@towpath/db/schema";
+import { and, asc, eq, isNull } from "drizzle-orm";
+import type { z } from "zod";
+import { audit } from "../audit/index.ts";
+import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { notFound } from "../errors/index.ts";
+import { parseInput } from "../input/index.ts";
+import { hintBranch } from "../webhook/internal.ts";
+import { updateGitSourceSchema } from "./git-source.schema.ts";
+import {
+  type GitSourceRow,
+  type GivenCredential,
+  givenCredential,
+  openedRemote,
+  requireGitSource,
+  sealedCredential,
+} from "./git-source.store.ts";
+import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
+import { chooseBranch, readRefs } from "./read-refs.ts";
+
+type UpdateGitSourceInput = z.input<typeof updateGitSourceSchema>;
+type Changes = z.output<typeof updateGitSourceSchema>;
+
+/**
+ * Changes which branch goes live, whether others get previews, or the credential (SRC-2); what is left out stays. A new
+ * branch or credential is tried first, and nothing changes when the repository refuses it. The repository is then asked
+ * at once.
+ *
+ * @throws TowpathError `not_found` for a project with another source, `invalid_input` by field as `deployGitUrl`
+ */
+export async function updateGitSource(call: {
+  ctx: Context;
+  input: ProjectScope & UpdateGitSourceInput;
+}): Promise<GitSourceView> {
+  const { ctx } = call;
+  const { project: of, organization } = await authorizeProject(ctx, "project.update", call.input);
+  const changes = parseInput(updateGitSourceSchema, call.input);
+  const before = await requireGitSource(ctx.db, of.id);
+  const given = givenCredential(ctx, organization.id, changes.credential);
+  await tryChanges(ctx, organization.id, before, { changes, given });
+  return ctx.db.transaction(async (tx) => {
+    const [locked] = await tx.select().from(project).where(eq(project.id, of.id)).for("no key update");
+    if (!locked) throw notFound("project");
+    const row = await store(tx, ctx, { organizationId: organization.id, before, changes, given });
+    if (before.previews && changes.previews === false) await hintPreviews(tx, ctx, locked);
+    await ctx.queue.enqueue("source.check", { projectId: of.id }, { key: of.id, transaction: tx });
+    await audit(tx, ctx, {
+      organizationId: organization.id,
+      projectId: of.id,
+      action: "source.update",
+      subject: of.name,
+      detail: {
+        ...(changes.branch !== undefined && { branch: changes.branch }),
+        ...(changes.previews !== undefined && { previews: changes.previews }),
+        ...(changes.credential !== undefined && { credential: given?.credential.kind ?? null }),
+      },
+    });
+    return gitSourceView(ctx, locked, row);
+  });
+}
+
+type Change = { readonly changes: Changes; readonly given: GivenCredential | null };
+
+/** A credential can be removed from a private repository: somebody else may have got hold of it. */
+async function tryChanges(ctx: Context, organizationId: string, before: GitSourceRow, { changes, given }: Change) {
+  const namesBranch = changes.branch !== undefined && changes.branch !== null;
+  if (given === null && !namesBranch) return;
+  const { url } = before;
+  const remote =
+    changes.credential === undefined
+      ? await openedRemote(ctx, organizationId, before, "source")
+      : { url, credential: given?.credential ?? null };
+  const refs = await readRefs(ctx, remote, "url");
+  if (namesBranch) chooseBranch(refs, { branch: changes.branch, urlField: "url" });
+}
+
+async function store(
+  tx: Transaction,
+  ctx: Context,
+  {
+    organizationId,
+    before,
+    changes,
+    given,
+  }: Change & { readonly organizationId: string; readonly before: GitSourceRow },
+): Promise<GitSourceRow> {
+  const { projectId, url } = before;
+  const now = ctx.clock.now();
+  const sealing = { organizationId, projectId, url, version: before.credentialVersion + 1 };
+  const [row] = await tx
+    .update(gitSource)
+    .set({
+      ...(changes.branch !== undefined && { branch: changes.branch }),
+      ...(changes.previews !== undefined && { previews: changes.previews }),
+      ...(changes.credential !== undefined && (await sealedCredential(tx, ctx, sealing, given))),
+      ...{ nextCheckAt: now, changedAt: now, updatedAt: now },
+    })
+    // A credential is for the URL that it was given for.
+    .where(and(eq(gitSource.projectId, projectId), eq(gitSource.url, url)))
+    .returning();
+  if (!row) throw notFound("Git source");
+  return row;
+}
+
+/** Their jobs find that previews are off, and end them. */
+async function hintPreviews(tx: Transaction, ctx: Context, of: typeof project.$inferSelect): Promise<void> {
+  const rows = await tx
+    .select({ name: branch.name })
+    .from(branch)
+    .where(and(eq(branch.projectId, of.id), eq(branch.isDefault, false), isNull(branch.endedAt)))
+    .orderBy(asc(branch.id));
+  for (const { name } of rows) await hintBranch(tx, ctx, { project: of, branch: name, mayBeNew: false });
+}

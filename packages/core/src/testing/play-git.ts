@@ -1,0 +1,127 @@
+import type { Database } from "@towpath/db";
+import { auditLog, branch, build, gitSource, project } from "@towpath/db/schema";
+import { createSecretBox } from "@towpath/secrets";
+import { and, eq } from "drizzle-orm";
+import type { Actor, Context } from "../context/index.ts";
+import { checkDueGitSources, checkSourceOf, type DeployGitUrlInput, deployGitUrl, getSource } from "../source/index.ts";
+import { syncBranch } from "../webhook/index.ts";
+import { liveCommit, succeedBuild } from "./build-steps.ts";
+import { GitModel } from "./git-model.ts";
+import { memoryQueue, type SeededOrganization, seedOrganization, testContext } from "./seed.ts";
+
+/** The repository of `GitScene`. */
+export const gitUrl = "https://git.example/acme/echo";
+
+/** A repository behind a Git URL, two organizations, a clock and a queue; what tests of sources say again and again. */
+export class GitScene {
+  readonly secrets = createSecretBox({ current: "a root secret of 32 characters..", previous: [] });
+  readonly #db: () => Database;
+  #servers = 0;
+  #queue = memoryQueue();
+  now = new Date();
+  git = new GitModel(gitUrl);
+
+  constructor(db: () => Database) {
+    this.#db = db;
+  }
+
+  /** The state of a new test. */
+  async reset(): Promise<{ git: GitModel; team: SeededOrganization; others: SeededOrganization }> {
+    this.git = new GitModel(gitUrl);
+    this.git.heads.set("main", "m1");
+    this.git.files.set("echo.py", "mcp = 1");
+    this.now = new Date();
+    this.#queue = memoryQueue();
+    await this.#db().delete(gitSource);
+    return { git: this.git, team: await seedOrganization(this.#db()), others: await seedOrganization(this.#db()) };
+  }
+
+  readonly as = (actor: Actor): Context =>
+    testContext(this.#db(), actor, {
+      ...{ secrets: this.secrets, queue: this.#queue, gitRemotes: this.git.remotes, clock: { now: () => this.now } },
+      dashboardUrl: "https://towpath.example",
+    });
+
+  readonly asJob = (name = "git-sources") => this.as({ kind: "job", job: name });
+
+  later(seconds: number): void {
+    this.now = new Date(this.now.getTime() + seconds * 1000);
+  }
+
+  deploy(team: SeededOrganization, more: Partial<DeployGitUrlInput> = {}, actor: Actor = team.owner) {
+    const name = `git-echo-${++this.#servers}-${team.slug.slice(-6)}`;
+    return deployGitUrl({ ctx: this.as(actor), input: { orgSlug: team.slug, name, gitUrl, ...more } });
+  }
+
+  /** Does the jobs that wait, except builds; says which commits of these projects were queued to be built. */
+  async settle(): Promise<readonly string[]> {
+    const before = await this.#queued();
+    for (let next = this.#queue.jobs.shift(); next; next = this.#queue.jobs.shift()) {
+      const ctx = this.asJob(next.name);
+      if (next.name === "source.check") await checkSourceOf({ ctx, input: next.payload as { projectId: string } });
+      if (next.name !== "branch.sync") continue;
+      const payload = next.payload as { projectId: string; branch: string };
+      await syncBranch({ ctx, input: { ...payload, ask: () => Promise.reject(new Error("GitHub was asked")) } });
+    }
+    const added = (await this.#queued()).filter(({ id }) => !before.some((each) => each.id === id));
+    return added.map(({ commit }) => commit ?? "");
+  }
+
+  /** Asks as the worker does when the source is due, and does what follows. */
+  async check(projectId: string): Promise<readonly string[]> {
+    await this.#db().update(gitSource).set({ nextCheckAt: this.now }).where(eq(gitSource.projectId, projectId));
+    await checkDueGitSources({ ctx: this.asJob(), input: { limit: 10 } });
+    return this.settle();
+  }
+
+  async buildAll(): Promise<void> {
+    for (const { id } of await this.#queued()) await succeedBuild(this.#db(), id);
+  }
+
+  #queued() {
+    return this.#db()
+      .select({ id: build.id, commit: build.commitMessage })
+      .from(build)
+      .innerJoin(gitSource, eq(gitSource.projectId, build.projectId))
+      .where(eq(build.status, "queued"))
+      .orderBy(build.id);
+  }
+
+  async branches(projectId: string) {
+    const rows = await this.#db().select().from(branch).where(eq(branch.projectId, projectId));
+    return new Map(rows.map((row) => [row.name, row]));
+  }
+
+  async live(projectId: string, name = "main"): Promise<string | null> {
+    const row = (await this.branches(projectId)).get(name);
+    return row ? liveCommit(this.#db(), row.id) : null;
+  }
+
+  async row(projectId: string) {
+    const [row] = await this.#db().select().from(gitSource).where(eq(gitSource.projectId, projectId));
+    if (!row) throw new Error("there is no Git source");
+    return row;
+  }
+
+  /** Seconds until the source is asked again. */
+  async pause(projectId: string): Promise<number> {
+    return ((await this.row(projectId)).nextCheckAt.getTime() - this.now.getTime()) / 1000;
+  }
+
+  async view(actor: Actor, projectId: string) {
+    const found = await getSource({ ctx: this.as(actor), input: { projectId } });
+    if (found.kind !== "git") throw new Error("not a Git source");
+    return found;
+  }
+
+  auditsOf(projectId: string, action: string) {
+    return this.#db()
+      .select()
+      .from(auditLog)
+      .where(and(eq(auditLog.projectId, projectId), eq(auditLog.action, action)));
+  }
+
+  projectsOf({ id }: SeededOrganization): Promise<number> {
+    return this.#db().$count(project, eq(project.organizationId, id));
+  }
+}

@@ -1,0 +1,41 @@
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { type GitRefs, type GitRemote, requireGitRemotes } from "../ports/index.ts";
+import { forgetHead, openedRemote, recordFailure } from "../source/internal.ts";
+import type { BranchAtSource, SyncTarget } from "./branch-at-source.ts";
+
+/**
+ * A branch's state at a Git URL. A host that refuses leaves its problem at the source, and the next check that succeeds
+ * looks at the branch again.
+ *
+ * @throws TowpathError `upstream_unavailable`; the job is then retried
+ */
+export async function askGitRemote(
+  ctx: Context,
+  { project: of, branch, git }: SyncTarget,
+  since: string | null,
+): Promise<BranchAtSource> {
+  if (git === null) return { kind: "no-access" };
+  const remotes = requireGitRemotes(ctx);
+  let remote: GitRemote;
+  let refs: GitRefs;
+  try {
+    remote = await openedRemote(ctx, of.organizationId, git, "check");
+    refs = await remotes.refs(remote);
+  } catch (error) {
+    if (!(error instanceof TowpathError) || error.code === "upstream_unavailable") throw error;
+    await recordFailure(ctx, git, error);
+    await forgetHead(ctx.db, of.id, branch.name);
+    return { kind: "no-access" };
+  }
+  const defaultBranch = git.branch ?? refs.defaultBranch ?? of.defaultBranch;
+  const isWanted = git.previews || branch.isDefault || branch.name === defaultBranch;
+  const sha = refs.branches.get(branch.name);
+  const seen = { kind: "seen", github: null, defaultBranch, changedPaths: null, pullRequests: [] } as const;
+  if (sha === undefined || !isWanted) return { ...seen, head: null, unwanted: sha !== undefined };
+  const at = { branch: branch.name, sha };
+  // Rewritten since the question: the job is retried.
+  const head = await remotes.commit(remote, at);
+  const comparable = since !== null && since !== sha;
+  return { ...seen, head, changedPaths: comparable ? await remotes.changedPaths(remote, since, at) : null };
+}

@@ -1,0 +1,55 @@
+import { sql } from "drizzle-orm";
+import { boolean, check, index, integer, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { project } from "./project.ts";
+import type { RetentionRule } from "./retention-rule.ts";
+
+/** The repository behind a Git URL that a hosted project is built from, instead of one of GitHub or a package (SRC-2). */
+export const gitSource = pgTable(
+  "git_source",
+  {
+    projectId: uuid()
+      .primaryKey()
+      .references(() => project.id, { onDelete: "cascade" }),
+    /** Without user and password: https, ssh, or http in networks that the operator names. */
+    url: text().notNull(),
+    /** The branch that goes live as the owner named it; null: what the repository's HEAD names. */
+    branch: text(),
+    /** Whether pushes to other branches get previews. Never on by itself: strangers' repositories have many branches. */
+    previews: boolean().notNull().default(false),
+    /** token | deployKey; null: the repository is public. */
+    credentialKind: text(),
+    /** `GitCredential` of core, sealed for this project and the URL's origin. */
+    credentialCiphertext: text(),
+    /** Incremented by each new credential; the ciphertext is bound to it. */
+    credentialVersion: integer().notNull().default(0),
+    /** OpenSSH's line of a deploy key, to copy again; null for other credentials. */
+    deployKeyPublic: text(),
+    /** When a token ends, as its owner says; null: unknown or never. */
+    credentialExpiresAt: instant(),
+    /** Sealed; signatures of webhooks are checked with it. Null: none was made. */
+    webhookSecretCiphertext: text(),
+    /** When a webhook came last. */
+    webhookAt: instant(),
+    /** Heads of branches as last seen, by name; `json` of at most 1,000. Null before the first check. */
+    heads: jsonb(),
+    /** When the remote was last asked, and when it is asked next. */
+    checkedAt: instant(),
+    nextCheckAt: instant().notNull().defaultNow(),
+    /** When a head last changed: what changes often is asked more often. */
+    changedAt: instant(),
+    /** `{ code, message }` of the last check; null: it succeeded. */
+    problem: jsonb(),
+    createdAt: instant().notNull().defaultNow(),
+    updatedAt: instant().notNull().defaultNow(),
+  },
+  (table) => [
+    index().on(table.nextCheckAt),
+    check(
+      "git_source_credential_check",
+      sql`num_nonnulls(${table.credentialKind}, ${table.credentialCiphertext}) <> 1`,
+    ),
+  ],
+);
+
+export const gitSourceRetention: RetentionRule = { until: "owner" };
