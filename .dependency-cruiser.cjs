@@ -32,6 +32,7 @@ const allowedPackages = {
   "packages/artifacts": ["runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
+  "packages/git": ["core", "egress"],
   "packages/logs": ["db", coreSchemas],
   "packages/runtime": [endpoints],
   "packages/mcp": ["egress"],
@@ -45,10 +46,10 @@ const allowedPackages = {
   "apps/gateway": ["db", "auth", "crypto", "egress", "limits", "secrets", "mcp", "logs", "role", "runner-api"],
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api"],
   "apps/worker": [
-    ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "github", "mail", "queue", "role"],
+    ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
-  "apps/forge": ["github", "role"],
+  "apps/forge": ["git", "github", "role"],
   "apps/cli": ["auth", "db", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
 };
 

@@ -5,7 +5,8 @@ import { EgressError } from "./egress-error.ts";
 
 export type CheckedFetch = {
   /**
-   * As the global one, but only to addresses that the policy allows, and without following redirects.
+   * As the global one, but only to addresses that the policy allows, and without following redirects: `redirect:
+   * "manual"` returns them.
    *
    * @throws EgressError when no connection came about, and for a redirect
    */
@@ -29,7 +30,7 @@ export function createCheckedFetch(policy: AddressPolicy, resolve?: ResolveName)
       const response = await request(url, { ...init, dispatcher, redirect: "manual" }).catch((error: unknown) => {
         throw connectFailure(error, hostOf(url)) ?? error;
       });
-      if (response.status < 300 || response.status >= 400) return response;
+      if (response.status < 300 || response.status >= 400 || init?.redirect === "manual") return response;
       await response.body?.cancel();
       throw redirected(url, response.headers.get("location"));
     },

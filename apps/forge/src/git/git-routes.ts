@@ -1,3 +1,4 @@
+import { type Service, serveGit } from "@towpath/git/http-backend";
 import { type Context, Hono } from "hono";
 import { auth as readBasicAuth } from "hono/utils/basic-auth";
 import { diskFull, isDiskFull } from "../disk-full.ts";
@@ -8,7 +9,7 @@ import { type Account, findAccount } from "../state/accounts.ts";
 import { findRepository, type Repository } from "../state/repositories.ts";
 import { accountOfUserToken, pushToken, sameSecret } from "../state/tokens.ts";
 import { reconcileRefs } from "../webhooks/reconcile-refs.ts";
-import { type Service, serveGit } from "./http-backend.ts";
+import { flushed } from "./run-git.ts";
 
 type Identity =
   | { readonly kind: "anonymous" }
@@ -68,6 +69,8 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   const pusher = identity.kind === "account" ? identity.account : findAccount(context.database, repository.owner);
   return serveGit({
     directory: await ensureDirectory(context, repository),
+    // As on GitHub, heads of pull requests can be fetched and not pushed.
+    settings: [flushed, ["receive.hideRefs", "refs/pull"]],
     service,
     request: c.req.raw,
     user: access === "write" ? (pusher?.login ?? null) : null,

@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { type GitSetting, gitEnvironment } from "@towpath/git";
 
 const execute = promisify(execFile);
 
@@ -20,42 +21,15 @@ export type GitOptions = {
 const timeoutMs = 60_000;
 const maxOutputBytes = 64 * 1024 * 1024;
 
-type Setting = readonly [name: string, value: string];
-
 /** Git flushes packs and refs, but not loose objects, which most pushes become: a power cut left refs without commits. */
-const flushed: Setting = ["core.fsync", "committed"];
-
-/**
- * The complete environment of every git process: nothing from the forge's own, which contains the App's secrets, and no
- * settings of the machine or user that would affect git.
- */
-export function gitEnvironment(directory: string, ...more: Setting[]): Record<string, string> {
-  const settings = [flushed, ...more];
-  return {
-    GIT_CONFIG_COUNT: String(settings.length),
-    ...Object.fromEntries(
-      settings.flatMap(([name, value], at) => [
-        [`GIT_CONFIG_KEY_${at}`, name],
-        [`GIT_CONFIG_VALUE_${at}`, value],
-      ]),
-    ),
-    PATH: "/usr/local/bin:/usr/bin:/bin",
-    HOME: directory,
-    LC_ALL: "C.UTF-8",
-    GIT_CONFIG_NOSYSTEM: "1",
-    GIT_CONFIG_GLOBAL: "/dev/null",
-    GIT_TERMINAL_PROMPT: "0",
-    // A path such as `:(glob)**` is a literal file name.
-    GIT_LITERAL_PATHSPECS: "1",
-  };
-}
+export const flushed: GitSetting = ["core.fsync", "committed"];
 
 /** Runs git on a bare repository and returns its stdout. Throws `GitError` unless it succeeds. */
 export async function runGit(args: readonly string[], options: GitOptions): Promise<Buffer> {
   const { directory, input = "", env } = options;
   const running = execute("git", ["--git-dir", directory, ...args], {
     cwd: directory,
-    env: { ...gitEnvironment(directory), ...env },
+    env: { ...gitEnvironment(directory, [flushed]), ...env },
     encoding: "buffer",
     timeout: timeoutMs,
     maxBuffer: maxOutputBytes,
@@ -89,7 +63,7 @@ export function archive(
   const args = ["--git-dir", directory, "archive", "--format=tar.gz", `--prefix=${topDirectory}/`, sha];
   const child = spawn("git", args, {
     cwd: directory,
-    env: gitEnvironment(directory),
+    env: gitEnvironment(directory, [flushed]),
     stdio: ["ignore", "pipe", "ignore"],
     signal,
     killSignal: "SIGKILL",

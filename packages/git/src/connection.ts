@@ -1,0 +1,137 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import type { GitCredential, GitRemote } from "@towpath/core/ports";
+import { type AddressPolicy, createCheckedFetch, type ResolveName } from "@towpath/egress";
+import { checkedAddresses, type Endpoint, endpointOf } from "./endpoint.ts";
+import { configEnvironment } from "./git-environment.ts";
+import { hostKeys } from "./host-keys.ts";
+import { authorizationOf, probe } from "./probe.ts";
+import type { Scratch } from "./scratch.ts";
+
+export type ConnectionOptions = {
+  readonly policy: AddressPolicy;
+  readonly resolve?: ResolveName;
+  /** Where SSH host keys of hosts that were seen are remembered; without it, they aren't. */
+  readonly knownHostsFile?: string;
+  readonly probeTimeoutMs: number;
+};
+
+/** A repository that was found, and what git needs to connect to it and to nothing else. */
+export type Connection = {
+  readonly endpoint: Endpoint;
+  /** Null where the repository has moved to another origin: it is not for that one. */
+  readonly credential: GitCredential | null;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+export async function connect(
+  remote: GitRemote,
+  scratch: Scratch,
+  options: ConnectionOptions,
+  signal?: AbortSignal,
+): Promise<Connection> {
+  const asked = endpointOf(remote);
+  const endpoint = asked.protocol === "ssh" ? asked : await found(asked, remote.credential, options, signal);
+  const credential = endpoint.origin === asked.origin ? remote.credential : null;
+  const addresses = await checkedAddresses(endpoint, options.policy, options.resolve);
+  const settings =
+    credential?.kind === "deployKey"
+      ? sshSettings(endpoint, addresses, await writeSshFiles(endpoint, credential.privateKey, scratch, options))
+      : httpSettings(endpoint, addresses, credential);
+  return { endpoint, credential, env: { GIT_ALLOW_PROTOCOL: endpoint.protocol, ...configEnvironment(settings) } };
+}
+
+async function found(
+  endpoint: Endpoint,
+  credential: GitCredential | null,
+  options: ConnectionOptions,
+  signal?: AbortSignal,
+) {
+  const checked = createCheckedFetch(options.policy, options.resolve);
+  try {
+    const token = credential?.kind === "token" ? credential : null;
+    return await probe(endpoint, token, checked, { timeoutMs: options.probeTimeoutMs, signal });
+  } finally {
+    await checked.close();
+  }
+}
+
+type Settings = readonly (readonly [key: string, value: string])[];
+
+/** Of every git process that connects. */
+const commonSettings = (protocol: Endpoint["protocol"]): Settings => [
+  ["protocol.allow", "never"],
+  [`protocol.${protocol}.allow`, "always"],
+  ["core.hooksPath", "/dev/null"],
+  ["transfer.fsckObjects", "true"],
+  // Common in old repositories, and harmless.
+  ["fetch.fsck.zeroPaddedFilemode", "ignore"],
+  ["fetch.fsck.badTimezone", "ignore"],
+  ["fetch.fsck.missingSpaceBeforeDate", "ignore"],
+  // Also small packs stay packs: one file is easier to limit and to remove.
+  ["fetch.unpackLimit", "1"],
+  ["pack.threads", "1"],
+  ["core.bigFileThreshold", "16m"],
+  ["submodule.recurse", "false"],
+  ["credential.helper", ""],
+];
+
+/** Pins curl to the checked addresses, so that a name can't be resolved to another one meanwhile. */
+export function httpSettings(
+  endpoint: Endpoint,
+  addresses: readonly string[],
+  credential: GitCredential | null,
+): Settings {
+  const { host, port, protocol, origin } = endpoint;
+  const pinned = addresses.map((address) => (isIP(address) === 6 ? `[${address}]` : address)).join(",");
+  return [
+    ...commonSettings(protocol),
+    ["http.followRedirects", "false"],
+    ["http.proxy", ""],
+    ["http.lowSpeedLimit", "1000"],
+    ["http.lowSpeedTime", "30"],
+    ...(isIP(host) === 0 ? [["http.curloptResolve", `${host}:${port}:${pinned}`] as const] : []),
+    ...(credential?.kind === "token"
+      ? [[`http.${origin}/.extraHeader`, `Authorization: ${authorizationOf(credential, host)}`] as const]
+      : []),
+  ];
+}
+
+export type SshFiles = { readonly key: string; readonly known: string; readonly pinned: string | null };
+
+/** The key is read from a file; the connection goes to the first checked address under the host's name. */
+export function sshSettings(endpoint: Endpoint, addresses: readonly string[], files: SshFiles): Settings {
+  const options = [
+    ...["BatchMode=yes", "IdentitiesOnly=yes", "IdentityAgent=none", "PreferredAuthentications=publickey"],
+    ...[`IdentityFile="${files.key}"`, `HostName=${addresses[0]}`, `HostKeyAlias=${hostKeyAlias(endpoint)}`],
+    ...(files.pinned === null
+      ? ["StrictHostKeyChecking=accept-new", `UserKnownHostsFile="${files.known}"`, "GlobalKnownHostsFile=/dev/null"]
+      : ["StrictHostKeyChecking=yes", `UserKnownHostsFile="${files.pinned}"`, "GlobalKnownHostsFile=/dev/null"]),
+    ...["ConnectTimeout=15", "ServerAliveInterval=15", "ServerAliveCountMax=2", "ClearAllForwardings=yes"],
+    ...["ForwardAgent=no", "PermitLocalCommand=no", "ProxyCommand=none", "ControlPath=none", "UpdateHostKeys=no"],
+  ];
+  const words = ["ssh", "-F", "/dev/null", ...options.flatMap((option) => ["-o", option])];
+  return [...commonSettings("ssh"), ["core.sshCommand", words.map(quoted).join(" ")], ["ssh.variant", "ssh"]];
+}
+
+/** git gives the command to a shell. */
+const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+const hostKeyAlias = ({ host, port }: Endpoint) => (port === 22 ? host : `[${host}]:${port}`);
+
+async function writeSshFiles(
+  endpoint: Endpoint,
+  privateKey: string,
+  { directory }: Scratch,
+  { knownHostsFile }: ConnectionOptions,
+): Promise<SshFiles> {
+  const ssh = join(directory, "ssh");
+  await mkdir(ssh, { mode: 0o700, recursive: true });
+  const key = join(ssh, "key");
+  await writeFile(key, privateKey.endsWith("\n") ? privateKey : `${privateKey}\n`, { mode: 0o600 });
+  const published = endpoint.port === 22 ? hostKeys[endpoint.host] : undefined;
+  const pinned = published === undefined ? null : join(ssh, "pinned");
+  if (pinned !== null) await writeFile(pinned, `${endpoint.host} ssh-ed25519 ${published}\n`);
+  return { key, known: knownHostsFile ?? join(ssh, "known"), pinned };
+}

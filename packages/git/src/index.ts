@@ -1,0 +1,3 @@
+export { type GitSetting, gitEnvironment } from "./git-environment.ts";
+export { createGitRemotes } from "./remotes.ts";
+export { removeLeftovers } from "./scratch.ts";

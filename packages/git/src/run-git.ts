@@ -1,0 +1,171 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { gitEnvironment } from "./git-environment.ts";
+import { directoryBytes, type Scratch } from "./scratch.ts";
+
+type FailureReason = "failed" | "timeout" | "too_large" | "too_much_output" | "not_installed";
+
+/** Why a git process did not succeed. `stderr` may quote hosts and is for operators only. */
+export class GitFailure extends Error {
+  override readonly name = "GitFailure";
+  readonly reason: FailureReason;
+  readonly stderr: string;
+  constructor(reason: FailureReason, args: readonly string[], stderr: string, cause?: unknown) {
+    super(`git ${args[0]}: ${reason}`, { cause });
+    this.reason = reason;
+    this.stderr = stderr;
+  }
+}
+
+export type GitRun = {
+  readonly scratch: Scratch;
+  /** Settings and credential of a connection; without them, no protocol is allowed. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+  readonly timeoutMs?: number;
+  readonly maxOutputBytes?: number;
+  readonly signal?: AbortSignal | undefined;
+};
+
+type Git = ChildProcessByStdio<Writable, Readable, Readable>;
+
+const defaultTimeoutMs = 60_000;
+const defaultMaxOutputBytes = 64 * 1024 * 1024;
+const maxStderr = 16 * 1024;
+const watchMs = 300;
+/** Of heap and processor time: hostile packs can make git ask for much of both. */
+const processLimits = ["--core=0", "--data=2147483648", "--cpu=300"];
+
+/** Starts git on the scratch directory's repository, in a process group of its own. */
+export function startGit(args: readonly string[], scratch: Scratch, env: Readonly<Record<string, string>> = {}): Git {
+  const limits = [...processLimits, `--fsize=${scratch.maxBytes}`];
+  return spawn("prlimit", [...limits, "--", "git", ...args], {
+    cwd: scratch.directory,
+    env: {
+      ...gitEnvironment(scratch.directory),
+      GIT_DIR: scratch.repository,
+      GIT_ALLOW_PROTOCOL: "",
+      GIT_OPTIONAL_LOCKS: "0",
+      ...env,
+    },
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: true,
+  });
+}
+
+/** Ends git with the programs that it has started, such as its transports. */
+export function killGit(child: Git): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // All of them have ended.
+  }
+}
+
+/**
+ * Runs git and returns its stdout.
+ *
+ * @throws GitFailure, or the signal's reason
+ */
+export async function runGit(args: readonly string[], options: GitRun): Promise<Buffer> {
+  const { scratch, env, input, signal, timeoutMs = defaultTimeoutMs, maxOutputBytes = defaultMaxOutputBytes } = options;
+  signal?.throwIfAborted();
+  const child = startGit(args, scratch, env);
+  let stopped: FailureReason | null = null;
+  const stop = (reason: FailureReason) => {
+    stopped ??= reason;
+    killGit(child);
+  };
+  const onAbort = () => killGit(child);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const timer = setTimeout(() => stop("timeout"), timeoutMs);
+  const unwatch = watchSize(scratch, () => stop("too_large"));
+  const stderr = lastPart(child.stderr, maxStderr);
+  const output = collect(child.stdout, maxOutputBytes, () => stop("too_much_output"));
+  // git may exit without reading its input; its exit status tells why.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  try {
+    const code = await ended(child);
+    signal?.throwIfAborted();
+    const said = withoutCredential(stderr(), env);
+    if (stopped !== null) throw new GitFailure(stopped, args, said);
+    if (code !== 0) throw new GitFailure(await reasonOf(code, said, scratch), args, said);
+    return output();
+  } catch (error) {
+    if (error instanceof GitFailure || signal?.aborted) throw error;
+    throw new GitFailure("not_installed", args, "", error);
+  } finally {
+    clearTimeout(timer);
+    unwatch();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+export async function gitText(args: readonly string[], options: GitRun): Promise<string> {
+  return (await runGit(args, options)).toString("utf8");
+}
+
+const ended = (child: Git) =>
+  new Promise<number | null>((done, fail) => {
+    child.once("error", fail);
+    child.once("close", done);
+  });
+
+/** A host may quote what it was sent. */
+function withoutCredential(text: string, env: Readonly<Record<string, string>> = {}): string {
+  const sent = Object.values(env).flatMap((value) => /^Authorization: Basic (\S+)$/.exec(value)?.[1] ?? []);
+  const secrets = sent.flatMap((basic) => [
+    basic,
+    Buffer.from(basic, "base64")
+      .toString("utf8")
+      .replace(/^[^:]*:/, ""),
+  ]);
+  return secrets.reduce((kept, secret) => kept.replaceAll(secret, "[credential]"), text);
+}
+
+async function reasonOf(code: number | null, stderr: string, scratch: Scratch): Promise<FailureReason> {
+  if (code === 127 || /prlimit: failed to execute/.test(stderr)) return "not_installed";
+  // 25: SIGXFSZ, the limit of a file's size. A fetch says only that its index-pack broke off; the file is as large then.
+  if (/died of signal 25|File too large/.test(stderr)) return "too_large";
+  const isCutOff = /index-pack/.test(stderr) && (await directoryBytes(scratch.directory)) >= scratch.maxBytes;
+  return isCutOff ? "too_large" : "failed";
+}
+
+/** Keeps the last part of a stream as text. */
+function lastPart(stream: Readable, max: number): () => string {
+  let kept = Buffer.alloc(0);
+  stream.on("data", (chunk: Buffer) => {
+    kept = Buffer.concat([kept, chunk]).subarray(-max);
+  });
+  return () => kept.toString("utf8");
+}
+
+function collect(stream: Readable, max: number, onTooMuch: () => void): () => Buffer {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= max) chunks.push(chunk);
+    else onTooMuch();
+  });
+  return () => Buffer.concat(chunks);
+}
+
+/** Calls `onTooLarge` when the directory has grown too large. */
+function watchSize(scratch: Scratch, onTooLarge: () => void): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  const check = async () => {
+    const bytes = await directoryBytes(scratch.directory);
+    if (isOver) return;
+    if (bytes > scratch.maxBytes) onTooLarge();
+    else timer = setTimeout(check, watchMs);
+  };
+  timer = setTimeout(check, watchMs);
+  return () => {
+    isOver = true;
+    if (timer !== null) clearTimeout(timer);
+  };
+}
