@@ -1,9 +1,13 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
+import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
+import { createGitRemotes, removeLeftovers } from "@towpath/git";
 import { createGitHub, findLocalForge } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
@@ -34,6 +38,9 @@ const indexEveryMs = 600_000;
 /** How often the worker looks for external servers whose inspection is due; each is inspected about every ten minutes. */
 const checkEveryMs = 20_000;
 const checksAtOnce = 8;
+/** How often each of so many rounds looks for a Git URL that is due: one that doesn't answer delays no other. */
+const askEveryMs = 3_000;
+const askedAtOnce = 6;
 /** How often the worker asks for new versions of packages that projects follow. */
 const followEveryMs = 3_600_000;
 /** How often the worker looks for repositories of the local forge that no server is built from; also at its start. */
@@ -91,10 +98,17 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const policy = createAddressPolicy(config.externalNetworks);
   const github = createGitHub(config.github);
   const packages = createPackageIndex(config.packageIndexes);
+  const gitDirectory = join(dataDirectory, "git");
+  await mkdir(gitDirectory, { recursive: true });
   const services: Services = {
     database,
     queue: workers.queue,
     github,
+    gitRemotes: createGitRemotes({
+      policy,
+      directory: gitDirectory,
+      knownHostsFile: join(gitDirectory, "known_hosts"),
+    }),
     tellGitHub: createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
@@ -120,6 +134,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     disk,
     deliverMail: (mailId) => deliverMail(delivery, mailId),
   };
+  await removeLeftovers(gitDirectory);
   const leftovers = await services.builder.cleanScratch();
   if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds left");
   const isolation = await services.isolation();
@@ -151,6 +166,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       while (!signal.aborted && (await checkDueExternalServers({ ctx, input: { limit: checksAtOnce } })) > 0);
     },
     logError("inspecting external servers failed"),
+  );
+  const stopAsking = Array.from({ length: askedAtOnce }, () =>
+    startRounds(
+      askEveryMs,
+      async (signal) => {
+        const ctx = jobContext(services, "git-sources");
+        while (!signal.aborted && (await checkDueGitSources({ ctx, input: { limit: 1 } })) > 0);
+      },
+      logError("asking a Git URL failed"),
+    ),
   );
   const stopFollowing = startRounds(
     followEveryMs,
@@ -204,6 +229,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         stopRebuilding(),
         stopSweepingForge(),
         stopChecking(),
+        ...stopAsking.map((stop) => stop()),
         stopFollowing(),
         stopFolding(),
         stopIndexing(),

@@ -42,7 +42,7 @@ const environmentSchema = z.object({
   TOWPATH_URL: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).default("http://localhost:3000"),
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** Private networks in which external servers may be, as CIDR, separated by commas; else only public addresses. */
+  /** Private networks in which external servers and Git repositories may be, as CIDR, separated by commas; else only public addresses. */
   TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(networksFrom),
   TOWPATH_UV: z.string().default("uv"),
   TOWPATH_PYTHON: z.string().optional(),
@@ -78,7 +78,7 @@ export type WorkerConfig = {
   readonly buildEnvironment: Readonly<Record<string, string>>;
   /** Where packages are looked up: the indexes that builds install from. */
   readonly packageIndexes: readonly IndexAddress[];
-  /** Besides public addresses, where external servers may be. */
+  /** Besides public addresses, where external servers and Git repositories may be. */
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
   readonly github: GitHubConfig;

@@ -1,6 +1,6 @@
 import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
-import type { ExternalServers, JobName, JobQueue, PackageIndex } from "@towpath/core/ports";
+import type { ExternalServers, GitRemotes, JobName, JobQueue, PackageIndex } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
 import type { TellGitHub } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
@@ -26,6 +26,7 @@ export type Services = {
     | "repositoryById"
     | "tarball"
   >;
+  readonly gitRemotes: GitRemotes;
   readonly tellGitHub: TellGitHub;
   readonly packages: PackageIndex;
   readonly builder: Builder;
@@ -51,7 +52,7 @@ export type Services = {
 /** The context in which a job calls core's verbs. */
 export function jobContext(
   services: Services,
-  job: JobName | "sweep" | "external-servers" | "missed-deliveries" | "package-versions",
+  job: JobName | "sweep" | "external-servers" | "missed-deliveries" | "package-versions" | "git-sources",
 ): Context {
   const actor: Actor = { kind: "job", job };
   return {
@@ -60,6 +61,7 @@ export function jobContext(
     queue: services.queue,
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
+    gitRemotes: services.gitRemotes,
     packages: services.packages,
     secrets: services.secrets,
     externalServers: services.externalServers,

@@ -1,8 +1,11 @@
 import { type BuildLogSink, type BuildRequest, type BuildResult, packageSource } from "@towpath/builder";
 import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
-import type { BuildTimings, Diagnosis } from "@towpath/core/build/contract";
+import type { BuildTimings, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
+import type { SourceWarning } from "@towpath/core/ports";
 import { pinEnvironment } from "@towpath/core/secret";
+import { openGitSource } from "@towpath/core/source";
 import { pullRequestOfForkBranch } from "@towpath/core/webhook";
 import { isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
@@ -16,11 +19,13 @@ import { jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import {
   aboutFork,
+  completeSource,
   failureOfFork,
   failureOnOurSide,
   isolationMissing,
   redactDiagnosis,
   redactWarning,
+  sourceChanged,
   sourceNotConnected,
 } from "./diagnoses.ts";
 
@@ -114,12 +119,17 @@ async function buildAndRollOut(run: BuildRun): Promise<void> {
   if (rollout.result.outcome === "lost") throw new BuildLost();
 }
 
-async function build({ services, ctx, taken, fence, operatorLog, buildLog, signal }: BuildRun): Promise<BuildResult> {
+async function build(run: BuildRun): Promise<BuildResult> {
+  const { services, ctx, taken, fence, buildLog, signal } = run;
   const { log } = buildLog;
   const isolation = await services.isolation();
   if (!isolation.trusted && !services.allowUnsandboxed) return refuse(log, isolationMissing(isolation));
-  const source = sourceOf(services, taken, operatorLog);
-  if (!source) return refuse(log, sourceNotConnected);
+  const missing: BuildWarning[] = [];
+  const source = openSourceOf(run, ({ title, detail }) => {
+    log("fetch", "warning", `${title}. ${detail}`);
+    missing.push({ code: "source_incomplete", title, detail, remedy: completeSource });
+  });
+  if (typeof source !== "function") return refuse(log, source);
   const { project, environment } = taken;
   const secrets = await pinEnvironment({ ctx, input: { ...fence, projectId: project.id, environment } });
   if (secrets === null) throw new BuildLost();
@@ -135,13 +145,13 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
     layers: taken.layers,
     resolution: taken.resolution,
     rootDirectory: taken.rootDirectory,
-    isPackage: project.packageName !== null,
+    isPackage: project.source?.kind === "package",
     authMode: project.authMode,
     environment: cloudEnvironment(
       {
         serverUrl: taken.serverUrl,
         commitSha: taken.commitSha,
-        repository: project.repositoryFullName,
+        repository: project.repository,
         environment,
       },
       secrets,
@@ -158,7 +168,7 @@ async function build({ services, ctx, taken, fence, operatorLog, buildLog, signa
   const { builder, runner } = services;
   const result = (await inspectPromoted({ ctx, taken, request, builder, runner })) ?? (await builder.build(request));
   return result.ok
-    ? { ...result, warnings: result.warnings.map((warning) => redactWarning(warning, redact)) }
+    ? { ...result, warnings: [...missing, ...result.warnings].map((warning) => redactWarning(warning, redact)) }
     : { ...result, diagnosis: redactDiagnosis(isFork ? failureOfFork(result.diagnosis) : result.diagnosis, redact) };
 }
 
@@ -169,21 +179,29 @@ function refuse(log: BuildLogSink, diagnosis: Diagnosis): BuildResult {
 }
 
 type OpenSource = BuildRequest["openTarball"];
+type Warn = (warning: SourceWarning) => void;
 
-/** Where the source of a build comes from; null when its project's repository isn't connected any more. */
-function sourceOf(
-  services: Services,
-  { project, commitSha, packageVersion }: TakenBuild,
-  log: Logger,
-): OpenSource | null {
-  const { installationId, repositoryId, repositoryFullName, packageName } = project;
-  if (packageName !== null && packageVersion !== null) {
-    return (signal) => openPackage(services.packages, { name: packageName, version: packageVersion }, signal);
+/** Where the source of a build comes from; a diagnosis when there is none to build this from any more. */
+function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: Warn): OpenSource | Diagnosis {
+  const { project, commitSha, packageVersion, branchName: branch } = taken;
+  const { source } = project;
+  if ((source?.kind === "package") !== (packageVersion !== null)) return sourceChanged;
+  if (source?.kind === "package" && packageVersion !== null) {
+    return (signal) => openPackage(services.packages, { name: source.name, version: packageVersion }, signal);
   }
-  const [owner, name] = repositoryFullName?.split("/") ?? [];
-  if (installationId === null || repositoryId === null || !owner || !name) return null;
+  if (source?.kind === "git") {
+    return async (signal) => {
+      const remote = await openGitSource({ ctx, input: { projectId: project.id } });
+      if (remote === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
+      return services.gitRemotes.tarball(remote, { branch, sha: commitSha }, { warn, signal });
+    };
+  }
+  if (source?.kind !== "github" || source.installationId === null) return sourceNotConnected;
+  const { installationId, repositoryId } = source;
+  const [owner, name] = source.fullName.split("/");
+  if (!owner || !name) return sourceNotConnected;
   const repository = { installationId, repositoryId, owner, name, sha: commitSha };
-  return (signal) => openTarball(services.github, repository, { operatorLog: log, signal });
+  return (signal) => openTarball(services.github, repository, { operatorLog, signal });
 }
 
 /** A version that was taken back since is tried all the same: uv says so. */

@@ -31,6 +31,21 @@ export const sourceNotConnected: Diagnosis = {
   ...noLocation,
 };
 
+/** A build of a package's version, of a server that has a repository now; or the reverse. */
+export const sourceChanged: Diagnosis = {
+  code: "source_unavailable",
+  phase: "fetch",
+  title: "The server's source has changed",
+  detail: "This build is of an earlier source of the server, which is not known any more.",
+  remedy: "Build the newest version instead.",
+  action: { kind: "rebuild" },
+  ...noLocation,
+};
+
+/** What to do about files that could not be fetched. */
+export const completeSource =
+  "If the server needs these files, make them readable with the credential of this server's repository, or put them into the repository itself, and rebuild.";
+
 /** What users learn of an error that is not their server's. The cause itself goes to the operator's log only. */
 export const failureOnOurSide = (error: unknown): Diagnosis => (isOutOfSpace(error) ? diskFull : internalFailure);
 

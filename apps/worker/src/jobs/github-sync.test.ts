@@ -69,8 +69,8 @@ test("BLD-7 the branch's head and its pull requests, those of forks left out", a
   const pulls = [200, [pull(3, "open", 7), pull(4, "closed", 8)]] as const;
   expect(await ask({ ...seen, ...head, "GET /repos/acme/echo/pulls": pulls })).toEqual({
     kind: "seen",
-    installationId: 11,
-    repository: { fullName: "acme/echo", private: false, defaultBranch: "main" },
+    github: { installationId: 11, fullName: "acme/echo", private: false },
+    defaultBranch: "main",
     head: { sha: commit.sha, message: "Fix", author: "Ada" },
     changedPaths: null,
     pullRequests: [{ number: 3, url: "http://localhost/acme/echo/pull/3", isOpen: true, headSha: commit.sha }],
@@ -133,7 +133,7 @@ test("GH-1 no access through suspended or removed installations; the next one is
   expect(await ask(suspended)).toEqual({ kind: "no-access" });
   expect(await ask({})).toEqual({ kind: "no-access" });
   const second = { ...seen, ...suspended, "POST /app/installations/12/access_tokens": token };
-  expect(await ask({ ...second, ...head }, [11, 12])).toMatchObject({ kind: "seen", installationId: 12 });
+  expect(await ask({ ...second, ...head }, [11, 12])).toMatchObject({ kind: "seen", github: { installationId: 12 } });
 });
 
 test("BLD-12 a GitHub that is away, or has had enough of us, is asked again later", async () => {

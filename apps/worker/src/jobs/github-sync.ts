@@ -1,7 +1,7 @@
 import type { Commit } from "@towpath/core/project/schema";
 import {
   type AskGitHub,
-  type BranchAtGitHub,
+  type BranchAtSource,
   type PullRequestAtGitHub,
   pullRequestOfForkBranch,
   syncBranch,
@@ -10,16 +10,16 @@ import {
 import { type GitHubRepository, isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { jobContext, type Services } from "../services.ts";
 
-// A throw (GitHub or the database is away) gives the job back to the queue.
+// A throw (the host or the database is unavailable) gives the job back to the queue.
 
-/** Brings a branch to where GitHub says it is. */
-export async function syncBranchWithGitHub(
+/** Brings a branch to where its host says it is. */
+export async function syncBranchWithHost(
   services: Services,
   target: { readonly projectId: string; readonly branch: string },
 ): Promise<void> {
   const ctx = jobContext(services, "branch.sync");
   const settled = await syncBranch({ ctx, input: { ...target, ask: askGitHub(services.github) } });
-  services.log.info({ ...target, ...settled }, "branch synced with GitHub");
+  services.log.info({ ...target, ...settled }, "branch synced with its host");
 }
 
 /** Brings an installation to what GitHub says of it: suspended, removed or as it was. */
@@ -61,8 +61,8 @@ export const askGitHub =
       const { full_name: fullName, private: isPrivate, default_branch: defaultBranch } = repository;
       return {
         kind: "seen",
-        installationId,
-        repository: { fullName, private: isPrivate, defaultBranch },
+        github: { installationId, fullName, private: isPrivate },
+        defaultBranch,
         head,
         changedPaths: since !== null && head !== null ? await github.changedFiles(address, since, head.sha) : null,
         pullRequests: needsPullRequests ? await pullRequestsOf(github, address, { branch, repositoryId }) : [],
@@ -75,12 +75,12 @@ export const askGitHub =
 async function askAboutFork(
   github: Client,
   of: { readonly address: RepositoryAddress; readonly repository: GitHubRepository; readonly number: number },
-): Promise<BranchAtGitHub> {
+): Promise<BranchAtSource> {
   const { address, repository, number } = of;
   const { full_name: fullName, private: isPrivate, default_branch: defaultBranch } = repository;
   const seen = {
-    ...({ kind: "seen", installationId: address.installationId, changedPaths: null } as const),
-    repository: { fullName, private: isPrivate, defaultBranch },
+    ...({ kind: "seen", changedPaths: null, defaultBranch } as const),
+    github: { installationId: address.installationId, fullName, private: isPrivate },
   };
   const pull = await nullWithoutAccess(() => github.pullRequest(address, number));
   const isOfFork = pull !== null && pull.base.repo.id === repository.id && pull.head.repo?.id !== repository.id;

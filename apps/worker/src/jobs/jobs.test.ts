@@ -30,6 +30,7 @@ test("BLD-7 an organization with many branches to look at does not hold up anoth
     handlers: {
       "webhook.process": async () => {},
       "installation.sync": async () => {},
+      "source.check": async () => {},
       "branch.report": async () => {},
       "build.run": async () => {},
       "mail.send": async () => {},

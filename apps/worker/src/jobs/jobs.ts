@@ -1,7 +1,8 @@
 import type { JobHandlers, WorkerOptions } from "@towpath/queue";
 import type { Services } from "../services.ts";
 import { runNextBuild } from "./build-run.ts";
-import { syncBranchWithGitHub, syncInstallationWithGitHub } from "./github-sync.ts";
+import { checkGitSource } from "./check-source.ts";
+import { syncBranchWithHost, syncInstallationWithGitHub } from "./github-sync.ts";
 import { reportToGitHub } from "./report-branch.ts";
 import { processDelivery } from "./webhook-process.ts";
 
@@ -9,8 +10,9 @@ import { processDelivery } from "./webhook-process.ts";
 export function jobHandlers(services: Services): JobHandlers {
   return {
     "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
-    "branch.sync": (branch) => syncBranchWithGitHub(services, branch),
+    "branch.sync": (branch) => syncBranchWithHost(services, branch),
     "installation.sync": ({ installationId }) => syncInstallationWithGitHub(services, installationId),
+    "source.check": ({ projectId }) => checkGitSource(services, projectId),
     "branch.report": ({ branchId }) => reportToGitHub(services, branchId),
     "mail.send": async ({ mailId }) => void (await services.deliverMail(mailId)),
     "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
@@ -29,9 +31,10 @@ export function jobConcurrency(builds: BuildConcurrency): Pick<WorkerOptions, "c
   return {
     concurrency: {
       "webhook.process": 2,
-      // They wait for GitHub and hold nothing meanwhile.
+      // They wait for the Git host and hold nothing meanwhile.
       "branch.sync": 6,
       "installation.sync": 1,
+      "source.check": 4,
       // Those of one installation follow each other anyway.
       "branch.report": 3,
       // They wait for the mail server.

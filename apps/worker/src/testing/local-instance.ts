@@ -122,6 +122,8 @@ async function environment(directory: string, databaseUrl: string, url: string, 
     TOWPATH_RUN_DIR: runDirectory,
     TOWPATH_SECRET: "a root secret for tests, at least 32 characters",
     TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+    // Where tests serve repositories behind Git URLs.
+    TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8",
     GITHUB_APP_ID: "4242",
     GITHUB_APP_SLUG: "towpath-test",
     GITHUB_APP_PRIVATE_KEY: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),

@@ -58,7 +58,13 @@ export type Bench = {
   close(): Promise<void>;
 };
 
-export async function openBench(): Promise<Bench> {
+const noGitUrls = async () => Promise.reject(new Error("these tests have no Git URLs"));
+const unasked: Services["gitRemotes"] = {
+  ...{ refs: noGitUrls, commit: noGitUrls, checkout: noGitUrls, changedPaths: noGitUrls, tarball: noGitUrls },
+};
+
+/** `gitRemotes`: what reads Git URLs; by default a test must have none. */
+export async function openBench({ gitRemotes = unasked } = {}): Promise<Bench> {
   const database = await createTestDatabase();
   const directory = await shortDirectory();
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
@@ -68,7 +74,7 @@ export async function openBench(): Promise<Bench> {
   const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
   const bench: Bench = {
     database,
-    services: servicesOf(() => bench, database, workers, client),
+    services: { ...servicesOf(() => bench, database, workers, client), gitRemotes },
     build: async () => goodBuild,
     inspect: async () => null,
     runner,
@@ -97,7 +103,12 @@ const diskWith = (low: boolean) => ({
   ...{ totalBytes: 100, freeBytes: low ? 1 : 50, availableBytes: low ? 1 : 50, reserveBytes: 10, low, kinds: {} },
 });
 
-function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runner: RunnerClient): Services {
+function servicesOf(
+  bench: () => Bench,
+  database: TestDatabase,
+  workers: WorkerQueue,
+  runner: RunnerClient,
+): Omit<Services, "gitRemotes"> {
   const builder: Builder = {
     build: (request) => bench().build(request),
     inspect: (request, start) => bench().inspect(request, start),
