@@ -8,6 +8,7 @@ import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/p
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
+import { createGitRemotes } from "@towpath/git";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
@@ -73,6 +74,7 @@ function compose(config: WebConfig): Services {
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
   const policy = createAddressPolicy(config.externalNetworks);
+  const gitRemotes = createGitRemotes({ policy });
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -86,6 +88,7 @@ function compose(config: WebConfig): Services {
     queue: queue.queue,
     clock: systemClock,
     repositories,
+    gitRemotes,
     packages,
     serverRegistry,
     serverUrlTemplate: config.serverUrlTemplate,

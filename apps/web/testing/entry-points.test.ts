@@ -228,6 +228,7 @@ test("entry points without a permission are exactly these", () => {
     "self: session.getRoleAndPermissions",
     "signature: POST api/auth/backchannel-logout.ts",
     "signature: POST api/github/webhooks.ts",
+    "signature: POST api/sources/$projectId/webhook.ts",
   ]);
 });
 

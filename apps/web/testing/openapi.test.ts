@@ -194,9 +194,10 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .filter((id) => !asked.has(id))
       .toSorted(),
   ).toEqual([
-    // A file, and what needs a forge, a package index, the registry, a builder or a runner.
-    ...["createRepository", "decideForkPullRequest", "exportAuditEntries", "makeDeploymentLive", "promoteDeployment"],
-    ...["savePackage", "saveProject", "searchRegistry", "startBuild"],
+    // A file, and what needs a forge, a Git host, a package index, the registry, a builder or a runner.
+    ...["changeSource", "checkSource", "createRepository", "decideForkPullRequest", "exportAuditEntries"],
+    ...["makeDeploymentLive", "makeWebhookSecret", "promoteDeployment", "readSource", "removeWebhookSecret"],
+    ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild", "updateSource"],
   ]);
 });
 

@@ -45,6 +45,7 @@ const routes = () =>
     ["POST", "/api/v1/repositories", { name: "echo-one" }],
     ["POST", "/api/v1/projects", { name: "echo-one" }],
     ["POST", "/api/v1/packages", { name: "echo-one", packageName: "x" }],
+    ["POST", "/api/v1/git-urls", { name: "echo-one", gitUrl: "https://example.com/echo" }],
     ["POST", `/api/v1/projects/${project.name}/builds`, {}],
     ["GET", `/api/v1/builds/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}`, undefined],

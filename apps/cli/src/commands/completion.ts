@@ -1,6 +1,7 @@
 import { print, UsageError } from "../terminal/terminal.ts";
+import type { CommandSpec, OptionSpec } from "./command-spec.ts";
 import { parse } from "./parse.ts";
-import { type CommandSpec, type commands, type OptionSpec, specs } from "./table.ts";
+import { type commands, specs } from "./table.ts";
 
 type Named = readonly [name: string, spec: CommandSpec];
 

@@ -1,5 +1,6 @@
 import { bold, dim } from "../terminal/terminal.ts";
-import { type OptionSpec, specs } from "./table.ts";
+import type { OptionSpec } from "./command-spec.ts";
+import { specs } from "./table.ts";
 
 const exitCodes =
   "Exit codes: 0 done, 1 refused or failed, 2 wrong use, 130 ended by Ctrl-C, 141 ended because nobody read its output.";

@@ -1,32 +1,6 @@
-// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing, so that
-// `--help` and completion start at once.
-
-export type OptionSpec = {
-  readonly type: "string" | "boolean";
-  /** What stands for the value in help, such as `COMMIT`. */
-  readonly value?: string;
-  readonly text: string;
-  /** May be given several times. */
-  readonly multiple?: boolean;
-  /** What the value can be, where that is known; `files`: a path. Shells complete it. */
-  readonly choices?: Choices;
-  /** Of a flag: there is `--no-…` too, which undoes it. */
-  readonly hasOpposite?: true;
-};
-
-type Choices = readonly string[] | "files";
-
-export type CommandSpec = {
-  /** The arguments, as help shows them: `NAME` is required, `[NAME]` isn't, `[WORD …]` stands for any number. */
-  readonly arguments: string;
-  /** The same for its arguments by place, counted from 1. */
-  readonly choices?: Readonly<Record<number, Choices>>;
-  readonly text: string;
-  readonly options: Readonly<Record<string, OptionSpec>>;
-  readonly examples: readonly string[];
-  /** Works on this machine only, beside the instance or without one. */
-  readonly isLocal?: boolean;
-};
+// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing but
+// types, so that `--help` and completion start at once.
+import type { CommandSpec } from "./command-spec.ts";
 
 const value = <const Value extends string>(name: Value, text: string) =>
   ({ type: "string", value: name, text }) as const;
@@ -92,12 +66,14 @@ export const commands = {
     arguments: "SOURCE",
     choices: { 1: "files" },
     text:
-      "Deploys a directory, pypi:PACKAGE[==VERSION] as it is on the package index, or the package of a server.json or " +
-      "of registry:NAME, an entry of the MCP registry, and " +
-      "follows the build. The name of a server builds its repository or package again. Deploying again changes only the " +
+      "Deploys a directory, a repository by its Git URL or as OWNER/REPOSITORY of github.com, pypi:PACKAGE[==VERSION] " +
+      "as it is on the package index, or the package of a server.json or of registry:NAME, an entry of the MCP registry, " +
+      "and follows the build. The name of a server builds its repository or package again. Deploying again changes only the " +
       "settings that you pass.",
     options: {
       name: value("NAME", "the server's name; needed for a directory and a package"),
+      branch: value("BRANCH", "of a Git URL: the branch that goes live; else the repository's own default branch"),
+      "token-env": value("VARIABLE", "of a private Git URL: the environment variable that holds a token"),
       ...build,
       ...files,
       ...whoMayCall,
@@ -116,6 +92,7 @@ export const commands = {
     examples: [
       "deploy ./my-server --name my-server-one --public",
       "deploy ./my-server --name my-server-one --preview new-tool --message 'Try it'",
+      "deploy https://github.com/acme/weather-server --public",
       "deploy pypi:mcp-server-time --name my-time-server",
       "deploy registry:io.github.acme/weather --name my-weather-one",
       "deploy my-server-one --json",

@@ -23,6 +23,8 @@ const foreign = [
     "message",
     "overwrite",
     "follow",
+    "branch",
+    "token-env",
     "organization",
   ],
 ] as const;

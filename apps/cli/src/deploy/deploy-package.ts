@@ -51,8 +51,19 @@ function parsePackage(args: string[]) {
   const { values, positionals } = parse("deploy", args);
   const [source = ""] = positionals;
   if (!values.name) throw new UsageError(`Name the server: towpath deploy ${source} --name my-server-one`);
-  for (const option of ["requirements", "root-directory", "preview", "message", "overwrite", "rebuild"] as const) {
-    if (values[option] !== undefined) throw new UsageError(`--${option} is for directories, not for packages.`);
+  const foreign = [
+    "requirements",
+    "root-directory",
+    "preview",
+    "message",
+    "overwrite",
+    "rebuild",
+    "branch",
+    "token-env",
+  ];
+  const given: Readonly<Record<string, unknown>> = values;
+  for (const option of foreign) {
+    if (given[option] !== undefined) throw new UsageError(`--${option} is not for packages.`);
   }
   const settings = {
     name: values.name,

@@ -42,6 +42,9 @@ export function parseDeployOptions(args: string[]): DeployOptions {
   const { values, positionals } = parse("deploy", args);
   const [given = ""] = positionals;
   if (values.follow) throw new UsageError("--follow is for packages, not for directories.");
+  for (const option of ["branch", "token-env"] as const) {
+    if (values[option] !== undefined) throw new UsageError(`--${option} is for Git URLs, not for directories.`);
+  }
   const directory = resolve(given);
   if (!existsSync(directory) || !statSync(directory).isDirectory())
     throw new UsageError(`There is no directory ${directory}.`);

@@ -10,6 +10,7 @@ import { authModeSchema, sleepingListsSchema } from "@towpath/core/project/schem
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { listOf, named, names, time } from "./answer-names.ts";
+import { projectSource } from "./project-source.schema.ts";
 
 // What REST answers about servers, builds and variables. The types of the operations are checked against it, and
 // `openapi.json` is made of it (OPS-4).
@@ -119,6 +120,7 @@ const project = named(
         installationId: z.number().int().nullable(),
       })
       .nullable(),
+    source: projectSource,
     package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
     external: z
       .object({

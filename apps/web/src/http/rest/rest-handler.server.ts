@@ -13,6 +13,7 @@ import { peopleOperations } from "./people.server.ts";
 import { projectOperations } from "./projects.server.ts";
 import { repositoryOperations } from "./repositories.server.ts";
 import { settingOperations } from "./settings.server.ts";
+import { sourceOperations } from "./sources.server.ts";
 
 const callerOperation = operation({
   method: "GET",
@@ -39,6 +40,7 @@ const all: readonly Operation[] = [
   ...repositoryOperations,
   ...projectOperations,
   ...packageOperations,
+  ...sourceOperations,
   ...buildOperations,
   ...settingOperations,
   ...activityOperations,

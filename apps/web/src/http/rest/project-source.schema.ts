@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { named, names, time } from "./answer-names.ts";
+
+const problem = z
+  .object({ code: z.string(), message: z.string(), since: time })
+  .nullable()
+  .describe("why the repository can't be read; what is live stays");
+
+/** `SourceSummary` of core. */
+export const projectSource = z
+  .discriminatedUnion("kind", [
+    z.object({ kind: z.literal("github"), fullName: z.string() }),
+    z.object({
+      kind: z.literal("git"),
+      url: z.string(),
+      host: z.string(),
+      name: z.string(),
+      previews: z.boolean(),
+      checkedAt: time.nullable(),
+      problem,
+      credentialEndsSoon: z.boolean(),
+    }),
+    z.object({ kind: z.literal("package"), name: z.string() }),
+  ])
+  .nullable()
+  .describe("where its code comes from");
+
+/** `GitSourceView` of core. */
+export const gitSource = named(
+  "GitSource",
+  z.object({
+    kind: z.literal("git"),
+    url: z.string(),
+    host: z.string(),
+    name: z.string(),
+    branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
+    defaultBranch: z.string(),
+    branches: names,
+    previews: z.boolean().describe("whether pushes to other branches get previews"),
+    checkedAt: time.nullable(),
+    nextCheckAt: time,
+    problem,
+    credential: z
+      .object({
+        kind: z.enum(["token", "deployKey"]),
+        publicKey: z.string().nullable(),
+        expiresAt: time.nullable(),
+        endsSoon: z.boolean(),
+      })
+      .nullable(),
+    webhook: z.object({
+      path: z.string(),
+      url: z.string().nullable(),
+      hasSecret: z.boolean(),
+      receivedAt: time.nullable(),
+    }),
+  }),
+);
+
+/** `SourceView` of core. */
+export const sourceDetail = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("github"), fullName: z.string(), defaultBranch: z.string(), private: z.boolean() }),
+  z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
+  gitSource,
+]);

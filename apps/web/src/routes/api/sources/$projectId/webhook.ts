@@ -1,0 +1,14 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { withoutPermission } from "~/http/access.ts";
+import { respond } from "~/http/request.server.ts";
+import { receiveGitWebhook } from "~/http/source-webhook.server.ts";
+
+export const Route = createFileRoute("/api/sources/$projectId/webhook")({
+  server: {
+    handlers: {
+      POST: withoutPermission("signature", ({ request, params }) =>
+        respond(request, () => receiveGitWebhook(request, params.projectId)),
+      ),
+    },
+  },
+});
