@@ -22,6 +22,7 @@ const serverOnly = [
   "@towpath/db",
   "@towpath/auth",
   "@towpath/crypto",
+  "@towpath/git",
   "@towpath/github",
   "@towpath/mail",
   "@towpath/queue",

@@ -62,6 +62,7 @@ import { Route as OrgSlugProjectNameSettingsRouteImport } from "./routes/$orgSlu
 import { Route as OrgSlugProjectNameSignInsRouteImport } from "./routes/$orgSlug/$projectName/sign-ins";
 import { Route as OrgSlugPortalsNewRouteImport } from "./routes/$orgSlug/portals_.new";
 import { Route as OrgSlugServersExternalRouteImport } from "./routes/$orgSlug/servers_.external";
+import { Route as OrgSlugServersNewRouteImport } from "./routes/$orgSlug/servers_.new";
 import { Route as OrgSlugServersPackageRouteImport } from "./routes/$orgSlug/servers_.package";
 import { Route as OrgSlugServersRegistryRouteImport } from "./routes/$orgSlug/servers_.registry";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
@@ -111,6 +112,7 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
+import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
 import { Route as ApiGitOrgSlugRepositorySplatRouteImport } from "./routes/api/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
@@ -395,6 +397,11 @@ const OrgSlugServersExternalRoute = OrgSlugServersExternalRouteImport.update({
   path: "/servers/external",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
+const OrgSlugServersNewRoute = OrgSlugServersNewRouteImport.update({
+  id: "/servers_/new",
+  path: "/servers/new",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
 const OrgSlugServersPackageRoute = OrgSlugServersPackageRouteImport.update({
   id: "/servers_/package",
   path: "/servers/package",
@@ -661,6 +668,12 @@ const ApiOrganizationsOrgSlugAuditLogRoute =
     path: "/api/organizations/$orgSlug/audit-log",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiSourcesProjectIdWebhookRoute =
+  ApiSourcesProjectIdWebhookRouteImport.update({
+    id: "/api/sources/$projectId/webhook",
+    path: "/api/sources/$projectId/webhook",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiGitOrgSlugRepositorySplatRoute =
   ApiGitOrgSlugRepositorySplatRouteImport.update({
     id: "/api/git/$orgSlug/$repository/$",
@@ -756,6 +769,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
+  "/$orgSlug/servers/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
@@ -804,6 +818,7 @@ export interface FileRoutesByFullPath {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
@@ -864,6 +879,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/portals/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers/external": typeof OrgSlugServersExternalRoute;
+  "/$orgSlug/servers/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
@@ -912,6 +928,7 @@ export interface FileRoutesByTo {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
@@ -976,6 +993,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/sign-ins": typeof OrgSlugProjectNameSignInsRoute;
   "/$orgSlug/portals_/new": typeof OrgSlugPortalsNewRoute;
   "/$orgSlug/servers_/external": typeof OrgSlugServersExternalRoute;
+  "/$orgSlug/servers_/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers_/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers_/registry": typeof OrgSlugServersRegistryRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
@@ -1024,6 +1042,7 @@ export interface FileRoutesById {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
@@ -1088,6 +1107,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
+    | "/$orgSlug/servers/new"
     | "/$orgSlug/servers/package"
     | "/$orgSlug/servers/registry"
     | "/$orgSlug/settings/api-keys"
@@ -1136,6 +1156,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/sources/$projectId/webhook"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/git/$orgSlug/$repository/$"
@@ -1196,6 +1217,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/portals/new"
     | "/$orgSlug/servers/external"
+    | "/$orgSlug/servers/new"
     | "/$orgSlug/servers/package"
     | "/$orgSlug/servers/registry"
     | "/$orgSlug/settings/api-keys"
@@ -1244,6 +1266,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/sources/$projectId/webhook"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
     | "/api/git/$orgSlug/$repository/$"
@@ -1307,6 +1330,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sign-ins"
     | "/$orgSlug/portals_/new"
     | "/$orgSlug/servers_/external"
+    | "/$orgSlug/servers_/new"
     | "/$orgSlug/servers_/package"
     | "/$orgSlug/servers_/registry"
     | "/$orgSlug/settings/api-keys"
@@ -1355,6 +1379,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/sources/$projectId/webhook"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/git/$orgSlug/$repository/$"
@@ -1415,6 +1440,7 @@ export interface RootRouteChildren {
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
   ApiGitOrgSlugRepositorySplatRoute: typeof ApiGitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
@@ -1797,6 +1823,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugServersExternalRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/servers_/new": {
+      id: "/$orgSlug/servers_/new";
+      path: "/servers/new";
+      fullPath: "/$orgSlug/servers/new";
+      preLoaderRoute: typeof OrgSlugServersNewRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/servers_/package": {
       id: "/$orgSlug/servers_/package";
       path: "/servers/package";
@@ -2140,6 +2173,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOrganizationsOrgSlugAuditLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/sources/$projectId/webhook": {
+      id: "/api/sources/$projectId/webhook";
+      path: "/api/sources/$projectId/webhook";
+      fullPath: "/api/sources/$projectId/webhook";
+      preLoaderRoute: typeof ApiSourcesProjectIdWebhookRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/git/$orgSlug/$repository/$": {
       id: "/api/git/$orgSlug/$repository/$";
       path: "/api/git/$orgSlug/$repository/$";
@@ -2262,6 +2302,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugIndexRoute: typeof OrgSlugIndexRoute;
   OrgSlugPortalsNewRoute: typeof OrgSlugPortalsNewRoute;
   OrgSlugServersExternalRoute: typeof OrgSlugServersExternalRoute;
+  OrgSlugServersNewRoute: typeof OrgSlugServersNewRoute;
   OrgSlugServersPackageRoute: typeof OrgSlugServersPackageRoute;
   OrgSlugServersRegistryRoute: typeof OrgSlugServersRegistryRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
@@ -2289,6 +2330,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugIndexRoute: OrgSlugIndexRoute,
   OrgSlugPortalsNewRoute: OrgSlugPortalsNewRoute,
   OrgSlugServersExternalRoute: OrgSlugServersExternalRoute,
+  OrgSlugServersNewRoute: OrgSlugServersNewRoute,
   OrgSlugServersPackageRoute: OrgSlugServersPackageRoute,
   OrgSlugServersRegistryRoute: OrgSlugServersRegistryRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
@@ -2387,6 +2429,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
+  ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
   ApiGitOrgSlugRepositorySplatRoute: ApiGitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,

@@ -59,6 +59,7 @@ const refusedToViewers: readonly string[] = [
   "/$orgSlug/$projectName/sign-ins",
   "/$orgSlug/portals/new",
   "/$orgSlug/servers/external",
+  "/$orgSlug/servers/new",
   "/$orgSlug/servers/package",
   "/$orgSlug/settings/audit-log",
   "/$orgSlug/settings/github",

@@ -37,7 +37,7 @@ export function ServerSwitcher({
       },
     }));
   const create = [
-    { id: "create", label: "New server", path: "welcome/server-setup" },
+    { id: "create", label: "New server", path: "servers/new" },
     { id: "create-portal", label: "New portal", path: "portals/new" },
   ].map(({ path, ...action }) => ({
     ...action,

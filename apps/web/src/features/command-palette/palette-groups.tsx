@@ -223,9 +223,9 @@ function creating(organization: OrganizationAccessView | null, actions: PaletteA
     {
       id: "deploy",
       label: "Deploy a new server",
-      keywords: ["create", "import", "repository"],
+      keywords: ["create", "import", "repository", "git", "url"],
       icon: <GitPullRequestArrow aria-hidden />,
-      run: to("welcome/server-setup"),
+      run: to("servers/new"),
     },
     {
       id: "add-server",

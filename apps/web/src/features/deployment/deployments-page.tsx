@@ -11,6 +11,7 @@ import { BuildTable } from "../build/build-table.tsx";
 import { BuildNewestButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { isRepository, sourceName } from "../source/source-names.ts";
 import { type BranchItem, branchesQuery } from "./deployment.functions.ts";
 import { ForkPullRequests } from "./fork-pull-requests.tsx";
 import { PreviewList } from "./preview-list.tsx";
@@ -34,7 +35,7 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
           isPackage ? "Production, and the builds behind it." : "Production, previews, and the builds behind them."
         }
         actions={
-          project.githubRepository ? (
+          isRepository(project.source) ? (
             <BuildNewestButton project={projectKey} />
           ) : project.package ? (
             <BuildNewestButton project={projectKey} label="Deploy newest version" />
@@ -57,10 +58,10 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
               title={branch === undefined ? "No builds yet" : `No builds of ${branch} yet`}
             >
               Push a commit to <code>{branch ?? project.defaultBranch}</code>
-              {project.githubRepository && (
+              {isRepository(project.source) && (
                 <>
                   {" "}
-                  of <code>{project.githubRepository.fullName}</code>
+                  of <code>{sourceName(project.source)}</code>
                 </>
               )}{" "}
               to build and deploy it.

@@ -65,26 +65,8 @@ export function AddCrumbs({
   );
 }
 
-/** A page with a form that adds something to the organization: breadcrumbs, fields, what went wrong, and the button. */
-export function AddPage({
-  orgSlug,
-  parent,
-  crumb,
-  title,
-  description,
-  action,
-  busy,
-  failure,
-  progress,
-  onSubmit,
-  children,
-}: {
-  readonly orgSlug: string;
-  /** The list to which it is added. */
-  readonly parent: AddParent;
-  readonly crumb: string;
+type AddFormProps = {
   readonly title: string;
-  readonly description: string;
   /** The button's label, and what it says while it works. */
   readonly action: { readonly label: string; readonly busy: string };
   readonly busy: boolean;
@@ -94,32 +76,54 @@ export function AddPage({
   readonly progress?: ReactNode;
   readonly onSubmit: () => void;
   readonly children: ReactNode;
+};
+
+/** A page with a form that adds something to the organization: breadcrumbs, fields, what went wrong, and the button. */
+export function AddPage({
+  orgSlug,
+  parent,
+  crumb,
+  description,
+  ...form
+}: AddFormProps & {
+  readonly orgSlug: string;
+  /** The list to which it is added. */
+  readonly parent: AddParent;
+  readonly crumb: string;
+  readonly description: string;
 }) {
   return (
     <div className="max-w-3xl">
-      <PageHeader above={<AddCrumbs {...{ orgSlug, parent, crumb }} />} title={title} description={description} />
-      <form
-        noValidate
-        aria-label={title}
-        className="flex flex-col gap-6"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!busy) onSubmit();
-        }}
-      >
-        {children}
-        {failure.text === null ? null : (
-          <Callout tone="bad" title={failure.title}>
-            {failure.text}
-          </Callout>
-        )}
-        <div aria-live="polite" className="empty:hidden">
-          {progress}
-        </div>
-        <Button type="submit" variant="primary" size="lg" busy={busy} className="self-start">
-          {busy ? action.busy : action.label}
-        </Button>
-      </form>
+      <PageHeader above={<AddCrumbs {...{ orgSlug, parent, crumb }} />} title={form.title} description={description} />
+      <AddForm {...form} />
     </div>
+  );
+}
+
+/** The form of such a page. */
+export function AddForm({ title, action, busy, failure, progress, onSubmit, children }: AddFormProps) {
+  return (
+    <form
+      noValidate
+      aria-label={title}
+      className="flex flex-col gap-6"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!busy) onSubmit();
+      }}
+    >
+      {children}
+      {failure.text === null ? null : (
+        <Callout tone="bad" title={failure.title}>
+          {failure.text}
+        </Callout>
+      )}
+      <div aria-live="polite" className="empty:hidden">
+        {progress}
+      </div>
+      <Button type="submit" variant="primary" size="lg" busy={busy} className="self-start">
+        {busy ? action.busy : action.label}
+      </Button>
+    </form>
   );
 }

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { organizationAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { serverNameFrom } from "../github/repository-proposals.ts";
+import { serverNameFrom } from "../source/repository-proposals.ts";
 import { runQuickstart } from "./quickstart.server.ts";
 
 /** Creates an organization and makes it the session's active one (ONB-1). */

@@ -5,6 +5,7 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { AuthModeChoice, BuildFields } from "./build-fields.tsx";
 import type { DeployAddress, DeploySearch } from "./deploy-search.ts";
+import { deployRepository } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { OtherTeam } from "./other-team.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
@@ -37,7 +38,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
   const { repository, branch, entrypoints, projects, requirementFiles, variables: offered } = props;
   const choice = useServerName(orgSlug, search.serverName ?? proposal.like ?? proposal.name);
   const variables = useVariables(search.envVariables ?? []);
-  const form = useDeployForm(orgSlug, address, variables, {
+  const form = useDeployForm(orgSlug, deployTo(address), variables, {
     entrypoint: search.entrypoint ?? "",
     arguments: search.arguments ?? "",
     requirements: search.requirements ?? "",
@@ -102,6 +103,11 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
     </OnboardingFrame>
   );
 }
+
+const deployTo =
+  ({ installationId, owner, repo }: DeployAddress): Parameters<typeof useDeployForm>[1] =>
+  (server) =>
+    deployRepository({ data: { ...server, installationId, repositoryFullName: `${owner}/${repo}` } });
 
 /** The spaces between its parts are for screen readers and copied text. */
 export function NewestCommit({ repository, branch }: Pick<Props, "repository" | "branch">) {

@@ -6,6 +6,7 @@ import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { type DeploySearch, repositoryOf, type SetupSearch } from "./deploy-search.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { OtherTeam } from "./other-team.tsx";
+import { PasteUrl } from "./paste-url.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { PublishedServerLinks, StartLink } from "./start-links.tsx";
 import { useKeptInUrl } from "./use-kept-in-url.ts";
@@ -39,7 +40,7 @@ export function ServerSetupPage({
     <OnboardingFrame
       step="Server"
       title="Deploy a server"
-      description="Start from the echo sample, a repository or a published server."
+      description="Paste a URL, or start from the echo sample, a repository or a published server."
     >
       <OtherTeam teamId={search.teamId} />
       {error ? (
@@ -48,6 +49,7 @@ export function ServerSetupPage({
         </Callout>
       ) : null}
       {quickstart.grant ? <GrantCallout {...quickstart.grant} orgSlug={orgSlug} /> : null}
+      <PasteUrl orgSlug={orgSlug} />
       {connected ? null : <ConnectCallout orgSlug={orgSlug} />}
       <Card>
         <CardHeader
@@ -66,7 +68,6 @@ export function ServerSetupPage({
             <ServerNameField choice={choice} urlTemplate={proposal.urlTemplate} error={quickstart.nameProblem} />
             <Button
               type="submit"
-              variant="primary"
               size="lg"
               icon={<Rocket aria-hidden />}
               busy={quickstart.busy}
@@ -121,7 +122,7 @@ function ConnectCallout({ orgSlug }: { readonly orgSlug: string }) {
         </Link>
       }
     >
-      The sample and your repositories need it. Published servers don't.
+      The sample and repositories of your GitHub account need it. A pasted URL and published servers don't.
     </Callout>
   );
 }

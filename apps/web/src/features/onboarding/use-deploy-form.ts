@@ -6,15 +6,26 @@ import { profileQuery } from "~/features/session/session.functions.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { failureText } from "~/ui/toast.ts";
 import { type BuildValues, useBuildFields } from "./build-fields.tsx";
-import type { DeployAddress } from "./deploy-search.ts";
-import { deployRepository } from "./onboarding.functions.ts";
+import type { Variable } from "./env-block.ts";
 import type { Variables } from "./use-variables.ts";
 
 /** Fields that show the server's errors themselves; all other errors are shown above the form. */
 const shownFields = new Set(["name", "entrypoint", "arguments", "requirements", "rootDirectory"]);
 
-/** State of the server-deploy form: values, errors and submission (VAL-2, VAL-3). */
-export function useDeployForm(orgSlug: string, address: DeployAddress, variables: Variables, initial: BuildValues) {
+/** What a server is made of, wherever its code comes from. */
+type NewServer = Omit<BuildValues, "arguments" | "requirements"> & {
+  readonly orgSlug: string;
+  readonly name: string;
+  readonly arguments: string[];
+  readonly requirements: string | null;
+  readonly secrets: Variable[];
+};
+
+/** Creates it. `buildId`: its first build; null when nothing has been pushed. */
+type Deploy = (server: NewServer) => Promise<{ readonly projectName: string; readonly buildId: string | null }>;
+
+/** State of a form that deploys a repository: values, errors and submission (VAL-2, VAL-3). */
+export function useDeployForm(orgSlug: string, deploy: Deploy, variables: Variables, initial: BuildValues) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const fields = useBuildFields(initial);
@@ -31,15 +42,13 @@ export function useDeployForm(orgSlug: string, address: DeployAddress, variables
     fields.setRefused({});
     try {
       const secrets = [...variables.filled];
-      const { installationId, owner, repo } = address;
-      const repository = { installationId, repositoryFullName: `${owner}/${repo}` };
       const build = {
         entrypoint: values.entrypoint.trim(),
         arguments: [...(argumentWords(values.arguments) ?? [])],
         requirements: values.requirements || null,
       };
-      const data = { orgSlug, name, ...repository, ...values, ...build };
-      const { projectName, buildId } = await deployRepository({ data: { ...data, secrets } });
+      const { projectName, buildId } = await deploy({ orgSlug, name, ...values, ...build, secrets });
+      await queryClient.invalidateQueries({ queryKey: ["servers", orgSlug] });
       await queryClient.invalidateQueries(profileQuery);
       const params = { orgSlug, projectName };
       if (buildId === null) await navigate({ to: "/$orgSlug/$projectName/deployments", params });

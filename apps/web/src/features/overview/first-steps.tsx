@@ -12,6 +12,7 @@ import { WaterLevel } from "~/ui/water-level.tsx";
 import { commitTitle, isRunning } from "../build/build-status.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { isRepository, sourceName } from "../source/source-names.ts";
 
 // For the first minutes of a server only.
 const ProjectGuides = lazy(() => import("../clients/project-guides.tsx"));
@@ -96,10 +97,10 @@ export function NotDeployed({
     <Card>
       <EmptyState className="py-8" drawing={<NoBuildsDrawing />} title="Nothing deployed yet">
         Push a commit to <code>{name}</code>
-        {project.githubRepository ? (
+        {isRepository(project.source) ? (
           <>
             {" "}
-            of <code>{project.githubRepository.fullName}</code>
+            of <code>{sourceName(project.source)}</code>
           </>
         ) : null}{" "}
         to build and deploy it.

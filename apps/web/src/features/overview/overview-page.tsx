@@ -12,6 +12,8 @@ import { CodeSteps } from "../project-screen/code-steps.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useLogChanges } from "../request-log/use-log-changes.ts";
+import { SourceBanner } from "../source/source-banner.tsx";
+import { cloneOf } from "../source/source-names.ts";
 import { CallsChart } from "./calls-chart.tsx";
 import { LatestFailures } from "./latest-failures.tsx";
 import { type Overview, overviewQuery, serverStatusQuery } from "./overview.functions.ts";
@@ -35,6 +37,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
   const { data: status } = useSuspenseQuery(serverStatusQuery(place));
   const traffic = useTraffic(place);
   const isHosted = status.branch !== null;
+  const cloned = cloneOf(project);
   const isPreview = status.branch !== null && !status.branch.isDefault;
   return (
     <>
@@ -55,6 +58,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
         }
       />
       <div className="flex flex-col gap-5">
+        <SourceBanner projectKey={projectKey} source={project.source} />
         <Crashed projectKey={projectKey} status={status} />
         {status.live?.isRolledBack ? (
           <Suspense>
@@ -67,13 +71,12 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
           {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
         </Suspense>
         <Usage traffic={traffic} place={place} isLive={!isHosted || status.live !== null} status={status} />
-        {project.repositoryUrl && project.githubRepository ? (
+        {cloned ? (
           <Card>
             <CardHeader title="Change the code" />
             <CardBody>
               <CodeSteps
-                repositoryUrl={project.repositoryUrl}
-                repositoryName={project.githubRepository.name}
+                cloned={cloned}
                 branch={status.branch?.name ?? project.defaultBranch}
                 entrypoint={project.entrypoint}
               />

@@ -12,6 +12,7 @@ import { BuildStatusLabel } from "../build/build-status.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { AuthModeBadge, ServerUrl } from "../project-screen/project-labels.tsx";
 import { BranchLink, RepositoryLink } from "../project-screen/repository-links.tsx";
+import { isRepository, sourceName } from "../source/source-names.ts";
 
 /** What people ask first: its URL and who may call it, whether it runs, and where its code is. */
 export function ServerFacts({ project, status }: { project: ProjectView; status: ServerStatusView }) {
@@ -35,9 +36,9 @@ export function ServerFacts({ project, status }: { project: ProjectView; status:
           </Fact>
         ) : null}
         {live?.tools != null ? <Fact name="Offers">{live.tools === 1 ? "1 tool" : `${live.tools} tools`}</Fact> : null}
-        {project.githubRepository ? (
+        {isRepository(project.source) ? (
           <Fact name="Repository">
-            <RepositoryLink fullName={project.githubRepository.fullName} className="underline underline-offset-2" />
+            <RepositoryLink name={sourceName(project.source)} className="underline underline-offset-2" />
           </Fact>
         ) : null}
         {project.package ? (

@@ -1,14 +1,13 @@
 import { CodeBlock } from "~/ui/code-block.tsx";
+import type { cloneOf } from "../source/source-names.ts";
 
 /** How the running code is changed: clone, edit, push (BLD-7). */
 export function CodeSteps({
-  repositoryUrl,
-  repositoryName,
+  cloned: { cloneUrl, directory, hasPreviews },
   branch,
   entrypoint,
 }: {
-  readonly repositoryUrl: string;
-  readonly repositoryName: string;
+  readonly cloned: NonNullable<ReturnType<typeof cloneOf>>;
   readonly branch: string;
   /** With its object, as in the settings: "server.py:mcp". Empty, or a program, names no file. */
   readonly entrypoint: string;
@@ -16,8 +15,8 @@ export function CodeSteps({
   const [named = ""] = entrypoint.split(":", 1);
   const file = named.endsWith(".py") ? named : "the code";
   const commands = [
-    `git clone ${repositoryUrl}.git`,
-    `cd ${repositoryName}`,
+    `git clone ${cloneUrl}`,
+    `cd ${directory.replace(/\.git$/, "")}`,
     `# edit ${file}`,
     `git commit --all --message "Change ${file}"`,
     `git push origin ${branch}`,
@@ -25,8 +24,8 @@ export function CodeSteps({
   return (
     <div className="min-w-0">
       <p className="mb-2 text-sm text-muted">
-        Push to <code>{branch}</code> and the new version goes live. A push to any other branch gets a preview with its
-        own URL.
+        Push to <code>{branch}</code> and the new version goes live.
+        {hasPreviews ? " A push to any other branch gets a preview with its own URL." : ""}
       </p>
       <CodeBlock code={commands} label="commands" />
     </div>

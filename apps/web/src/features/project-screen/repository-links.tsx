@@ -3,6 +3,7 @@ import { useParams } from "@tanstack/react-router";
 import { shortCommit } from "@towpath/core/build/version/schema";
 import type { ReactNode } from "react";
 import { classNames } from "~/ui/class-names.ts";
+import { type CodePages, codePages, hostKindOf, pageOf } from "../source/host-pages.ts";
 import { branchTitle, forkOf } from "./branch-title.ts";
 import { projectQuery } from "./project-screen.functions.ts";
 
@@ -12,7 +13,15 @@ function useOpenProject() {
 }
 
 /** Where the code of the open project is read; null for a project without a repository, or while that isn't known. */
-const useRepositoryUrl = (): string | null => useOpenProject()?.repositoryUrl ?? null;
+function useCodePages(): CodePages | null {
+  const project = useOpenProject();
+  if (project?.source?.kind === "git") {
+    const { url } = project.source;
+    return codePages(pageOf(url), hostKindOf(new URL(url).hostname));
+  }
+  // The forge has GitHub's pages.
+  return project?.repositoryUrl ? codePages(project.repositoryUrl, "github") : null;
+}
 
 /** Large enough to hit (WCAG 2.5.8). */
 const look =
@@ -37,24 +46,24 @@ function CodeLink({
 /** The first seven digits of a commit's id, as a link to its changes. Nothing for a package, whose versions have names. */
 export function CommitLink({ sha, className }: { sha: string; className?: string }) {
   const project = useOpenProject();
+  const href = useCodePages()?.commit(sha) ?? null;
   if (project?.package) return null;
-  const repository = project?.repositoryUrl ?? null;
   const short = (
     <code title={sha} className={className}>
       {shortCommit(sha)}
     </code>
   );
-  return repository ? <CodeLink href={`${repository}/commit/${sha}`}>{short}</CodeLink> : short;
+  return href === null ? short : <CodeLink href={href}>{short}</CodeLink>;
 }
 
 /** A branch's name, as a link to its code; for a pull request from a fork, to that. */
 export function BranchLink({ name, className }: { name: string; className?: string }) {
-  const repository = useRepositoryUrl();
-  if (!repository) return <>{branchTitle(name)}</>;
+  const pages = useCodePages();
   const pull = forkOf(name);
-  const path = name.split("/").map(encodeURIComponent).join("/");
+  const href = pages && (pull === null ? pages.branch(name) : pages.pull(pull));
+  if (!href) return <>{branchTitle(name)}</>;
   return (
-    <CodeLink href={`${repository}/${pull === null ? `tree/${path}` : `pull/${pull}`}`} className={className}>
+    <CodeLink href={href} className={className}>
       {branchTitle(name)}
     </CodeLink>
   );
@@ -62,25 +71,17 @@ export function BranchLink({ name, className }: { name: string; className?: stri
 
 /** Where a file of a commit is read, at a line; null for a project without a repository, and without a file. */
 export function useCodeUrl(sha: string, path: string | null, line: number | null): string | null {
-  const repository = useRepositoryUrl();
-  return repository === null || path === null ? null : codeUrl(repository, { sha, path, line });
+  const pages = useCodePages();
+  return pages === null || path === null ? null : pages.file({ sha, path, line });
 }
 
-type Place = { readonly sha: string; readonly path: string; readonly line: number | null };
-
-/** The same at GitHub and at the forge. */
-export function codeUrl(repository: string, { sha, path, line }: Place): string {
-  const encoded = path.split("/").map(encodeURIComponent).join("/");
-  return `${repository}/blob/${sha}/${encoded}${line === null ? "" : `#L${line}`}`;
-}
-
-/** owner/name of the project's repository, as a link. */
-export function RepositoryLink({ fullName, className }: { fullName: string; className?: string }) {
-  const repository = useRepositoryUrl();
-  if (!repository) return <>{fullName}</>;
+/** The name of the project's repository, as a link. */
+export function RepositoryLink({ name, className }: { name: string; className?: string }) {
+  const home = useCodePages()?.home ?? null;
+  if (home === null) return <>{name}</>;
   return (
-    <CodeLink href={repository} className={className}>
-      {fullName}
+    <CodeLink href={home} className={className}>
+      {name}
     </CodeLink>
   );
 }

@@ -5,6 +5,7 @@ import type { KeyboardEvent } from "react";
 import { BuildStatusLabel } from "~/features/build/build-status.tsx";
 import { instanceLooks } from "~/features/overview/server-facts.tsx";
 import { AuthModeBadge, LiveLabel } from "~/features/project-screen/project-labels.tsx";
+import { sourceName } from "~/features/source/source-names.ts";
 import { Badge } from "~/ui/badge.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { ErrorCount } from "~/ui/error-count.tsx";
@@ -194,7 +195,8 @@ function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
 }
 
 /** Where its code comes from, or where it runs. */
-function originOf({ external, githubRepository, package: found }: ProjectListItem): string {
+function originOf({ external, source }: ProjectListItem): string {
   if (external) return new URL(external.url).host;
-  return githubRepository?.fullName ?? (found ? `Package ${found.name}` : "No repository");
+  if (source === null) return "No repository";
+  return source.kind === "package" ? `Package ${source.name}` : sourceName(source);
 }

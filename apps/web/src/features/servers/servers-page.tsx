@@ -60,7 +60,7 @@ export function ServersPage({
             title="No servers yet"
             actions={<NewServerLinks orgSlug={orgSlug} />}
           >
-            Deploy your own repository, try the echo server, or add a server that runs elsewhere. The{" "}
+            Paste a repository's URL, try the echo server, or add a server that runs elsewhere. The{" "}
             <Link
               to="/docs/$slug"
               params={{ slug: "deploy" }}
@@ -157,7 +157,7 @@ function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
         <Package aria-hidden />
         Package
       </Link>
-      <Link to="/$orgSlug/welcome/server-setup" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
+      <Link to="/$orgSlug/servers/new" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
         <Plus aria-hidden />
         New server
       </Link>

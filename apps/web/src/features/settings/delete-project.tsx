@@ -16,7 +16,7 @@ const texts = {
   hosted: {
     title: "Delete server",
     does: "Stops the server and deletes everything Towpath stores for it.",
-    unchanged: "The GitHub repository is not changed.",
+    unchanged: "The repository is not changed.",
   },
   external: {
     title: "Delete server",

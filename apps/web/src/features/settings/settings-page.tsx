@@ -9,6 +9,7 @@ import { PackageSettings } from "../package/package-settings.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
+import { SourceSettings } from "../source/source-settings.tsx";
 import { BuildSettings } from "./build-settings.tsx";
 import { DataSettings } from "./data-settings.tsx";
 import { DeleteProject } from "./delete-project.tsx";
@@ -22,18 +23,25 @@ import { VariableSettings } from "./variable-settings.tsx";
 type Shown = {
   readonly kind: "hosted" | "external" | "portal";
   readonly isPackage: boolean;
+  readonly isGitUrl: boolean;
   readonly mayDelete: boolean;
 };
 
 /** The sections of the page, in their order: by the ids of their cards. */
-function sectionsOf({ kind, isPackage, mayDelete }: Shown): readonly (readonly [id: string, title: string])[] {
+function sectionsOf({
+  kind,
+  isPackage,
+  isGitUrl,
+  mayDelete,
+}: Shown): readonly (readonly [id: string, title: string])[] {
   const isHosted = kind === "hosted";
   const all: readonly (readonly [isShown: boolean, id: string, title: string])[] = [
     [true, "general", "General"],
+    [isHosted, "source", "Source"],
     [isPackage, "package", "Package"],
     [isHosted, "build", "Build"],
     [kind === "external", "server", "Address"],
-    [isHosted, "pull-requests", "Pull requests"],
+    [isHosted && !isGitUrl, "pull-requests", "Pull requests"],
     [true, "request-log", "Request log"],
     [kind !== "portal", "identity", "Caller identity"],
     [isHosted, "sleep", "While asleep"],
@@ -55,9 +63,15 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
       {isHosted ? settingsHeader : <PageHeader title="Settings" description="Where it is, and what its log keeps." />}
       {mayChange ? (
         <div className="flex flex-col gap-5 xl:flex-row-reverse xl:justify-end xl:gap-8">
-          <SectionLinks sections={sectionsOf({ kind: project.kind, isPackage: project.package !== null, mayDelete })} />
+          <SectionLinks
+            sections={sectionsOf({
+              ...{ kind: project.kind, mayDelete },
+              ...{ isPackage: project.package !== null, isGitUrl: project.source?.kind === "git" },
+            })}
+          />
           <div className="flex w-full max-w-4xl flex-col gap-5">
             <GeneralSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+            {isHosted ? <SourceSettings projectKey={projectKey} /> : null}
             {project.package ? <PackageSettings projectKey={projectKey} running={project.package} /> : null}
             {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
             {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}

@@ -94,7 +94,10 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   return (
     <>
-      {project.kind === "hosted" ? <SwitchSetting projectKey={projectKey} setting="failOnBreakingChanges" /> : null}
+      {/* Hosts behind Git URLs are sent no checks. */}
+      {project.kind === "hosted" && project.source?.kind !== "git" ? (
+        <SwitchSetting projectKey={projectKey} setting="failOnBreakingChanges" />
+      ) : null}
       <SwitchSetting projectKey={projectKey} setting="capturePayloads">
         <LastCaptureChange projectKey={projectKey} isOn={project.capturePayloads} />
       </SwitchSetting>

@@ -1,0 +1,187 @@
+import { useQuery } from "@tanstack/react-query";
+import type { GitSourceView, SourceView } from "@towpath/core/source";
+import { RefreshCw } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Switch } from "~/ui/checkbox.tsx";
+import { Field } from "~/ui/field.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
+import { Select } from "~/ui/select.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { failureText } from "~/ui/toast.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { RepositoryLink } from "../project-screen/repository-links.tsx";
+import { ChangeSource } from "./change-source.tsx";
+import { checkSource, sourceQuery, updateGitSource } from "./source.functions.ts";
+import { SourceCredential } from "./source-credential.tsx";
+import { SourceWebhook } from "./source-webhook.tsx";
+import { useSourceChange } from "./use-source-change.ts";
+
+/** Where a server's code comes from, how pushes become known, and the way to another place (SRC-1, SRC-2). */
+export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: source, error, refetch } = useQuery(sourceQuery(projectKey));
+  return (
+    <Card id="source" className="scroll-mt-24">
+      <CardHeader
+        title="Source"
+        description="Where the code comes from. What is live stays until a new build replaces it."
+      />
+      <CardBody className="flex flex-col gap-5">
+        {source ? (
+          <>
+            <Place source={source} />
+            {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
+            <ChangeSource projectKey={projectKey} source={source} />
+          </>
+        ) : error ? (
+          <Callout
+            tone="bad"
+            title="Couldn't load the source"
+            actions={<Button onClick={() => void refetch()}>Try again</Button>}
+          >
+            {failureText(error)}
+          </Callout>
+        ) : (
+          <Skeleton className="h-24 w-full" />
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function Place({ source }: { readonly source: SourceView }) {
+  return (
+    <dl className="text-sm">
+      <dt className="text-xs text-muted">{source.kind === "package" ? "Package" : "Repository"}</dt>
+      <dd className="mt-0.5 text-base font-medium wrap-anywhere">
+        {source.kind === "package" ? (
+          <code>{source.name}</code>
+        ) : (
+          <RepositoryLink
+            name={source.kind === "git" ? `${source.host}/${source.name}` : source.fullName}
+            className="underline underline-offset-2"
+          />
+        )}
+      </dd>
+      {source.kind === "git" ? (
+        <dd className="mt-0.5 text-xs wrap-anywhere text-muted">
+          <span className="sr-only">URL: </span>
+          <code>{source.url}</code>
+        </dd>
+      ) : null}
+      {source.kind === "github" ? (
+        <dd className="mt-0.5 text-xs text-muted">
+          <code>{source.defaultBranch}</code> goes live. Other branches get previews.
+        </dd>
+      ) : null}
+    </dl>
+  );
+}
+
+type GitProps = { readonly projectKey: ProjectKey; readonly source: GitSourceView };
+
+function GitUrl({ projectKey, source }: GitProps) {
+  return (
+    <>
+      <Checked projectKey={projectKey} source={source} />
+      <Followed projectKey={projectKey} source={source} />
+      <SourceCredential projectKey={projectKey} source={source} />
+      <SourceWebhook projectKey={projectKey} source={source} />
+    </>
+  );
+}
+
+/** When the repository was last asked, and why that failed. */
+function Checked({ projectKey, source: { checkedAt, problem, webhook } }: GitProps) {
+  const { busy, failure, apply } = useSourceChange(projectKey);
+  return (
+    <div className="flex flex-col gap-3">
+      {problem ? (
+        <Callout tone="warn" title="Pushes aren't followed">
+          {problem.message} First failed <RelativeTime time={problem.since} />.
+        </Callout>
+      ) : null}
+      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
+        <p className="min-w-0 flex-1 basis-56">
+          {checkedAt === null ? (
+            "Not checked yet."
+          ) : (
+            <>
+              Checked <RelativeTime time={checkedAt} />
+            </>
+          )}
+          <span className="block text-xs text-muted">
+            {webhook.receivedAt === null ? (
+              "Towpath asks the repository by itself, because no webhook has come."
+            ) : (
+              <>
+                Last webhook <RelativeTime time={webhook.receivedAt} />. Towpath asks by itself too.
+              </>
+            )}
+          </span>
+        </p>
+        <Button
+          icon={<RefreshCw aria-hidden />}
+          busy={busy}
+          onClick={() => void apply(() => checkSource({ data: projectKey }))}
+        >
+          Check now
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** No branch of Git has this name (git-check-ref-format(1)). */
+const repositorysOwn = "*";
+
+/** The branch that goes live, and whether others get previews. */
+function Followed({ projectKey, source: { branch, branches, defaultBranch, previews } }: GitProps) {
+  const { busy, failure, apply } = useSourceChange(projectKey);
+  const names = branch === null || branches.includes(branch) ? branches : [branch, ...branches];
+  return (
+    <div className="flex flex-col gap-4">
+      <Field label="Branch" error={failure} hint="Pushes to it go live.">
+        {(control) => (
+          <Select
+            {...control}
+            className="sm:max-w-80"
+            disabled={busy}
+            value={branch ?? repositorysOwn}
+            onChange={(chosen) =>
+              void apply(() =>
+                updateGitSource({ data: { ...projectKey, branch: chosen === repositorysOwn ? null : chosen } }),
+              )
+            }
+            options={[
+              {
+                value: repositorysOwn,
+                label: branch === null ? `The repository's default (${defaultBranch})` : "The repository's default",
+              },
+              ...names.map((name) => ({ value: name, label: name })),
+            ]}
+          />
+        )}
+      </Field>
+      <div className="flex items-start gap-3">
+        <Switch
+          id="source-previews"
+          checked={previews}
+          readOnly={busy}
+          onChange={(next) => void apply(() => updateGitSource({ data: { ...projectKey, previews: next } }))}
+          aria-describedby="source-previews-note"
+        />
+        <div className="text-sm">
+          <label htmlFor="source-previews" className="font-medium">
+            Previews of other branches
+          </label>
+          <p id="source-previews-note" className="text-muted">
+            A push to another branch gets a server with its own URL.
+          </p>
+        </div>
+      </div>
+    </div>
+  );
+}

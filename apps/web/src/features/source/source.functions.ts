@@ -1,0 +1,97 @@
+import { queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import {
+  changeSource as changeSourceVerb,
+  checkSource as checkSourceVerb,
+  deployGitUrl as deployGitUrlVerb,
+  makeDeployKey as makeDeployKeyVerb,
+  makeSourceWebhookSecret as makeSecret,
+  getSource as readSource,
+  removeSourceWebhookSecret as removeSecret,
+  type SourceView,
+  updateGitSource as updateGitSourceVerb,
+} from "@towpath/core/source";
+import {
+  changeSourceSchema,
+  deployGitUrlSchema,
+  lookAtSourceSchema,
+  updateGitSourceSchema,
+} from "@towpath/core/source/schema";
+import { z } from "zod";
+import { organizationAccess, projectAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { lookIntoSource } from "./look.server.ts";
+
+const orgSlug = z.string().min(1).max(100);
+
+/** What is behind a pasted Git URL: branches, the newest commit, and what its files say of the server (SRC-2). */
+export const lookAtSource = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.create")])
+  .validator(input(lookAtSourceSchema.extend({ orgSlug })))
+  .handler(({ context, data }) => lookIntoSource({ ctx: context.ctx, input: data }));
+
+/** A key pair for a private repository. Its private part comes sealed, and goes back with the URL (SRC-2). */
+export const makeDeployKey = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.create")])
+  .validator(input(z.object({ orgSlug })))
+  .handler(({ context, data }) => makeDeployKeyVerb({ ctx: context.ctx, input: data }));
+
+/** Creates the project of a Git URL and starts its first build (SRC-2). */
+export const deployGitUrl = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.create")])
+  .validator(input(deployGitUrlSchema.omit({ trigger: true }).extend({ orgSlug })))
+  .handler(async ({ context, data }) => {
+    const { project, build } = await deployGitUrlVerb({ ctx: context.ctx, input: data });
+    return { projectName: project.pathName, buildId: build?.id ?? null };
+  });
+
+/** Where a project's code comes from (SRC-1). Values of credentials never come back. */
+const getSource = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => readSource({ ctx: context.ctx, input: data }));
+
+/** Changes a Git URL's branch, previews or credential; what is absent stays (SRC-1). */
+export const updateGitSource = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema.extend(updateGitSourceSchema.shape)))
+  .handler(({ context, data }) => updateGitSourceVerb({ ctx: context.ctx, input: data }));
+
+/** Builds a server from a Git URL instead of what it was built from; everything else of it stays (SRC-1). */
+export const changeSource = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema.extend(changeSourceSchema.shape)))
+  .handler(async ({ context, data }) => {
+    const { build } = await changeSourceVerb({ ctx: context.ctx, input: data });
+    return { buildId: build.id };
+  });
+
+/** Asks a Git URL now which branches have changed (SRC-2). */
+export const checkSource = createServerFn({ method: "POST" })
+  .middleware([projectAccess("build.start")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => checkSourceVerb({ ctx: context.ctx, input: data }));
+
+/** Makes the secret with which a Git host signs its webhooks; it is returned this once (SRC-2). */
+export const makeSourceWebhookSecret = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => makeSecret({ ctx: context.ctx, input: data }));
+
+/** Removes it: webhooks are refused from then on (SRC-2). */
+export const removeSourceWebhookSecret = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => removeSecret({ ctx: context.ctx, input: data }));
+
+/** So often the page asks when the repository was last checked, milliseconds. */
+const followMs = 10_000;
+
+export const sourceQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "source"],
+    queryFn: ({ signal }): Promise<SourceView> => getSource({ data: key, signal }),
+    refetchInterval: ({ state }) => (state.data?.kind === "git" ? followMs : false),
+  });

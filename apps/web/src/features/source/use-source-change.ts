@@ -1,0 +1,20 @@
+import { useQueryClient } from "@tanstack/react-query";
+import type { GitSourceView } from "@towpath/core/source";
+import { useSubmit } from "~/http/use-submit.ts";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { sourceQuery } from "./source.functions.ts";
+
+/** Runs what changes or checks a Git URL, shows its new state at once, and keeps what was wrong. */
+export function useSourceChange(projectKey: ProjectKey) {
+  const queryClient = useQueryClient();
+  const { problems, busy, run } = useSubmit();
+  const apply = (work: () => Promise<GitSourceView>) =>
+    run(async () => {
+      const view = await work();
+      queryClient.setQueryData(sourceQuery(projectKey).queryKey, view);
+      // What it says of the source is in lists and headings too.
+      await queryClient.invalidateQueries({ queryKey: projectQuery(projectKey).queryKey });
+    });
+  return { busy, failure: Object.values(problems)[0] ?? null, apply };
+}

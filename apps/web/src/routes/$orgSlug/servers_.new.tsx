@@ -1,0 +1,28 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
+import { NewServerPage } from "~/features/source/new-server-page.tsx";
+import { newServerSearchParameters } from "~/features/source/new-server-search.ts";
+
+/** SRC-2 */
+export const Route = createFileRoute("/$orgSlug/servers_/new")({
+  validateSearch: newServerSearchParameters,
+  loader: ({ params }) => proposeServerName({ data: params }),
+  staleTime: Number.POSITIVE_INFINITY,
+  head: () => ({ meta: [{ title: "New server · Towpath" }] }),
+  component: NewServer,
+});
+
+function NewServer() {
+  const { orgSlug } = Route.useParams();
+  const navigate = Route.useNavigate();
+  return (
+    <NewServerPage
+      orgSlug={orgSlug}
+      search={Route.useSearch()}
+      urlTemplate={Route.useLoaderData().urlTemplate}
+      onKeep={(fields) =>
+        void navigate({ search: (known) => ({ ...known, ...fields }), replace: true, resetScroll: false })
+      }
+    />
+  );
+}
