@@ -5,10 +5,9 @@ import { EgressError } from "./egress-error.ts";
 
 export type CheckedFetch = {
   /**
-   * As the global one, but only to addresses that the policy allows, and without following redirects: `redirect:
-   * "manual"` returns them.
+   * As the global one, but only to addresses that the policy allows, and without following redirects.
    *
-   * @throws EgressError when no connection came about, and for a redirect
+   * @throws EgressError when no connection came about, and for a redirect unless `returnsRedirects`
    */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
   readonly close: () => Promise<void>;
@@ -17,7 +16,11 @@ export type CheckedFetch = {
 const connectMs = 5000;
 
 /** A `fetch` for one conversation with a server that a tenant names. Each of its connections is checked anew. */
-export function createCheckedFetch(policy: AddressPolicy, resolve?: ResolveName): CheckedFetch {
+export function createCheckedFetch(
+  policy: AddressPolicy,
+  resolve?: ResolveName,
+  { returnsRedirects = false }: { readonly returnsRedirects?: boolean } = {},
+): CheckedFetch {
   const agentFor = (protocol: "https:" | "http:") =>
     new Agent({ connect: { lookup: checkedLookup(policy, protocol, resolve), timeout: connectMs } });
   const agents = { "https:": agentFor("https:"), "http:": agentFor("http:") };
@@ -30,7 +33,7 @@ export function createCheckedFetch(policy: AddressPolicy, resolve?: ResolveName)
       const response = await request(url, { ...init, dispatcher, redirect: "manual" }).catch((error: unknown) => {
         throw connectFailure(error, hostOf(url)) ?? error;
       });
-      if (response.status < 300 || response.status >= 400 || init?.redirect === "manual") return response;
+      if (response.status < 300 || response.status >= 400 || returnsRedirects) return response;
       await response.body?.cancel();
       throw redirected(url, response.headers.get("location"));
     },

@@ -48,7 +48,7 @@ async function found(
   options: ConnectionOptions,
   signal?: AbortSignal,
 ) {
-  const checked = createCheckedFetch(options.policy, options.resolve);
+  const checked = createCheckedFetch(options.policy, options.resolve, { returnsRedirects: true });
   try {
     const token = credential?.kind === "token" ? credential : null;
     return await probe(endpoint, token, checked, { timeoutMs: options.probeTimeoutMs, signal });

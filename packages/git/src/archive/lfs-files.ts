@@ -43,7 +43,7 @@ export async function includeLfsFiles(
     return missing(files, "They are not fetched with a deploy key: use the repository's https URL and a token.");
   if (files.length > maxLfsFiles) return missing(files, `There are more than ${maxLfsFiles}.`);
   if (files.reduce((sum, { size }) => sum + size, 0) > scratch.maxBytes) throw tooLarge(scratch.maxBytes);
-  const checked = createCheckedFetch(options.connection.policy, options.connection.resolve);
+  const checked = createCheckedFetch(options.connection.policy, options.connection.resolve, { returnsRedirects: true });
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
   try {
     const absent = new Map<string, LfsFile[]>();
