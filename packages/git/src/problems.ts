@@ -111,7 +111,10 @@ function gitProblem(failure: GitFailure, host: string): TowpathError {
     );
   if (reason === "timeout") return unavailable(`${host} did not deliver the repository in time.`, failure);
   const meaning = meanings.find(([pattern]) => pattern.test(stderr))?.[1];
-  return meaning?.(host, stderr) ?? unavailable(`${host} did not answer as a Git host does.`, failure);
+  const problem = meaning?.(host, stderr) ?? unavailable(`${host} did not answer as a Git host does.`);
+  // For operators, whose log has what git printed.
+  problem.cause = failure;
+  return problem;
 }
 
 function hostKeyChanged(host: string): TowpathError {

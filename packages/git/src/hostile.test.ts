@@ -1,0 +1,200 @@
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect, promisify } from "node:util";
+import type { GitCredential } from "@towpath/core/ports";
+import { createAddressPolicy } from "@towpath/egress";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { gitEnvironment } from "./git-environment.ts";
+import { createGitRemotes, type GitRemotesOptions } from "./remotes.ts";
+import { openScratch, removeLeftovers } from "./scratch.ts";
+import { type GitServer, git, makeRepository, serveGitRepositories } from "./testing/index.ts";
+
+const token: GitCredential = { kind: "token", username: "", token: "s3cret-token" };
+const basic = Buffer.from("git:s3cret-token").toString("base64");
+let directory: string;
+let scratch: string;
+let server: GitServer;
+let path: string;
+let sha: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "towpath-git-hostile-"));
+  scratch = join(directory, "scratch");
+  await mkdir(scratch);
+  path = join(directory, "repositories", "acme", "echo");
+  sha = await makeRepository(path, { "server.py": "one", "data.bin": randomBytes(400_000) });
+  server = await serveGitRepositories(join(directory, "repositories"));
+});
+beforeEach(() => server.set({ token: undefined, answer: () => null, isOld: false }));
+afterAll(async () => {
+  await server?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const remotes = (options: Partial<GitRemotesOptions> = {}) =>
+  createGitRemotes({ policy: createAddressPolicy(["127.0.0.1/32"]), directory: scratch, ...options });
+const remote = () => ({ url: `${server.url}/acme/echo`, credential: null });
+const options = { warn: () => {}, signal: new AbortController().signal };
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+/** Writes an object without git's checks. */
+async function writeObject(kind: string, content: Uint8Array): Promise<string> {
+  const child = promisify(execFile)("git", ["hash-object", "-t", kind, "-w", "--stdin", "--literally"], {
+    cwd: path,
+    env: gitEnvironment(path),
+  });
+  child.child.stdin?.end(content);
+  return (await child).stdout.trim();
+}
+
+/** A branch of this name with a commit of one tree. */
+async function commitTree(branch: string, entries: readonly (readonly [mode: string, name: string, oid: string])[]) {
+  const records = entries.map(([mode, name, oid]) =>
+    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, "hex")]),
+  );
+  const commit = await git(path, "commit-tree", "-m", "Hostile", await writeObject("tree", Buffer.concat(records)));
+  await git(path, "update-ref", `refs/heads/${branch}`, commit);
+  return { branch, sha: commit };
+}
+
+test("SRC-2 git connects to the address that was checked, and resolves no name by itself", async () => {
+  const port = new URL(server.url).port;
+  let resolved = 0;
+  // No name server knows this name.
+  const resolve = async () => {
+    resolved += 1;
+    return [{ address: "127.0.0.1", family: 4 }];
+  };
+  const named = { url: `http://git.towpath.invalid:${port}/acme/echo`, credential: null };
+  expect((await remotes({ resolve }).refs(named)).branches.get("main")).toBe(sha);
+  const rebinding = async () => {
+    resolved += 1;
+    return [{ address: resolved % 2 === 1 ? "127.0.0.1" : "10.0.0.1", family: 4 }];
+  };
+  resolved = 0;
+  expect(await refusal(remotes({ resolve: rebinding }).refs(named))).toMatchObject({ code: "invalid_input" });
+});
+
+test("SRC-2 a file that is named like a path is refused with what to do; nothing is written under its name", async () => {
+  const blob = await writeObject("blob", Buffer.from("owned"));
+  for (const [name, word] of [
+    ["..", "hasDotdot"],
+    [".git", "hasDotgit"],
+    ["a/../../../owned", "fullPathname"],
+  ] as const) {
+    const at = await commitTree("hostile", [["100644", name, blob]]);
+    expect(await refusal(remotes().tarball(remote(), at, options))).toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining(`dangerous (${word})`),
+    });
+    expect(await refusal(remotes().checkout(remote(), at))).toMatchObject({ code: "invalid_input" });
+  }
+  const odd = await commitTree("odd", [
+    ["100644", "-x", blob],
+    ["100644", "new\nline", blob],
+  ]);
+  const checkout = await remotes().checkout(remote(), odd);
+  expect(checkout.paths).toEqual(["-x", "new\nline"]);
+  expect(await checkout.read("new\nline")).toBe("owned");
+  expect(await checkout.read("../../../etc/passwd")).toBeNull();
+  await checkout.close();
+  expect(await readdir(scratch)).toEqual([]);
+});
+
+test("SRC-2 a small repository with a billion files is refused before they are listed", async () => {
+  const blob = await writeObject("blob", Buffer.from("boom"));
+  let tree = await writeObject("blob", Buffer.from("boom"));
+  for (let level = 0; level < 9; level += 1) {
+    const mode = level === 0 ? "100644" : "40000";
+    const oid = level === 0 ? blob : tree;
+    const names = Array.from({ length: 10 }, (_, at) => `f${at}`);
+    const records = names.map((name) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, "hex")]));
+    tree = await writeObject("tree", Buffer.concat(records));
+  }
+  const at = await commitTree("bomb", [["40000", "d", tree]]);
+  const expected = { code: "invalid_input", message: expect.stringMatching(/more than 100,000 files/) };
+  expect(await refusal(remotes().tarball(remote(), at, options))).toMatchObject(expected);
+  expect(await refusal(remotes().checkout(remote(), at))).toMatchObject(expected);
+  expect(await readdir(scratch)).toEqual([]);
+});
+
+test("SRC-2 a host that stops answering while it sends ends with its limit of time, and leaves no process", async () => {
+  server.set({ answer: ({ method }) => (method === "POST" ? "hang" : null) });
+  const limited = remotes({ timeouts: { fetchMs: 700, refsMs: 700 } });
+  expect(await refusal(limited.refs(remote()))).toMatchObject({
+    code: "upstream_unavailable",
+    message: expect.stringMatching(/in time/),
+  });
+  expect(await refusal(limited.tarball(remote(), { branch: "main", sha }, options))).toMatchObject({
+    code: "upstream_unavailable",
+  });
+  const abort = new AbortController();
+  const running = refusal(remotes().tarball(remote(), { branch: "main", sha }, { ...options, signal: abort.signal }));
+  await expect.poll(() => commandLines(server.url)).not.toEqual([]);
+  abort.abort(new Error("canceled"));
+  expect(await running).toMatchObject({ message: "canceled" });
+  await expect.poll(() => commandLines(server.url)).toEqual([]);
+  expect(await readdir(scratch)).toEqual([]);
+});
+
+test("SRC-2 a credential is in no command line, and in no error, also when the host quotes it", async () => {
+  const lines: string[] = [];
+  server.set({
+    token: "s3cret-token",
+    answer: async ({ headers: { "user-agent": agent = "" } }) => {
+      if (agent.includes("towpath")) return null;
+      lines.push(...(await commandLines(server.url)));
+      // git repeats a text of this type.
+      const headers = { "content-type": "text/plain" };
+      return { status: 500, headers, body: `you sent ${basic}, which is s3cret-token` };
+    },
+  });
+  const error = await refusal(remotes().refs({ ...remote(), credential: token }));
+  expect(error).toMatchObject({ code: "upstream_unavailable", cause: { stderr: expect.stringMatching(/you sent/) } });
+  expect(lines.length).toBeGreaterThan(0);
+  for (const text of [...lines, inspect(error, { depth: 10, showHidden: true })]) {
+    expect(text).not.toContain("s3cret-token");
+    expect(text).not.toContain(basic);
+  }
+});
+
+test("SRC-2 a branch that is gone is named as a commit that the host no longer has, also by old hosts", async () => {
+  server.set({ isOld: true });
+  const gone = { branch: "gone", sha: "a".repeat(40) };
+  expect(await refusal(remotes().commit(remote(), gone))).toMatchObject({
+    code: "not_found",
+    message: expect.stringMatching(/no longer has commit aaaaaaa/),
+  });
+  expect(await remotes().changedPaths(remote(), gone.sha, { branch: "main", sha })).toBeNull();
+});
+
+test("SRC-2 what killed processes left is removed, what others still use is not", async () => {
+  const parent = join(directory, "leftovers");
+  await mkdir(parent);
+  const ended = spawn("true");
+  await new Promise((done) => ended.once("exit", done));
+  const name = (pid: number | undefined, run: string) => `towpath-git-${pid}-${run}-0123456789ab`;
+  const old = name(1, "0000000d");
+  const removed = [name(ended.pid, "0000000a"), name(process.pid, "0000000b"), old];
+  const kept = [name(process.ppid, "0000000c"), "towpath-git-mine", "other"];
+  for (const each of [...removed, ...kept]) await mkdir(join(parent, each));
+  await writeFile(join(parent, removed[0] ?? "", "key"), "secret");
+  await utimes(join(parent, old), new Date(0), new Date(0));
+  const own = await openScratch(parent, 1024);
+  await removeLeftovers(parent);
+  expect((await readdir(parent)).toSorted()).toEqual([...kept, own.directory.slice(parent.length + 1)].toSorted());
+});
+
+/** Command lines of running programs that name this server. */
+async function commandLines(url: string): Promise<string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return lines.map((line) => line.replaceAll("\0", " ")).filter((line) => line.includes(url));
+}
