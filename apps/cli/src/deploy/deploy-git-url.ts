@@ -1,5 +1,5 @@
 import { namedVersion } from "@towpath/core/build/version/schema";
-import { authModeSchema, projectNameSchema } from "@towpath/core/project/schema";
+import { authModeSchema, serverNameFrom } from "@towpath/core/project/schema";
 import { parseSourceText } from "@towpath/core/source/text/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
@@ -74,13 +74,9 @@ function parseGitUrl(args: string[], source: GitText) {
 
 /** The repository's own name as a server's name. */
 function proposedName(repository: string): string {
-  const name = repository
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, 32)
-    .replaceAll(/^-|-$/g, "");
-  if (projectNameSchema.safeParse(name).success) return name;
-  throw new UsageError(`Name the server, with 6 to 32 characters: --name my-server-one`);
+  const name = serverNameFrom(repository);
+  if (name !== null) return name;
+  throw new UsageError("Name the server, with 6 to 32 characters: --name my-server-one");
 }
 
 /** A token never comes as an argument, which other users of the machine can read. */

@@ -31,6 +31,16 @@ export const projectNameSchema = z
     error: "Project name must start and end with a letter or number, contain only letters, numbers, and hyphens",
   });
 
+/** A repository's name as a server name, null when it cannot be one (VAL-1). */
+export function serverNameFrom(repository: string): string | null {
+  const name = repository
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 32)
+    .replace(/^-|-$/g, "");
+  return projectNameSchema.safeParse(name).success ? name : null;
+}
+
 /** `hosted`: built here from a repository; `external`: runs elsewhere; `portal`: offers what other servers have. */
 const projectKinds = ["hosted", "external", "portal"] as const;
 export type ProjectKind = (typeof projectKinds)[number];

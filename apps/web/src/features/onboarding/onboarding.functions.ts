@@ -6,12 +6,11 @@ import {
   deployProject,
   proposeServerName as proposeServerNameVerb,
 } from "@towpath/core/project";
-import { deployProjectSchema, projectNameSchema } from "@towpath/core/project/schema";
+import { deployProjectSchema, projectNameSchema, serverNameFrom } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { organizationAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { serverNameFrom } from "../source/repository-proposals.ts";
 import { runQuickstart } from "./quickstart.server.ts";
 
 /** Creates an organization and makes it the session's active one (ONB-1). */

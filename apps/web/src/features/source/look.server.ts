@@ -1,8 +1,9 @@
 import { requestedPython } from "@towpath/builder/entrypoints";
 import type { Context } from "@towpath/core/context";
 import { checkProjectName, proposeServerName } from "@towpath/core/project";
+import { serverNameFrom } from "@towpath/core/project/schema";
 import { type LookedAtSource, lookAtSource } from "@towpath/core/source";
-import { repositoryProposals, serverNameFrom } from "./repository-proposals.ts";
+import { repositoryProposals } from "./repository-proposals.ts";
 
 /** What is in the repository behind a Git URL, by the rules that its build follows. */
 export async function lookIntoSource(call: Parameters<typeof lookAtSource>[0]) {

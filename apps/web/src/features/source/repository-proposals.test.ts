@@ -1,7 +1,7 @@
-import { projectNameSchema } from "@towpath/core/project/schema";
+import { projectNameSchema, serverNameFrom } from "@towpath/core/project/schema";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { repositoryProposals, serverNameFrom } from "./repository-proposals.ts";
+import { repositoryProposals } from "./repository-proposals.ts";
 
 const proposalsOf = (files: Record<string, string>) =>
   repositoryProposals(Object.keys(files), async (path) => files[path] ?? null);

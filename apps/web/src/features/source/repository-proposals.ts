@@ -1,6 +1,5 @@
 import { type DeclaredVariable, declaredVariables, filesWithVariables } from "@towpath/builder/declared-variables";
 import { findOffers, projectDirectories, skippedDirectories } from "@towpath/builder/entrypoints";
-import { projectNameSchema } from "@towpath/core/project/schema";
 
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
 
@@ -63,14 +62,4 @@ async function entrypointsIn(
   return findOffers(within, texts)
     .map(({ program }) => program.entrypoint)
     .slice(0, maxCandidates);
-}
-
-/** A repository's name as a server name, null when it cannot be one (VAL-1). */
-export function serverNameFrom(repository: string): string | null {
-  const name = repository
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, 32)
-    .replace(/^-|-$/g, "");
-  return projectNameSchema.safeParse(name).success ? name : null;
 }

@@ -1,6 +1,5 @@
 import { startBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { TowpathError } from "@towpath/core/errors";
 import { packageNameSchema, packageVersionSchema } from "@towpath/core/package/schema";
 import { deployPackage, findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/project";
 import {
@@ -15,6 +14,7 @@ import { z } from "zod";
 import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+import { otherSource } from "./other-source.ts";
 import { settingAnswers } from "./setting-answers.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
@@ -63,20 +63,6 @@ async function savePackage(ctx: Context, input: z.output<typeof savePackageSchem
     input: { ...key, version, trigger: "package", reuse: hasChanged ? "never" : "unless-failed" },
   });
   return { project, build, created };
-}
-
-function otherSource(existing: {
-  readonly name: string;
-  readonly package: { readonly name: string } | null;
-  readonly githubRepository: { readonly fullName: string } | null;
-}): TowpathError {
-  const { name, githubRepository } = existing;
-  const source = existing.package
-    ? `the package ${existing.package.name}`
-    : githubRepository
-      ? `the repository ${githubRepository.fullName}`
-      : "no package";
-  return new TowpathError("conflict", `${name} deploys from ${source}. Choose another name.`);
 }
 
 export const packageOperations: readonly Operation[] = [

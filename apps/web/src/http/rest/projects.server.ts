@@ -1,5 +1,4 @@
 import type { Context } from "@towpath/core/context";
-import { TowpathError } from "@towpath/core/errors";
 import {
   deleteProject,
   deployProject,
@@ -21,6 +20,7 @@ import { z } from "zod";
 import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+import { otherSource } from "./other-source.ts";
 import { saveVariables } from "./settings.server.ts";
 
 /** Of `PATCH`; a repository has no versions to follow. */
@@ -47,7 +47,7 @@ async function saveProject(ctx: Context, input: z.output<typeof saveProjectSchem
   const existing = await findProjectOfInstance({ ctx, input: { name } });
   if (existing) {
     if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
-    if (existing.githubRepository?.fullName !== input.repositoryFullName) throw otherRepository(existing);
+    if (existing.githubRepository?.fullName !== input.repositoryFullName) throw otherSource(existing);
     await saveVariables(ctx, existing.id, input.variables);
     return {
       project: await updateProject({
@@ -73,11 +73,6 @@ function removeProject(ctx: Context, name: string, project: ProjectDetailView): 
   // A former name leads here too, and whoever deletes by it may mean something else.
   const isFormer = name.toLowerCase() !== projectName.toLowerCase() && name !== id;
   return deleteProject({ ctx, input: { orgSlug, projectName, confirmation: isFormer ? name : projectName } });
-}
-
-function otherRepository({ name, githubRepository }: ProjectDetailView): TowpathError {
-  const connected = githubRepository ? `the repository ${githubRepository.fullName}` : "no repository";
-  return new TowpathError("conflict", `${name} deploys from ${connected}. Choose another name.`);
 }
 
 /** Servers and their settings. */

@@ -1,7 +1,6 @@
 import { startBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { TowpathError } from "@towpath/core/errors";
-import { findProjectOfInstance, type ProjectDetailView, unavailableName, updateProject } from "@towpath/core/project";
+import { findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/project";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import {
   changeSource,
@@ -17,6 +16,7 @@ import { z } from "zod";
 import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+import { otherSource } from "./other-source.ts";
 import { gitSource, sourceDetail } from "./project-source.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
@@ -69,7 +69,8 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
     return { ...deployed, created: true };
   }
   if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
-  if (existing.source?.kind !== "git" || !isSameRepository(existing.source.url, gitUrl)) throw otherSource(existing);
+  if (existing.source?.kind !== "git" || !isSameRepository(existing.source.url, gitUrl))
+    throw otherSource(existing, "Choose another name, or change its source under Settings → Source.");
   const key = { orgSlug, projectName: existing.name };
   const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
   if (changes.length > 0) await updateGitSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
@@ -91,19 +92,6 @@ function isSameRepository(one: string, two: string): boolean {
     return [protocol, host, ...path].join("/").replace(/\.git$/, "");
   };
   return plain(one) === plain(two);
-}
-
-function otherSource({ name, source }: Pick<ProjectDetailView, "name" | "source">): TowpathError {
-  const from =
-    source === null
-      ? "no repository"
-      : source.kind === "package"
-        ? `the package ${source.name}`
-        : source.kind === "github"
-          ? `the repository ${source.fullName}`
-          : source.url;
-  const message = `${name} deploys from ${from}. Choose another name, or change its source under Settings → Source.`;
-  return new TowpathError("conflict", message);
 }
 
 /** Servers that are built from a Git URL, and where a server's code comes from. */
