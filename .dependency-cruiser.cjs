@@ -49,7 +49,6 @@ const allowedPackages = {
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
-  "apps/forge": ["git", "github", "role"],
   "apps/cli": ["auth", "db", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
 };
 

@@ -29,7 +29,7 @@ export async function startForge(call: {
 }): Promise<ForgeProcess> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-forge-"));
   const url = `http://localhost:${call.port}`;
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../forge/src/main.ts")], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../../tests/github/src/main.ts")], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

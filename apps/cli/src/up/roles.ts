@@ -103,7 +103,7 @@ export function rolesOf(surroundings: Surroundings): Role[] {
   const forge: Role = {
     name: "forge",
     stopSignal: "SIGTERM",
-    entry: entryOf("apps/forge/src/main.ts"),
+    entry: entryOf("tests/github/src/main.ts"),
     env: {
       ...shared,
       FORGE_PORT: String(options.forgePort),

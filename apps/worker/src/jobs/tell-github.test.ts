@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckReport, DeploymentReport, ReportAddress } from "@towpath/core/report";
 import { createGitHub } from "@towpath/github";
+import { git, startTestForge, type TestForge, userToken } from "@towpath/github-stand-in";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { git, startTestForge, type TestForge, userToken } from "../../../forge/src/testing/test-forge.ts";
 import { createTellGitHub, GitHubPaused } from "./tell-github.ts";
 
 let forge: TestForge;

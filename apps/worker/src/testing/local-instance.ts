@@ -15,11 +15,12 @@ import { freePort } from "@towpath/role/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
 
 const run = promisify(execFile);
-const apps = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const clientSecret = "a client secret for tests";
 const webhookSecret = "a webhook secret for tests";
 
-type Role = "forge" | "runner" | "worker";
+const entries = { forge: "tests/github", runner: "apps/runner", worker: "apps/worker" } as const;
+type Role = keyof typeof entries;
 
 /** Forge, runner and worker as real processes on a database of their own, and a stand-in for web's webhook route. */
 export type LocalInstance = {
@@ -157,7 +158,8 @@ async function installationToken(settings: { GITHUB_APP_PRIVATE_KEY: string; GIT
 type Running = { readonly child: ChildProcess; output(): string };
 
 async function startProcess(role: Role, env: NodeJS.ProcessEnv): Promise<Running> {
-  const child = spawn(process.execPath, [join(apps, role, "src/main.ts")], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const entry = join(root, entries[role], "src/main.ts");
+  const child = spawn(process.execPath, [entry], { env, stdio: ["ignore", "pipe", "pipe"] });
   let text = "";
   const ready = new Promise<void>((resolve, reject) => {
     const read = (chunk: Buffer) => {
