@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePorts } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { modernCall } from "../instance/modern-call.ts";
 import { operatorPost } from "../instance/operator.ts";
@@ -75,7 +76,7 @@ const ownEnvironment = () => ({ ...process.env, NO_COLOR: "1", NODE_COMPILE_CACH
 
 async function startFirstRelease(checkout: string, dataDirectory: string): Promise<ChildProcess> {
   const argv = ["up", "--data-dir", dataDirectory, "--port", String(ports.web)];
-  argv.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
+  argv.push("--gateway-port", String(ports.gateway), "--forge-port", String((await freePorts(1))[0]));
   const child = spawn(join(checkout, "towpath"), argv, {
     env: ownEnvironment(),
     stdio: ["ignore", "pipe", "inherit"],

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { watchPathsProblem } from "@towpath/core/project/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSiteWithForge } from "./site.ts";
+import { openSiteWithGitHub } from "./site.ts";
 import { answerOf, callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
 
 // Dashboard, quickstart, REST and CLI deploy by one verb, so each refuses the same input with the same text.
 
-const { site } = openSiteWithForge();
+const { site } = openSiteWithGitHub();
 let directory: string;
 let visitor: Visitor;
 let target: { installationId: number; organization: string; repository: { fullName: string; defaultBranch: string } };

@@ -8,10 +8,10 @@ import { seedProject, testContext } from "@towpath/core/testing";
 import { auditLog, build } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSiteWithForge } from "./site.ts";
+import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-const { site } = openSiteWithForge();
+const { site } = openSiteWithGitHub();
 let owner: Member;
 let others: Member;
 let directory: string;

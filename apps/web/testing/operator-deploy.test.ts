@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSiteWithForge } from "./site.ts";
+import { openSiteWithGitHub } from "./site.ts";
 import { signedUpVisitor } from "./visitor.ts";
 
 // The steps of `towpath deploy`, in order, on an instance without accounts.
 
-const { site, forge } = openSiteWithForge();
+const { site, gitHub } = openSiteWithGitHub();
 let directory: string;
 
 beforeAll(async () => {
@@ -145,9 +145,9 @@ async function refused(path: string, body: unknown): Promise<string> {
 
 test("OPS-4 GH-3 the CLI gets no access to a repository that a user created", async () => {
   const owner = target.repository.fullName.split("/")[0] ?? "";
-  const session = await fetch(`${forge.url}/login`, {
+  const session = await fetch(`${gitHub.url}/login`, {
     method: "POST",
-    headers: { origin: forge.url },
+    headers: { origin: gitHub.url },
     body: new URLSearchParams({ existing: owner }),
     redirect: "manual",
   });
@@ -155,9 +155,9 @@ test("OPS-4 GH-3 the CLI gets no access to a repository that a user created", as
     .getSetCookie()
     .map((each) => each.split(";")[0])
     .join("; ");
-  const made = await fetch(`${forge.url}/new`, {
+  const made = await fetch(`${gitHub.url}/new`, {
     method: "POST",
-    headers: { origin: forge.url, cookie },
+    headers: { origin: gitHub.url, cookie },
     // Empty: with a commit, its files would be checked.
     body: new URLSearchParams({ name: "weather-own", description: "", visibility: "public" }),
     redirect: "manual",

@@ -8,7 +8,7 @@ import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitRemotes, removeLeftovers } from "@towpath/git";
-import { createGitHub, findLocalForge } from "@towpath/github";
+import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -24,7 +24,6 @@ import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { createTellGitHub } from "./jobs/tell-github.ts";
 import { redeliverMissed } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
-import { sweepForge } from "./retention/forge.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
@@ -43,8 +42,6 @@ const askEveryMs = 3_000;
 const askedAtOnce = 6;
 /** How often the worker asks for new versions of packages that projects follow. */
 const followEveryMs = 3_600_000;
-/** How often the worker looks for repositories of the local forge that no server is built from; also at its start. */
-const forgeEveryMs = 600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
 const missedEveryMs = 600_000;
 const heartbeatMs = 5_000;
@@ -96,7 +93,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     transport: config.mail && createMailTransport(config.mail),
   };
   const policy = createAddressPolicy(config.externalNetworks);
-  const github = createGitHub(config.github);
+  const github = config.github && createGitHub(config.github);
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   await mkdir(gitDirectory, { recursive: true });
@@ -109,7 +106,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       directory: gitDirectory,
       knownHostsFile: join(gitDirectory, "known_hosts"),
     }),
-    tellGitHub: createTellGitHub(github, log),
+    tellGitHub: github && createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
       async uploadedAt(name, version, signal) {
@@ -203,18 +200,8 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   );
   const stopAskingForMissed = startRounds(
     missedEveryMs,
-    (signal) => redeliverMissed(services, github, signal),
+    async (signal) => github && redeliverMissed(services, github, signal),
     logError("asking GitHub for missed deliveries failed"),
-  );
-  const stopSweepingForge = startRounds(
-    forgeEveryMs,
-    async (signal) => {
-      const forge = await findLocalForge(config.github);
-      const deleted = forge === null ? 0 : await sweepForge(jobContext(services, "sweep"), forge, signal);
-      if (deleted > 0)
-        log.info({ deleted }, "retention: deleted the forge's repositories that no server is built from");
-    },
-    logError("cleaning up the forge failed"),
   );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, firstRelease, disk },
@@ -227,7 +214,6 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       await Promise.all([
         stopSweeping(),
         stopRebuilding(),
-        stopSweepingForge(),
         stopChecking(),
         ...stopAsking.map((stop) => stop()),
         stopFollowing(),

@@ -15,6 +15,7 @@ import type { Disk } from "./retention/disk.ts";
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
+  /** Null: this instance has no GitHub App. */
   readonly github: Pick<
     GitHub,
     | "branch"
@@ -25,9 +26,9 @@ export type Services = {
     | "pullRequestsFrom"
     | "repositoryById"
     | "tarball"
-  >;
+  > | null;
   readonly gitRemotes: GitRemotes;
-  readonly tellGitHub: TellGitHub;
+  readonly tellGitHub: TellGitHub | null;
   readonly packages: PackageIndex;
   readonly builder: Builder;
   readonly runner: RunnerClient;

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { ForgeConfig } from "./config.ts";
 import type { Database } from "./state/database.ts";
 import type { Deliverer } from "./webhooks/deliver.ts";
@@ -10,7 +9,6 @@ export type ForgeContext = {
   readonly directory: string;
   readonly database: Database;
   readonly deliverer: Deliverer;
-  readonly log: Logger;
   /** Serializes calls for the same repository. */
   readonly inRepository: <Result>(repositoryId: number, work: () => Promise<Result>) => Promise<Result>;
 };

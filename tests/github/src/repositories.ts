@@ -1,9 +1,7 @@
-import { rm } from "node:fs/promises";
 import type { ForgeContext } from "./forge.context.ts";
 import {
   branchCommit,
   copyRefs,
-  firstAuthors,
   initRepository,
   listRefs,
   repositoryDirectory,
@@ -11,21 +9,16 @@ import {
 } from "./git/bare-repository.ts";
 import { updateRef, writeBlob, writeCommit, writeTree } from "./git/objects.ts";
 import type { Account } from "./state/accounts.ts";
-import { addToInstallation, installationOfAccount } from "./state/installations.ts";
-import { openPullRequestsFrom, updatePullRequest } from "./state/pull-requests.ts";
 import {
-  deleteRepositoryRow,
   findFork,
   insertRepository,
-  type Maker,
   type Repository,
   renameRepository,
   repositoryById,
   setDefaultBranch,
   setKnownRef,
-  setMaker,
 } from "./state/repositories.ts";
-import { enqueueInstallationEvent, enqueuePullRequestEvent, enqueueRepositoryEvent } from "./webhooks/enqueue.ts";
+import { enqueueRepositoryEvent } from "./webhooks/enqueue.ts";
 import { reconcileRefs } from "./webhooks/reconcile-refs.ts";
 
 export type NewRepository = {
@@ -34,10 +27,6 @@ export type NewRepository = {
   readonly private: boolean;
   /** Start with a commit that contains a README. */
   readonly withReadme: boolean;
-  /** Created by the App for its user: like on GitHub, an installation on selected repositories then covers it too. */
-  readonly byApp: boolean;
-  /** Default: a person, in the browser or through the App. */
-  readonly madeBy?: Maker;
 };
 
 export function authorOf(account: Account): { name: string; email: string } {
@@ -57,44 +46,19 @@ async function commitReadme(directory: string, owner: Account, input: NewReposit
   await updateRef(directory, "refs/heads/main", commit, null);
 }
 
-/** As whom `towpath deploy` has always committed. */
-const terminalEmail = "cli@towpath.localhost";
-
-/** With its maker, also if that wasn't recorded yet: what begins with commits of the terminal alone, the terminal made. */
-export async function withMaker({ directory, database }: ForgeContext, repository: Repository): Promise<Repository> {
-  if (repository.made_by !== null) return repository;
-  const authors = await firstAuthors(repositoryDirectory(directory, repository.id));
-  if (authors.size !== 1 || !authors.has(terminalEmail)) return repository;
-  setMaker(database, repository.id, "terminal");
-  return repositoryById(database, repository.id) ?? repository;
-}
-
-/**
- * Null if the account already has one of this name. If the forge stops in between, the directory is created on first
- * use.
- */
+/** Null if the account already has one of this name. */
 export async function createRepository(
   context: ForgeContext,
   owner: Account,
   input: NewRepository,
 ): Promise<Repository | null> {
-  const repository = context.database.transaction(() => {
-    const row = insertRepository(context.database, { madeBy: "person", ...input, ownerId: owner.id });
-    const installation = row && installationOfAccount(context.database, owner.id);
-    if (row && installation?.selection === "selected" && input.byApp) {
-      addToInstallation(context.database, installation, row.id);
-      const event = { installation, name: "installation_repositories", action: "added", repositories: [row] } as const;
-      enqueueInstallationEvent(context, event);
-    }
-    return row;
-  });
+  const repository = insertRepository(context.database, { ...input, ownerId: owner.id });
   if (repository === null) return null;
   const directory = await ensureDirectory(context, repository);
   if (input.withReadme) {
     await commitReadme(directory, owner, input);
     await reconcileRefs(context, repository.id, owner);
   }
-  context.deliverer.wake();
   return repository;
 }
 
@@ -112,7 +76,7 @@ export async function forkRepository(
   if (known) return known;
   const { name, description, private: isPrivate } = parent;
   const fork = insertRepository(database, {
-    ...{ ownerId: owner.id, name, description, private: isPrivate, madeBy: "person", parent },
+    ...{ ownerId: owner.id, name, description, private: isPrivate, parent },
   });
   if (fork === null) return null;
   const parentDirectory = await ensureDirectory(context, parent);
@@ -121,26 +85,6 @@ export async function forkRepository(
   await setHead(directory, parent.default_branch);
   for (const [ref, sha] of await listRefs(directory)) setKnownRef(database, fork.id, ref, sha);
   return fork;
-}
-
-/** Deletes a repository. As on GitHub, this closes the pull requests from it, and forks of it stay. */
-export async function deleteRepository(context: ForgeContext, repository: Repository, sender: Account): Promise<void> {
-  const { database } = context;
-  await context.inRepository(repository.id, async () => {
-    database.transaction(() => {
-      enqueueRepositoryEvent(context, repository, sender, { name: "repository", action: "deleted", payload: {} });
-      const pulls = openPullRequestsFrom(database, repository.id);
-      deleteRepositoryRow(database, repository.id);
-      for (const pull of pulls) {
-        const of = repositoryById(database, pull.repository_id);
-        if (of === null) continue;
-        const closed = updatePullRequest(database, pull, { state: "closed" });
-        enqueuePullRequestEvent(context, { repository: of, pull: closed, action: "closed", sender });
-      }
-    });
-    await rm(repositoryDirectory(context.directory, repository.id), { recursive: true, force: true });
-  });
-  context.deliverer.wake();
 }
 
 export type RepositoryChange = { readonly name?: string | undefined; readonly default_branch?: string | undefined };

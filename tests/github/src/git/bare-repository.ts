@@ -7,15 +7,6 @@ export function repositoryDirectory(forgeDirectory: string, repositoryId: number
   return join(forgeDirectory, "repositories", `${repositoryId}.git`);
 }
 
-const settings = [
-  // Half a gigabyte in one push.
-  ["receive.maxInputSize", "536870912"],
-  // No background gc, which could outlive the forge; the forge packs objects itself (`packObjects`).
-  ["receive.autogc", "false"],
-  ["gc.auto", "0"],
-  ["core.logAllRefUpdates", "false"],
-] as const;
-
 /** Creates an empty bare repository atomically. Does nothing if it exists. */
 export async function initRepository(directory: string): Promise<void> {
   const exists = await stat(directory).then(
@@ -28,24 +19,7 @@ export async function initRepository(directory: string): Promise<void> {
   await mkdir(unfinished, { recursive: true, mode: 0o700 });
   // The empty template excludes the machine's hooks.
   await runGit(["init", "--quiet", "--bare", "--template=", "--initial-branch=main"], { directory: unfinished });
-  for (const [key, value] of settings) await runGit(["config", key, value], { directory: unfinished });
   await rename(unfinished, directory);
-}
-
-/**
- * Packs a repository with more than a thousand loose objects, and removes objects that have been unreachable for two
- * weeks (LOG-6). Safe during pushes and fetches; the next run removes the files of one that was killed.
- */
-export async function packObjects(directory: string, looseObjects = 1000): Promise<void> {
-  const settings = [`gc.auto=${looseObjects}`, "gc.autoDetach=false", "gc.pruneExpire=2.weeks.ago"];
-  const options = settings.flatMap((setting) => ["-c", setting]);
-  await runGit([...options, "gc", "--auto", "--quiet"], { directory });
-}
-
-/** Email addresses of the authors with whose commits the repository's branches begin; empty for an empty repository. */
-export async function firstAuthors(directory: string): Promise<ReadonlySet<string>> {
-  const text = await gitText(["log", "--branches", "--max-parents=0", "--format=%ae"], { directory });
-  return new Set(text.split("\n").filter((line) => line !== ""));
 }
 
 const shaPattern = /^[0-9a-f]{7,40}$/;

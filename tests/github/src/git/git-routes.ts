@@ -1,7 +1,6 @@
 import { type Service, serveGit } from "@towpath/git/http-backend";
 import { type Context, Hono } from "hono";
 import { auth as readBasicAuth } from "hono/utils/basic-auth";
-import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { ensureDirectory } from "../repositories.ts";
 import { type Access, type Caller, grantAllows, grantReaches, installationCaller } from "../rest/caller.ts";
@@ -9,7 +8,6 @@ import { type Account, findAccount } from "../state/accounts.ts";
 import { findRepository, type Repository } from "../state/repositories.ts";
 import { accountOfUserToken, pushToken, sameSecret } from "../state/tokens.ts";
 import { reconcileRefs } from "../webhooks/reconcile-refs.ts";
-import { flushed } from "./run-git.ts";
 
 type Identity =
   | { readonly kind: "anonymous" }
@@ -50,7 +48,7 @@ function refuse(context: ForgeContext, identity: Identity | null, repository: Re
     return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });
   }
   if (repository && may(context, identity, repository, "read")) return plain(403, "Only the owner may push here.");
-  return plain(404, `There is no such repository. Make it first: ${context.config.url}/new`);
+  return plain(404, "There is no such repository.");
 }
 
 async function handle(context: ForgeContext, c: Context, service: Service): Promise<Response> {
@@ -70,7 +68,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   return serveGit({
     directory: await ensureDirectory(context, repository),
     // As on GitHub, heads of pull requests can be fetched and not pushed.
-    settings: [flushed, ["receive.hideRefs", "refs/pull"]],
+    settings: [["receive.hideRefs", "refs/pull"]],
     service,
     request: c.req.raw,
     user: access === "write" ? (pusher?.login ?? null) : null,
@@ -88,9 +86,5 @@ export function gitRoutes(context: ForgeContext): Hono {
   routes.get(`${repository}/info/refs`, handler("info/refs"));
   routes.post(`${repository}/git-upload-pack`, handler("git-upload-pack"));
   routes.post(`${repository}/git-receive-pack`, handler("git-receive-pack"));
-  routes.onError((error) => {
-    context.log.error({ err: error }, "git request failed");
-    return isDiskFull(error) ? plain(diskFull.status, diskFull.message) : plain(500, "Server Error");
-  });
   return routes;
 }

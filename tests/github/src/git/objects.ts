@@ -44,19 +44,6 @@ export async function readCommit(directory: string, sha: string): Promise<Commit
   return commit;
 }
 
-const maxDiff = 60_000;
-
-/** A commit's changes as a patch, at most 60,000 characters. `sha` is a full id of a commit, never external input. */
-export async function readChanges(directory: string, sha: string): Promise<string> {
-  const show = ["show", "--format=", "--no-color", "--no-ext-diff", "--no-textconv", sha, "--"];
-  const patch = await gitText(show, { directory }).catch((error: unknown) => {
-    // More than git may print in one call.
-    if (error instanceof GitError) return "Too large to show.";
-    throw error;
-  });
-  return patch.length > maxDiff ? `${patch.slice(0, maxDiff)}\n…` : patch.trimEnd();
-}
-
 export type TreeEntry = {
   readonly mode: string;
   readonly type: "blob" | "tree" | "commit";

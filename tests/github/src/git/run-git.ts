@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { type GitSetting, gitEnvironment } from "@towpath/git";
+import { gitEnvironment } from "@towpath/git";
 
 const execute = promisify(execFile);
 
@@ -21,15 +21,12 @@ export type GitOptions = {
 const timeoutMs = 60_000;
 const maxOutputBytes = 64 * 1024 * 1024;
 
-/** Git flushes packs and refs, but not loose objects, which most pushes become: a power cut left refs without commits. */
-export const flushed: GitSetting = ["core.fsync", "committed"];
-
 /** Runs git on a bare repository and returns its stdout. Throws `GitError` unless it succeeds. */
 export async function runGit(args: readonly string[], options: GitOptions): Promise<Buffer> {
   const { directory, input = "", env } = options;
   const running = execute("git", ["--git-dir", directory, ...args], {
     cwd: directory,
-    env: { ...gitEnvironment(directory, [flushed]), ...env },
+    env: { ...gitEnvironment(directory), ...env },
     encoding: "buffer",
     timeout: timeoutMs,
     maxBuffer: maxOutputBytes,
@@ -63,7 +60,7 @@ export function archive(
   const args = ["--git-dir", directory, "archive", "--format=tar.gz", `--prefix=${topDirectory}/`, sha];
   const child = spawn("git", args, {
     cwd: directory,
-    env: gitEnvironment(directory, [flushed]),
+    env: gitEnvironment(directory),
     stdio: ["ignore", "pipe", "ignore"],
     signal,
     killSignal: "SIGKILL",

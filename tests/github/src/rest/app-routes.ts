@@ -88,7 +88,7 @@ export function appRoutes(context: ForgeContext): Hono<RestEnvironment> {
       token,
       expires_at: timestamp(expiresAt),
       permissions,
-      repository_selection: repositoryIds ? "selected" : installation.selection,
+      repository_selection: repositoryIds ? "selected" : "all",
       ...(repositoryIds && { repositories: repositories.map((repository) => repositoryShape(context, repository)) }),
     };
     return c.json(answer, 201);
@@ -143,7 +143,7 @@ export function installationRoutes(context: ForgeContext): Hono<RestEnvironment>
     const page = paginate(c, config.url, all);
     return c.json({
       total_count: all.length,
-      repository_selection: caller.installation.selection,
+      repository_selection: "all",
       repositories: page.map((repository) => repositoryShape(context, repository)),
     });
   });

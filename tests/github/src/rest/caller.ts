@@ -83,7 +83,7 @@ export function grantReaches(
   repository: Repository,
 ): boolean {
   const { installation, grant } = caller;
-  if (!coversRepository(context.database, installation, repository)) return false;
+  if (!coversRepository(installation, repository)) return false;
   return grant.repositoryIds === null || grant.repositoryIds.includes(repository.id);
 }
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createGitHub, type RepositoryAddress } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAppJwt, git, startTestForge, type TestForge, userToken } from "../testing/test-forge.ts";
+import { createAppJwt, git, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
-/* The App client of @towpath/github against a started forge: what it gets here it gets from github.com. */
+/* The App client of @towpath/github against the stand-in: what it gets here it gets from github.com. */
 
 let forge: TestForge;
 let work: string;
@@ -60,13 +60,13 @@ test("GH-1 an App with another key is refused", async () => {
   const stranger = createGitHub({ ...forge.gitHubConfig, privateKey: key });
   await expect(stranger.app()).rejects.toMatchObject({ code: "unauthorized" });
   const asApp = (token: string) => fetch(`${forge.url}/api/v3/app`, { headers: { authorization: `Bearer ${token}` } });
-  expect((await asApp(await createAppJwt())).status).toBe(200);
-  expect((await asApp(await createAppJwt({ issuer: "1" }))).status).toBe(401);
-  expect((await asApp(await createAppJwt({ lifetime: 3600 }))).status).toBe(401);
+  expect((await asApp(await createAppJwt(forge))).status).toBe(200);
+  expect((await asApp(await createAppJwt(forge, { issuer: "1" }))).status).toBe(401);
+  expect((await asApp(await createAppJwt(forge, { lifetime: 3600 }))).status).toBe(401);
 });
 
 test("GH-1 a user's installations, repositories and profile", async () => {
-  const token = await userToken(forge, "ada");
+  const token = await forge.admin.userToken("ada");
   expect(await forge.gitHub.viewer(token)).toMatchObject({ login: "ada", name: "Ada Lock", email: "ada@example.com" });
   expect((await forge.gitHub.userInstallations(token)).map(({ id }) => id)).toEqual([installationId]);
   const { items } = await forge.gitHub.userRepositories(token, installationId);
@@ -76,7 +76,7 @@ test("GH-1 a user's installations, repositories and profile", async () => {
 
 test("GH-1 somebody else's installation stays out of a user's sight", async () => {
   await forge.admin.ensureAccount({ login: "eve" });
-  const token = await userToken(forge, "eve");
+  const token = await forge.admin.userToken("eve");
   expect(await forge.gitHub.userInstallations(token)).toEqual([]);
   await expect(forge.gitHub.userRepositories(token, installationId)).rejects.toMatchObject({ code: "not_found" });
 });
@@ -89,8 +89,8 @@ test("GH-1 repositories of an installation come in pages", async () => {
   const database = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"));
   database.exec(`
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100)
-    INSERT INTO repository (owner_id, name, private, default_branch, made_by, created_at, updated_at)
-    SELECT owner_id, 'r-' || n, private, default_branch, made_by, created_at, updated_at
+    INSERT INTO repository (owner_id, name, private, default_branch, created_at, updated_at)
+    SELECT owner_id, 'r-' || n, private, default_branch, created_at, updated_at
     FROM repository, numbers WHERE name = 'first'`);
   database.close();
   const first = await forge.gitHub.repositories(many);
@@ -170,7 +170,7 @@ test("GH-2 tokens are narrowed to one repository and to what was asked", async (
   const other = await forge.admin.ensureRepository({ owner: "ada", name: "neighbour" });
   const api = `${forge.url}/api/v3`;
   const make = async (body: unknown) => {
-    const headers = { authorization: `Bearer ${await createAppJwt()}` };
+    const headers = { authorization: `Bearer ${await createAppJwt(forge)}` };
     return fetch(`${api}/app/installations/${installationId}/access_tokens`, {
       method: "POST",
       headers,
@@ -204,7 +204,7 @@ test("GH-2 tokens are narrowed to one repository and to what was asked", async (
   expect((await make({ permissions: { organization_administration: "write" } })).status).toBe(422);
 });
 
-test("GH-1 a forge that is away is unavailable, not a crash", async () => {
+test("GH-1 a GitHub that can't be reached is unavailable, not a crash", async () => {
   const away = createGitHub({ ...forge.gitHubConfig, apiUrl: "http://127.0.0.1:1/api/v3" });
   await expect(away.app()).rejects.toMatchObject({
     code: "unavailable",

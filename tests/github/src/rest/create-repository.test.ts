@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Browser, locationOf, startTestForge, type TestForge, userToken } from "../testing/test-forge.ts";
+import { startTestForge, type TestForge } from "../testing/test-forge.ts";
 
 let forge: TestForge;
 let installationId: number;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => forge.close());
 
 test("ONB-4 GH-1 the sample becomes a repository in the user's account that the App can read", async () => {
-  const token = await userToken(forge, "ada");
+  const token = await forge.admin.userToken("ada");
   const input = {
     userToken: token,
     name: "echo-server",
@@ -41,7 +41,7 @@ test("ONB-4 GH-1 the sample becomes a repository in the user's account that the 
 
 test("ONB-4 without the App on the account the answer says where to install it", async () => {
   await forge.admin.ensureAccount({ login: "fay" });
-  const token = await userToken(forge, "fay");
+  const token = await forge.admin.userToken("fay");
   const file = { path: "echo.py", content: "1\n" };
   const created = await forge.gitHub.createRepositoryFromSample({
     userToken: token,
@@ -51,28 +51,4 @@ test("ONB-4 without the App on the account the answer says where to install it",
   });
   expect(created.installationId).toBeNull();
   expect(created.settingsUrl).toBe(`${forge.url}/apps/towpath-test/installations/new`);
-});
-
-test("ONB-4 an installation on chosen repositories gets the one that the App creates", async () => {
-  await forge.admin.ensureAccount({ login: "gil" });
-  const { repository } = await forge.admin.ensureRepository({ owner: "gil", name: "chosen" });
-  await forge.admin.ensureRepository({ owner: "gil", name: "hidden" });
-  const browser = new Browser(forge.url);
-  await browser.submit("/login", { existing: "gil" });
-  const fields = { selection: "selected", repository: String(repository.id) };
-  const installed = locationOf(await browser.submit("/apps/towpath-test/installations", fields));
-  const id = Number(installed.searchParams.get("installation_id"));
-  const file = { path: "echo.py", content: "1\n" };
-  const created = await forge.gitHub.createRepositoryFromSample({
-    userToken: await userToken(forge, "gil"),
-    name: "echo",
-    message: "Add",
-    files: [file],
-  });
-  expect(created.installationId).toBe(id);
-  const { items } = await forge.gitHub.repositories(id);
-  expect(items.map(({ name }) => name)).toEqual(["chosen", "echo"]);
-  await expect(forge.gitHub.repository({ installationId: id, owner: "gil", name: "hidden" })).rejects.toMatchObject({
-    code: "not_found",
-  });
 });

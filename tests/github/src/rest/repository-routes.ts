@@ -6,7 +6,6 @@ import { readCommit } from "../git/objects.ts";
 import {
   changeRepository,
   createRepository,
-  deleteRepository,
   ensureDirectory,
   forkRepository,
 } from "../repositories.ts";
@@ -47,7 +46,6 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
       ...input,
       description: description ?? null,
       withReadme,
-      byApp: true,
     });
     if (repository === null) {
       const error = {
@@ -73,13 +71,6 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
     });
     if ("problem" in changed) throw new RestError(422, changed.problem);
     return c.json(repositoryShape(context, changed));
-  });
-
-  routes.delete("/repos/:owner/:repo", async (c) => {
-    const name = repositoryName(c);
-    const repository = authorizeByName(context, c.get("caller"), name, "administration", "write");
-    await deleteRepository(context, repository, actingAccount(context, c.get("caller")));
-    return c.body(null, 204);
   });
 
   /** Unlike GitHub, the forge answers once the commits are there, and gives a fork no other name than its parent's. */

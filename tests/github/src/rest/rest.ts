@@ -1,8 +1,5 @@
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
-import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
-import { GitError } from "../git/run-git.ts";
 import { appRoutes, installationRoutes } from "./app-routes.ts";
 import { appPublicKey, identify, type RestEnvironment } from "./caller.ts";
 import { checkRoutes } from "./check-routes.ts";
@@ -29,14 +26,11 @@ const parts = [
   commentRoutes,
 ];
 
-const bodyLimitBytes = 16 * 1024 * 1024;
-
 /** The REST API, mounted at /api/v3 as on a GitHub Enterprise host. */
 export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const rest = new Hono<RestEnvironment>();
   const key = appPublicKey(context.config.app.privateKey);
 
-  rest.use(bodyLimit({ maxSize: bodyLimitBytes, onError: (c) => c.json({ message: "Payload too large" }, 413) }));
   rest.use(async (c, next) => {
     c.header("x-github-media-type", "github.v3; format=json");
     c.set("caller", await identify(context, key, c.req.header("authorization")));
@@ -51,8 +45,7 @@ export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
       const errors = error.errors.length > 0 ? { errors: error.errors } : {};
       return c.json({ message: error.message, ...errors, status: String(error.status) }, error.status);
     }
-    context.log.error({ err: error, git: error instanceof GitError, path: c.req.path }, "REST call failed");
-    if (isDiskFull(error)) return c.json({ message: diskFull.message }, diskFull.status);
+    process.stderr.write(`${c.req.path}: ${error.stack}\n`);
     return c.json({ message: "Server Error" }, 500);
   });
   return rest;

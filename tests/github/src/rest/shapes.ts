@@ -81,7 +81,7 @@ export function installationShape(context: ForgeContext, installation: Installat
     app_slug: context.config.app.slug,
     account: accountShapeById(context, installation.account_id),
     target_type: "User",
-    repository_selection: installation.selection,
+    repository_selection: "all",
     html_url: `${context.config.url}/settings/installations/${installation.id}`,
     permissions: appPermissions,
     events: appEvents,

@@ -6,7 +6,7 @@ import { type Html, hidden, page } from "../pages/layout.ts";
 import type { Account } from "../state/accounts.ts";
 import { timestamp } from "../state/database.ts";
 import { createCode } from "../state/tokens.ts";
-import { type PageContext, type PageEnvironment, redirectToSignIn } from "./session.ts";
+import { type PageEnvironment, redirectToSignIn } from "./session.ts";
 
 const requestSchema = z.object({
   client_id: z.string(),
@@ -33,39 +33,15 @@ function backTo(redirect: string, parameters: Record<string, string | undefined>
   return url.href;
 }
 
-function refusalPage(viewer: Account | null, problem: string): Html {
-  const body = html`<h1>This link cannot be used</h1>
-    <p class="note problem" role="alert">${problem}</p>
-    <p class="soft">Go back to Towpath and connect again.</p>`;
-  return page({ title: "Authorize", viewer, width: "narrow", body });
-}
-
-function authorizePage(c: PageContext, viewer: Account, request: AuthorizeRequest, redirect: string): Html {
-  const url = new URL(c.req.url);
-  const here = encodeURIComponent(url.pathname + url.search);
-  const body = html`
-    <h1>Authorize ${appName}</h1>
-    <p class="soft">${appName} wants to know who you are here.</p>
-    <section class="card">
-      <p class="row"><img class="avatar" src="/${viewer.login}/avatar.svg" alt=""><span>Signed in as <strong>${viewer.login}</strong></span>
-        <a class="end small" href="/login?return_to=${here}">Use another account</a></p>
-      <p>It will be able to:</p>
-      <ul>
-        <li>see your account name, display name and email</li>
-        <li>see which repositories you gave it access to</li>
-        <li>create a repository for you when you start from a sample</li>
-      </ul>
-      <form method="post" action="/login/oauth/authorize">
-        ${hidden("client_id", request.client_id)}${hidden("redirect_uri", request.redirect_uri)}${hidden("state", request.state)}
-        ${hidden("code_challenge", request.code_challenge)}${hidden("code_challenge_method", request.code_challenge_method)}
-        <div class="actions">
-          <button type="submit" name="decision" value="cancel">Cancel</button>
-          <button class="primary" type="submit" name="decision" value="authorize">Authorize ${appName}</button>
-        </div>
-      </form>
-    </section>
-    <p class="soft small">Afterwards you return to <span class="mono">${new URL(redirect).origin}</span></p>`;
-  return page({ title: `Authorize ${appName}`, viewer, width: "narrow", body });
+function authorizePage(viewer: Account, request: AuthorizeRequest): Html {
+  const body = html`<p>Signed in as ${viewer.login}</p>
+    <form method="post" action="/login/oauth/authorize">
+      ${hidden("client_id", request.client_id)}${hidden("redirect_uri", request.redirect_uri)}${hidden("state", request.state)}
+      ${hidden("code_challenge", request.code_challenge)}${hidden("code_challenge_method", request.code_challenge_method)}
+      <button type="submit" name="decision" value="cancel">Cancel</button>
+      <button type="submit" name="decision" value="authorize">Authorize ${appName}</button>
+    </form>`;
+  return page({ title: `Authorize ${appName}`, body });
 }
 
 /**
@@ -101,19 +77,19 @@ export function authorizeRoutes(context: ForgeContext): Hono<PageEnvironment> {
   routes.get("/login/oauth/authorize", (c) => {
     const viewer = c.get("viewer");
     const checked = check(c.req.query());
-    if ("problem" in checked) return c.html(refusalPage(viewer, checked.problem), 400);
+    if ("problem" in checked) return c.text(checked.problem, 400);
     if (viewer === null) return redirectToSignIn(c);
     const isGranted = database.get(z.unknown(), "SELECT 1 FROM oauth_grant WHERE account_id = ?", viewer.id) !== null;
     // Like GitHub: the user is asked once, later redirected at once.
     if (isGranted) return c.redirect(grant(viewer, checked.request, checked.redirect));
-    return c.html(authorizePage(c, viewer, checked.request, checked.redirect));
+    return c.html(authorizePage(viewer, checked.request));
   });
 
   routes.post("/login/oauth/authorize", async (c) => {
     const viewer = c.get("viewer");
     const form = await c.req.parseBody();
     const checked = check(form);
-    if ("problem" in checked) return c.html(refusalPage(viewer, checked.problem), 400);
+    if ("problem" in checked) return c.text(checked.problem, 400);
     if (viewer === null) return c.redirect("/login", 303);
     if (form.decision === "authorize") return c.redirect(grant(viewer, checked.request, checked.redirect), 303);
     const denied = {

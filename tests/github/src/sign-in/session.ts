@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { getCookie, setCookie } from "hono/cookie";
 import type { ForgeContext } from "../forge.context.ts";
 import type { Account } from "../state/accounts.ts";
-import { accountOfSession, createSession, endSession } from "../state/tokens.ts";
+import { accountOfSession, createSession } from "../state/tokens.ts";
 
 const cookieName = "forge_session";
 const secondsOf30Days = 30 * 24 * 3600;
@@ -21,12 +21,6 @@ export function readSession(context: ForgeContext): MiddlewareHandler<PageEnviro
 export function startSession(context: ForgeContext, c: PageContext, account: Account): void {
   const token = createSession(context.database, account.id);
   setCookie(c, cookieName, token, { httpOnly: true, sameSite: "Lax", path: "/", maxAge: secondsOf30Days });
-}
-
-export function stopSession(context: ForgeContext, c: PageContext): void {
-  const token = getCookie(c, cookieName);
-  if (token) endSession(context.database, token);
-  deleteCookie(c, cookieName, { path: "/" });
 }
 
 /** Returns a path of the forge itself; anything that could lead elsewhere becomes the start page. */

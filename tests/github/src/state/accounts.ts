@@ -43,10 +43,6 @@ export const newAccountSchema = z.object({
 });
 export type NewAccount = z.infer<typeof newAccountSchema>;
 
-export function listAccounts(database: Database): Account[] {
-  return database.all(accountSchema, "SELECT * FROM account ORDER BY login");
-}
-
 export function findAccount(database: Database, login: string): Account | null {
   return database.get(accountSchema, "SELECT * FROM account WHERE login = ?", login);
 }

@@ -24,7 +24,6 @@ CREATE TABLE repository (
   description TEXT,
   private INTEGER NOT NULL,
   default_branch TEXT NOT NULL,
-  made_by TEXT CHECK (made_by IN ('person', 'terminal')),
   parent_id INTEGER REFERENCES repository(id) ON DELETE SET NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
@@ -39,14 +38,8 @@ CREATE TABLE known_ref (
 CREATE TABLE installation (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id INTEGER NOT NULL UNIQUE REFERENCES account(id),
-  selection TEXT NOT NULL CHECK (selection IN ('all', 'selected')),
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL
-);
-CREATE TABLE installation_repository (
-  installation_id INTEGER NOT NULL REFERENCES installation(id) ON DELETE CASCADE,
-  repository_id INTEGER NOT NULL REFERENCES repository(id) ON DELETE CASCADE,
-  PRIMARY KEY (installation_id, repository_id)
 );
 CREATE TABLE installation_token (
   token_hash TEXT PRIMARY KEY,
@@ -133,38 +126,12 @@ export type Database = {
   close(): void;
 };
 
-const schemaVersion = 3;
-
-/** Upgrades the state from each version to the next. */
-const upgrades: Readonly<Record<number, string>> = {
-  1: "ALTER TABLE repository ADD COLUMN made_by TEXT CHECK (made_by IN ('person', 'terminal'));",
-  2: `ALTER TABLE repository ADD COLUMN parent_id INTEGER REFERENCES repository(id) ON DELETE SET NULL;
-    ALTER TABLE pull_request ADD COLUMN head_repository_id INTEGER REFERENCES repository(id) ON DELETE SET NULL;
-    UPDATE pull_request SET head_repository_id = repository_id;`,
-};
-
-/** Opens or creates the state. Throws an error for the operator if a newer release has used it. */
+/** Opens or creates the state. */
 export function openDatabase(path: string): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const sqlite = new DatabaseSync(path);
-  // FULL: an acknowledged push and its webhook survive a power cut.
-  sqlite.exec(
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000",
-  );
-  const version = Number(sqlite.prepare("PRAGMA user_version").get()?.user_version);
-  if (version > schemaVersion) {
-    sqlite.close();
-    throw new Error(
-      `The forge's state was last used by a newer release of Towpath: ${path} has version ${version}, and this release ` +
-        `knows version ${schemaVersion}. Nothing was changed. Start that release or a newer one, or restore a back-up from ` +
-        "before the update.",
-    );
-  }
-  if (version === 0) sqlite.exec(`BEGIN; ${tables} PRAGMA user_version = ${schemaVersion}; COMMIT`);
-  for (let from = Math.max(version, 1); version > 0 && from < schemaVersion; from++) {
-    sqlite.exec(`BEGIN; ${upgrades[from]} PRAGMA user_version = ${from + 1}; COMMIT`);
-  }
-
+  sqlite.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000");
+  if (sqlite.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) sqlite.exec(tables);
   return {
     get(schema, sql, ...values) {
       const row = sqlite.prepare(sql).get(...values);

@@ -75,9 +75,3 @@ export function recordAttempt(database: Database, id: number, attempt: Attempt):
     id,
   );
 }
-
-/** Deletes all but the newest thousand. */
-export function pruneDeliveries(database: Database): void {
-  const sql = "DELETE FROM delivery WHERE state <> 'pending' AND id <= (SELECT max(id) FROM delivery) - 1000";
-  database.run(sql);
-}

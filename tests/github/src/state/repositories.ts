@@ -9,10 +9,6 @@ export const repositoryRowSchema = z.object({
   description: z.string().nullable(),
   private: z.number().transform((value) => value === 1),
   default_branch: z.string(),
-  /**
-   * Who created it. `towpath deploy` may replace the content of the terminal's repositories; null counts as a person.
-   */
-  made_by: z.enum(["person", "terminal"]).nullable(),
   /** What it was forked from; null for one that is no fork, and once that one was deleted. */
   parent_id: z.number().nullable(),
   created_at: z.string(),
@@ -53,29 +49,11 @@ export function repositoriesOf(database: Database, ownerId: number): Repository[
   return database.all(repositoryRowSchema, sql, ownerId);
 }
 
-export function allRepositories(database: Database): Repository[] {
-  return database.all(repositoryRowSchema, `${selectRepository} ORDER BY repository.id`);
-}
-
-/** What the terminal made and nothing has changed since `unchangedSince` (ISO 8601), the oldest first. */
-export function unchangedTerminalRepositories(database: Database, unchangedSince: string): Repository[] {
-  const sql = `${selectRepository} WHERE made_by = 'terminal' AND repository.updated_at < ? ORDER BY repository.id`;
-  return database.all(repositoryRowSchema, sql, unchangedSince);
-}
-
-/** Of a repository from before makers were recorded. */
-export function setMaker(database: Database, id: number, maker: Maker): void {
-  database.run("UPDATE repository SET made_by = ? WHERE id = ? AND made_by IS NULL", maker, id);
-}
-
-export type Maker = NonNullable<Repository["made_by"]>;
-
 export type NewRepositoryRow = {
   ownerId: number;
   name: string;
   description: string | null;
   private: boolean;
-  madeBy: Maker;
   parent?: Repository;
 };
 
@@ -84,14 +62,13 @@ export function insertRepository(database: Database, input: NewRepositoryRow): R
   const now = timestamp();
   const { id, changes } = database.run(
     `INSERT INTO repository
-       (owner_id, name, description, private, default_branch, made_by, parent_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       (owner_id, name, description, private, default_branch, parent_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     input.ownerId,
     input.name,
     input.description,
     input.private ? 1 : 0,
     input.parent?.default_branch ?? "main",
-    input.madeBy,
     input.parent?.id ?? null,
     now,
     now,
@@ -107,11 +84,6 @@ export function renameRepository(database: Database, id: number, name: string): 
 
 export function setDefaultBranch(database: Database, id: number, branch: string): void {
   database.run("UPDATE repository SET default_branch = ?, updated_at = ? WHERE id = ?", branch, timestamp(), id);
-}
-
-/** Its refs and pull requests go with it; its forks and the pull requests from it stay. */
-export function deleteRepositoryRow(database: Database, id: number): void {
-  database.run("DELETE FROM repository WHERE id = ?", id);
 }
 
 export function touchRepository(database: Database, id: number): void {

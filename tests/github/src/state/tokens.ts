@@ -57,10 +57,6 @@ export function accountOfSession(database: Database, token: string): Account | n
   return row && accountById(database, row.account_id);
 }
 
-export function endSession(database: Database, token: string): void {
-  database.run("DELETE FROM session WHERE token_hash = ?", hashOf(token));
-}
-
 export type NewCode = { accountId: number; redirectUri: string; codeChallenge: string | null };
 
 /** Creates an authorization code: valid for ten minutes, for one use. */
@@ -86,7 +82,8 @@ const codeSchema = z.object({
 
 export type UserTokens = { accessToken: string; refreshToken: string; accessSeconds: number; refreshSeconds: number };
 
-function issueUserTokens(database: Database, accountId: number, codeHash: string | null): UserTokens {
+/** Of who has authorized the App. */
+export function issueUserTokens(database: Database, accountId: number, codeHash: string | null = null): UserTokens {
   const accessToken = newSecret("forge_u_");
   const refreshToken = newSecret("forge_r_");
   const insert =
@@ -128,7 +125,7 @@ export function refreshUserTokens(database: Database, refreshToken: string): Use
     const sql =
       "DELETE FROM user_token WHERE token_hash = ? AND kind = 'refresh' AND expires_at_ms > ? RETURNING account_id";
     const row = database.get(ownerSchema, sql, hashOf(refreshToken), Date.now());
-    return row && issueUserTokens(database, row.account_id, null);
+    return row && issueUserTokens(database, row.account_id);
   });
 }
 
@@ -174,11 +171,4 @@ export function grantOfInstallationToken(database: Database, token: string): Ins
   const row = database.get(grantRowSchema, sql, hashOf(token), Date.now());
   if (row === null) return null;
   return { installationId: row.installation_id, repositoryIds: row.repository_ids, permissions: row.permissions };
-}
-
-/** Deletes expired tokens, codes and sessions. */
-export function deleteExpired(database: Database): void {
-  for (const table of ["session", "oauth_code", "user_token", "installation_token"]) {
-    database.run(`DELETE FROM ${table} WHERE expires_at_ms < ?`, Date.now());
-  }
 }

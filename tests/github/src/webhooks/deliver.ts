@@ -1,5 +1,4 @@
 import { signWebhook } from "@towpath/github";
-import type { Logger } from "pino";
 import type { Database } from "../state/database.ts";
 import { type Delivery, nextDue, nextDueAt, recordAttempt } from "../state/deliveries.ts";
 
@@ -12,7 +11,6 @@ export type Deliverer = {
 
 export type DelivererOptions = {
   readonly database: Database;
-  readonly log: Logger;
   readonly url: string;
   readonly secret: string;
   /** Pauses after the first, second, … failure; after the last one the delivery counts as failed. */
@@ -61,7 +59,7 @@ async function send(delivery: Delivery, options: DelivererOptions, stopping: Abo
  * pending when the forge stopped are sent after the next start.
  */
 export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { database, log } = options;
+  const { database } = options;
   const pausesMs = options.pausesMs ?? defaultPausesMs;
   const stopping = new AbortController();
   let running: Promise<void> | null = null;
@@ -73,9 +71,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const retries = outcome.verdict === "retry" && pause !== undefined;
     const state = outcome.verdict === "delivered" ? "delivered" : retries ? "pending" : "failed";
     recordAttempt(database, delivery.id, { ...outcome, state, nextAttemptAtMs: Date.now() + (pause ?? 0) });
-    const detail = { event: delivery.event, delivery: delivery.guid, status: outcome.statusCode };
-    if (state === "failed") log.warn(detail, "webhook not delivered");
-    else log.debug({ ...detail, state }, "webhook attempt");
   }
 
   async function drain(): Promise<void> {
@@ -98,7 +93,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     clearTimeout(timer);
     running = drain()
       .catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.error({ err: error }, "webhook delivery broke");
+        if (!stopping.signal.aborted) throw error;
       })
       .finally(() => {
         running = null;

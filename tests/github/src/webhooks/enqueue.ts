@@ -63,35 +63,20 @@ const brief = ({ id, owner, name, private: isPrivate }: Repository) => ({
   private: isPrivate,
 });
 
-/** installation: created | deleted; installation_repositories: added | removed. */
 export function enqueueInstallationEvent(
   context: ForgeContext,
-  input: {
-    installation: Installation;
-    name: "installation" | "installation_repositories";
-    action: string;
-    repositories: readonly Repository[];
-  },
+  input: { installation: Installation; action: "created" | "deleted"; repositories: readonly Repository[] },
 ): void {
-  const { installation, name, action } = input;
-  const repositories = input.repositories.map(brief);
-  const lists =
-    name === "installation"
-      ? { repositories }
-      : {
-          repository_selection: installation.selection,
-          repositories_added: action === "added" ? repositories : [],
-          repositories_removed: action === "removed" ? repositories : [],
-        };
+  const { installation, action } = input;
   const payload = {
     action,
     installation: installationShape(context, installation),
-    ...lists,
+    repositories: input.repositories.map(brief),
     sender: accountShapeById(context, installation.account_id),
   };
   insertDelivery(context.database, {
     guid: randomUUID(),
-    event: name,
+    event: "installation",
     action,
     installation_id: installation.id,
     repository_id: null,

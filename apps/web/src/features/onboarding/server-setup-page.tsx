@@ -20,7 +20,6 @@ export function ServerSetupPage({
   resume,
   proposal,
   connected,
-  app,
 }: {
   readonly orgSlug: string;
   readonly search: SetupSearch;
@@ -30,7 +29,6 @@ export function ServerSetupPage({
   readonly resume: string | null;
   readonly proposal: { readonly name: string; readonly urlTemplate: string };
   readonly connected: boolean;
-  readonly app: { readonly isLocalForge: boolean } | null;
 }) {
   const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
   const quickstart = useQuickstart(orgSlug, resume);
@@ -78,7 +76,7 @@ export function ServerSetupPage({
             </Button>
             <p aria-live="polite" className="text-xs text-muted empty:hidden">
               {quickstart.isCreating
-                ? `Copying the sample to ${app?.isLocalForge ? "the local forge" : "GitHub"} and starting the build…`
+                ? "Copying the sample to GitHub and starting the build…"
                 : ""}
             </p>
           </form>
