@@ -7,7 +7,7 @@ import { checkDueExternalServers } from "@towpath/core/external-server";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
-import { createGitRemotes, removeLeftovers } from "@towpath/git";
+import { createGitRemotes, openRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
@@ -106,6 +106,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       directory: gitDirectory,
       knownHostsFile: join(gitDirectory, "known_hosts"),
     }),
+    instanceRepositories: openRepositories({ directory: join(dataDirectory, "repositories") }),
     tellGitHub: github && createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },

@@ -7,6 +7,7 @@ import type {
   Clock,
   ExternalServers,
   GitRemotes,
+  InstanceRepositories,
   JobQueue,
   MailSender,
   PackageIndex,
@@ -50,6 +51,8 @@ export type Context = {
   readonly repositories?: RepositoryHost | null;
   /** Reads repositories behind Git URLs; absent in processes that don't. */
   readonly gitRemotes?: GitRemotes;
+  /** Stores repositories of this instance; absent in processes that don't reach the data directory. */
+  readonly instanceRepositories?: InstanceRepositories;
   /** Absent in processes that deploy no packages. */
   readonly packages?: PackageIndex;
   /** Null where the operator switched it off; absent in processes in which nobody searches. */

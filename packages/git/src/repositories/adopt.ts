@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { promisify } from "node:util";
-import { directoryOf, gitOn, isStored, runOn } from "./bare-repository.ts";
 import { runGit } from "../run-git.ts";
+import { directoryOf, gitOn, isStored, runOn } from "./bare-repository.ts";
 
 /**
  * Stores a copy of a bare repository as the repository `id` in the directory of all: its branches, tags and objects.
