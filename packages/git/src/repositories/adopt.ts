@@ -17,7 +17,7 @@ export async function adoptRepository(parent: string, { id, from }: { readonly i
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await cp(from, unfinished, { recursive: true, preserveTimestamps: true });
   const others = await gitOn(unfinished, ["for-each-ref", "--format=delete %(refname)", "refs/pull"]);
-  if (others !== "") await runGit(["update-ref", "--stdin"], runOn(unfinished, { input: others }));
+  if (others !== "") await runGit(["update-ref", "--stdin"], { ...runOn(unfinished), input: others });
   await promisify(execFile)("sync", ["--file-system", unfinished]);
   await rename(unfinished, directory);
 }

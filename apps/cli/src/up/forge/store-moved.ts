@@ -83,14 +83,15 @@ async function readMissed(client: Client) {
   return rows.flatMap(({ payload }) => missedPush(payload));
 }
 
-/** Numbers of GitHub's own repositories and installations are far above the forge's, which begin at 1. */
+/** By number, as repositories can be renamed, and by owner: a GitHub Enterprise host has numbers from 1 as well. */
 async function serversOf(client: Client, forge: Forge, { id, owner, name }: ForgeRepository): Promise<Server[]> {
   const { rows } = await client.query<Server>(
     `SELECT id, name, organization_id AS "organizationId" FROM project
      WHERE kind = 'hosted' AND repository_id = $1
-       AND (installation_id = ANY ($2) OR installation_id IS NULL AND lower(repository_full_name) = lower($3))
+       AND lower(split_part(repository_full_name, '/', 1)) = lower($3)
+       AND (installation_id = ANY ($2) OR installation_id IS NULL AND lower(split_part(repository_full_name, '/', 2)) = lower($4))
      ORDER BY created_at, id`,
-    [id, forge.installations.map((each) => each.id), `${owner}/${name}`],
+    [id, forge.installations.map((each) => each.id), owner, name],
   );
   return rows;
 }
