@@ -150,7 +150,9 @@ async function deployFirst(organization: string): Promise<void> {
   const variables = [{ keyName: "API_KEY", secretValue: secret }];
   const project = { organization, name: server, installationId, repositoryFullName: repository, variables };
   await operatorPost(instance, "projects", { ...project, authMode: "towpath-public" });
-  await expect.poll(() => ask(`${serversUrl}/${server}/mcp`, "word").catch(() => null), { timeout: 90_000 }).toBe("one");
+  await expect
+    .poll(() => ask(`${serversUrl}/${server}/mcp`, "word").catch(() => null), { timeout: 90_000 })
+    .toBe("one");
 }
 
 afterAll(async () => {

@@ -3,8 +3,8 @@ import type { Account } from "./state/accounts.ts";
 import {
   deleteInstallation,
   type Installation,
-  installationOfAccount,
   insertInstallation,
+  installationOfAccount,
   repositoriesOfInstallation,
 } from "./state/installations.ts";
 import { enqueueInstallationEvent } from "./webhooks/enqueue.ts";

@@ -30,10 +30,10 @@ function identityOf(context: ForgeContext, request: Request): Identity | null {
   return caller && { kind: "installation", caller };
 }
 
-function may(context: ForgeContext, identity: Identity, repository: Repository, access: Access): boolean {
+function may(identity: Identity, repository: Repository, access: Access): boolean {
   if (identity.kind === "installation") {
     const { caller } = identity;
-    return grantReaches(context, caller, repository) && grantAllows(caller.grant, "contents", access);
+    return grantReaches(caller, repository) && grantAllows(caller.grant, "contents", access);
   }
   if (identity.kind === "account" && identity.account.id === repository.owner_id) return true;
   return access === "read" && !repository.private;
@@ -47,7 +47,7 @@ function refuse(context: ForgeContext, identity: Identity | null, repository: Re
   if (identity === null || identity.kind === "anonymous") {
     return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });
   }
-  if (repository && may(context, identity, repository, "read")) return plain(403, "Only the owner may push here.");
+  if (repository && may(identity, repository, "read")) return plain(403, "Only the owner may push here.");
   return plain(404, "There is no such repository.");
 }
 
@@ -61,7 +61,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   const name = (c.req.param("repository") ?? "").replace(/\.git$/, "");
   const repository = findRepository(context.database, c.req.param("owner") ?? "", name);
   const identity = identityOf(context, c.req.raw);
-  if (identity === null || repository === null || !may(context, identity, repository, access)) {
+  if (identity === null || repository === null || !may(identity, repository, access)) {
     return refuse(context, identity, repository);
   }
   const pusher = identity.kind === "account" ? identity.account : findAccount(context.database, repository.owner);

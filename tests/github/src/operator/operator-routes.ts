@@ -45,7 +45,8 @@ export function operatorRoutes(context: ForgeContext): Hono {
     const { owner, ...input } = repositorySchema.parse(await c.req.json());
     const account = findAccount(database, owner);
     const found = findRepository(database, owner, input.name);
-    const repository = found ?? (account && (await createRepository(context, account, { ...input, withReadme: false })));
+    const repository =
+      found ?? (account && (await createRepository(context, account, { ...input, withReadme: false })));
     if (account === null || repository === null) return c.json({ message: "Not Found" }, 404);
     const pushUrl = new URL(`${config.url}/${repository.owner}/${repository.name}.git`);
     pushUrl.username = account.login;

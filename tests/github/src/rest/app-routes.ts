@@ -139,7 +139,7 @@ export function installationRoutes(context: ForgeContext): Hono<RestEnvironment>
     if (caller.kind !== "installation")
       throw new RestError(403, "You must authenticate with an installation access token");
     const covered = repositoriesOfInstallation(database, caller.installation);
-    const all = covered.filter((repository) => grantReaches(context, caller, repository));
+    const all = covered.filter((repository) => grantReaches(caller, repository));
     const page = paginate(c, config.url, all);
     return c.json({
       total_count: all.length,

@@ -77,11 +77,7 @@ export async function identify(
  * Whether an installation token gives access to the repository: the installation covers it and the token isn't narrowed
  * to others.
  */
-export function grantReaches(
-  context: ForgeContext,
-  caller: Extract<Caller, { kind: "installation" }>,
-  repository: Repository,
-): boolean {
+export function grantReaches(caller: Extract<Caller, { kind: "installation" }>, repository: Repository): boolean {
   const { installation, grant } = caller;
   if (!coversRepository(installation, repository)) return false;
   return grant.repositoryIds === null || grant.repositoryIds.includes(repository.id);
@@ -98,7 +94,6 @@ export function grantAllows(grant: InstallationGrant, permission: Permission, ac
  * reveal a token that isn't narrowed enough.
  */
 export function authorize(
-  context: ForgeContext,
   caller: Caller,
   repository: Repository | null,
   permission: Permission,
@@ -106,7 +101,7 @@ export function authorize(
 ): Repository {
   if (repository === null || caller.kind === "app") throw new RestError(404, "Not Found");
   if (caller.kind === "installation") {
-    if (!grantReaches(context, caller, repository)) throw new RestError(404, "Not Found");
+    if (!grantReaches(caller, repository)) throw new RestError(404, "Not Found");
     if (permission === "metadata" || grantAllows(caller.grant, permission, access)) return repository;
     throw new RestError(403, "Resource not accessible by integration");
   }
@@ -126,7 +121,7 @@ export function authorizeByName(
   permission: Permission,
   access: Access,
 ): Repository {
-  return authorize(context, caller, findRepository(context.database, name.owner, name.repo), permission, access);
+  return authorize(caller, findRepository(context.database, name.owner, name.repo), permission, access);
 }
 
 /** The author of an installation's changes: the account that it belongs to. */

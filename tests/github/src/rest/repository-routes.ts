@@ -3,12 +3,7 @@ import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
 import { branchCommit, listBranches } from "../git/bare-repository.ts";
 import { readCommit } from "../git/objects.ts";
-import {
-  changeRepository,
-  createRepository,
-  ensureDirectory,
-  forkRepository,
-} from "../repositories.ts";
+import { changeRepository, createRepository, ensureDirectory, forkRepository } from "../repositories.ts";
 import { repositoryById, repositoryNameSchema } from "../state/repositories.ts";
 import {
   actingAccount,
@@ -84,7 +79,7 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
 
   routes.get("/repositories/:id", (c) => {
     const repository = repositoryById(context.database, numberParam(c, "id"));
-    return c.json(repositoryShape(context, authorize(context, c.get("caller"), repository, "metadata", "read")));
+    return c.json(repositoryShape(context, authorize(c.get("caller"), repository, "metadata", "read")));
   });
 
   routes.get("/repos/:owner/:repo/branches", async (c) => {

@@ -130,7 +130,9 @@ export type Database = {
 export function openDatabase(path: string): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const sqlite = new DatabaseSync(path);
-  sqlite.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000");
+  sqlite.exec(
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000",
+  );
   if (sqlite.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) sqlite.exec(tables);
   return {
     get(schema, sql, ...values) {

@@ -43,12 +43,6 @@ export function findFork(database: Database, parentId: number, ownerId: number):
   return database.get(repositoryRowSchema, sql, parentId, ownerId);
 }
 
-/** Newest activity first. */
-export function repositoriesOf(database: Database, ownerId: number): Repository[] {
-  const sql = `${selectRepository} WHERE owner_id = ? ORDER BY repository.updated_at DESC, repository.id DESC`;
-  return database.all(repositoryRowSchema, sql, ownerId);
-}
-
 export type NewRepositoryRow = {
   ownerId: number;
   name: string;

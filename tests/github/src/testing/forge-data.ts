@@ -70,7 +70,9 @@ export async function writeForgeData(dataDirectory: string, data: ForgeData): Pr
   await mkdir(join(directory, "repositories"), { recursive: true });
   const sqlite = new DatabaseSync(join(directory, "forge.sqlite"));
   const { version = 3 } = data;
-  sqlite.exec(`PRAGMA journal_mode = WAL; ${schema} ${version === 3 ? additions : ""} PRAGMA user_version = ${version}`);
+  sqlite.exec(
+    `PRAGMA journal_mode = WAL; ${schema} ${version === 3 ? additions : ""} PRAGMA user_version = ${version}`,
+  );
   const insert = (table: string, row: Readonly<Record<string, string | number | null>>) => {
     const names = Object.keys(row);
     sqlite

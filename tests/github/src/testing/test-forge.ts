@@ -16,7 +16,7 @@ export type Received = {
 };
 
 /** A real HTTP server that stands in for the platform's webhook route. */
-export class WebhookReceiver {
+class WebhookReceiver {
   readonly received: Received[] = [];
   /** Statuses of the next responses; 202 when the list is empty. */
   readonly answers: number[] = [];

@@ -3,13 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PushEvent, parseWebhook, verifyWebhook } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  createAppJwt,
-  git,
-  type Received,
-  startTestForge,
-  type TestForge,
-} from "../testing/test-forge.ts";
+import { createAppJwt, git, type Received, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
 let forge: TestForge;
 let work: string;

@@ -128,8 +128,8 @@ test("SRC-3 one repository of two organizations becomes a repository of each; on
   expect(rows).toHaveLength(3);
   const [first, second] = [await sourceOf(one.id), await sourceOf(two.id)];
   expect(first?.repositoryId).not.toBe(second?.repositoryId);
-  for (const of of [first, second])
-    expect((await reader(of?.repositoryId ?? "").refs()).branches.get("main")).toBe(head);
+  for (const source of [first, second])
+    expect((await reader(source?.repositoryId ?? "").refs()).branches.get("main")).toBe(head);
 });
 
 test("SRC-3 a name that the organization has gets a number, and names that repositories here can't have are changed", async () => {

@@ -83,7 +83,9 @@ export function readForge(path: string): Forge {
           ),
           missed.filter(({ repositoryId }) => repositoryId === row.id),
         ),
-        openPulls: pulls.filter((pull) => pull.repository_id === row.id).map(({ number, title }) => `#${number} ${title}`),
+        openPulls: pulls
+          .filter((pull) => pull.repository_id === row.id)
+          .map(({ number, title }) => `#${number} ${title}`),
       })),
       installations: all(
         installationSchema,

@@ -164,7 +164,9 @@ async function store(client: Client, plan: Plan): Promise<Moved> {
       [randomUUID(), organizationId, server.id, server.name, JSON.stringify({ from, to: name })],
     );
   }
-  const { rows } = await client.query<{ slug: string }>("SELECT slug FROM organization WHERE id = $1", [organizationId]);
+  const { rows } = await client.query<{ slug: string }>("SELECT slug FROM organization WHERE id = $1", [
+    organizationId,
+  ]);
   return { from, orgSlug: rows[0]?.slug ?? "", name };
 }
 

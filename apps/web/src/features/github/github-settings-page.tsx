@@ -46,7 +46,8 @@ export function GitHubSettingsPage({
       <ConnectionProblem problem={problem} account={account} />
       {app === null ? (
         <Callout tone="warn" title="GitHub is not set up on this instance" className="mb-5">
-          Its operator can configure a GitHub App. Servers from Git URLs and from repositories of this instance work without.
+          Its operator can configure a GitHub App. Servers from Git URLs and from repositories of this instance work
+          without.
         </Callout>
       ) : null}
       {connections.length === 0 ? (

@@ -75,9 +75,7 @@ export function ServerSetupPage({
               {quickstart.isCreating ? "Creating the server" : "Deploy the echo server"}
             </Button>
             <p aria-live="polite" className="text-xs text-muted empty:hidden">
-              {quickstart.isCreating
-                ? "Copying the sample to GitHub and starting the build…"
-                : ""}
+              {quickstart.isCreating ? "Copying the sample to GitHub and starting the build…" : ""}
             </p>
           </form>
         </CardBody>
