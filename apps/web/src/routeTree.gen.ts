@@ -113,7 +113,6 @@ import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
-import { Route as ApiGitOrgSlugRepositorySplatRouteImport } from "./routes/api/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
@@ -674,12 +673,6 @@ const ApiSourcesProjectIdWebhookRoute =
     path: "/api/sources/$projectId/webhook",
     getParentRoute: () => rootRouteImport,
   } as any);
-const ApiGitOrgSlugRepositorySplatRoute =
-  ApiGitOrgSlugRepositorySplatRouteImport.update({
-    id: "/api/git/$orgSlug/$repository/$",
-    path: "/api/git/$orgSlug/$repository/$",
-    getParentRoute: () => rootRouteImport,
-  } as any);
 const ApiProjectsOrgSlugProjectNameChatRoute =
   ApiProjectsOrgSlugProjectNameChatRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/chat",
@@ -821,7 +814,6 @@ export interface FileRoutesByFullPath {
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -931,7 +923,6 @@ export interface FileRoutesByTo {
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -1045,7 +1036,6 @@ export interface FileRoutesById {
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -1159,7 +1149,6 @@ export interface FileRouteTypes {
     | "/api/sources/$projectId/webhook"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1269,7 +1258,6 @@ export interface FileRouteTypes {
     | "/api/sources/$projectId/webhook"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1382,7 +1370,6 @@ export interface FileRouteTypes {
     | "/api/sources/$projectId/webhook"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1441,7 +1428,6 @@ export interface RootRouteChildren {
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
-  ApiGitOrgSlugRepositorySplatRoute: typeof ApiGitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -2180,13 +2166,6 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiSourcesProjectIdWebhookRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/git/$orgSlug/$repository/$": {
-      id: "/api/git/$orgSlug/$repository/$";
-      path: "/api/git/$orgSlug/$repository/$";
-      fullPath: "/api/git/$orgSlug/$repository/$";
-      preLoaderRoute: typeof ApiGitOrgSlugRepositorySplatRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
     "/api/projects/$orgSlug/$projectName/chat": {
       id: "/api/projects/$orgSlug/$projectName/chat";
       path: "/api/projects/$orgSlug/$projectName/chat";
@@ -2430,7 +2409,6 @@ const rootRouteChildren: RootRouteChildren = {
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
-  ApiGitOrgSlugRepositorySplatRoute: ApiGitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameMcpRoute: ApiProjectsOrgSlugProjectNameMcpRoute,

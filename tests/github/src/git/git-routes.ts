@@ -43,7 +43,7 @@ const plain = (status: number, text: string, headers: Record<string, string> = {
   new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } });
 
 /** Asks for credentials for unknown repositories too, so that names of private ones can't be guessed. */
-function refuse(context: ForgeContext, identity: Identity | null, repository: Repository | null): Response {
+function refuse(identity: Identity | null, repository: Repository | null): Response {
   if (identity === null || identity.kind === "anonymous") {
     return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });
   }
@@ -62,7 +62,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   const repository = findRepository(context.database, c.req.param("owner") ?? "", name);
   const identity = identityOf(context, c.req.raw);
   if (identity === null || repository === null || !may(identity, repository, access)) {
-    return refuse(context, identity, repository);
+    return refuse(identity, repository);
   }
   const pusher = identity.kind === "account" ? identity.account : findAccount(context.database, repository.owner);
   return serveGit({

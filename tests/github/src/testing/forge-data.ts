@@ -85,7 +85,7 @@ export async function writeForgeData(dataDirectory: string, data: ForgeData): Pr
     if (installationId !== null) insert("installation", { id: installationId, ...installed });
   }
   for (const { id, ownerId, name, madeBy, from, openPulls = [] } of data.repositories) {
-    const made = version === 3 ? { made_by: madeBy } : {};
+    const made: Record<string, string | null> = version === 3 ? { made_by: madeBy } : {};
     const row = { id, owner_id: ownerId, name, private: 0, default_branch: "main", created_at: at, updated_at: at };
     insert("repository", { ...row, ...made });
     const refs = from === null ? [] : await copyRepository(from, join(directory, "repositories", `${id}.git`));

@@ -11,7 +11,6 @@ import { type Operation, operation } from "./operation.server.ts";
 import { packageOperations } from "./packages.server.ts";
 import { peopleOperations } from "./people.server.ts";
 import { projectOperations } from "./projects.server.ts";
-import { repositoryOperations } from "./repositories.server.ts";
 import { settingOperations } from "./settings.server.ts";
 import { sourceOperations } from "./sources.server.ts";
 
@@ -37,7 +36,6 @@ const callerOperation = operation({
 
 const all: readonly Operation[] = [
   callerOperation,
-  ...repositoryOperations,
   ...projectOperations,
   ...packageOperations,
   ...sourceOperations,
