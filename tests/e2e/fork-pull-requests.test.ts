@@ -129,7 +129,7 @@ beforeAll(async () => {
   const deployed = await towpath("deploy", directory, "--name", server, "--public", ...data);
   expect(deployed.stdout + deployed.stderr).toContain("Live: ");
   expect((await towpath("env", server, "set", `API_KEY=${secret}`, ...data)).status).toBe(0);
-  const target = (await operatorPost(instance, "repositories", { name: server })).repository;
+  const target = (await operatorPost(instance, "forge-repositories", { name: server })).repository;
   repository = (target as { fullName: string }).fullName;
   browser = await openBrowser();
   ({ page } = await newVisitor(browser));

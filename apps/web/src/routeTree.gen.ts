@@ -113,6 +113,7 @@ import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
+import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
 import { Route as ApiGitOrgSlugRepositorySplatRouteImport } from "./routes/api/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
@@ -674,6 +675,12 @@ const ApiSourcesProjectIdWebhookRoute =
     path: "/api/sources/$projectId/webhook",
     getParentRoute: () => rootRouteImport,
   } as any);
+const GitOrgSlugRepositorySplatRoute =
+  GitOrgSlugRepositorySplatRouteImport.update({
+    id: "/git/$orgSlug/$repository/$",
+    path: "/git/$orgSlug/$repository/$",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiGitOrgSlugRepositorySplatRoute =
   ApiGitOrgSlugRepositorySplatRouteImport.update({
     id: "/api/git/$orgSlug/$repository/$",
@@ -819,6 +826,7 @@ export interface FileRoutesByFullPath {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
@@ -929,6 +937,7 @@ export interface FileRoutesByTo {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
@@ -1043,6 +1052,7 @@ export interface FileRoutesById {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
@@ -1157,6 +1167,7 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/git/$orgSlug/$repository/$"
@@ -1267,6 +1278,7 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
     | "/api/git/$orgSlug/$repository/$"
@@ -1380,6 +1392,7 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/git/$orgSlug/$repository/$"
@@ -1441,6 +1454,7 @@ export interface RootRouteChildren {
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
+  GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
   ApiGitOrgSlugRepositorySplatRoute: typeof ApiGitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
@@ -2180,6 +2194,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiSourcesProjectIdWebhookRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/git/$orgSlug/$repository/$": {
+      id: "/git/$orgSlug/$repository/$";
+      path: "/git/$orgSlug/$repository/$";
+      fullPath: "/git/$orgSlug/$repository/$";
+      preLoaderRoute: typeof GitOrgSlugRepositorySplatRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/git/$orgSlug/$repository/$": {
       id: "/api/git/$orgSlug/$repository/$";
       path: "/api/git/$orgSlug/$repository/$";
@@ -2430,6 +2451,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
+  GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
   ApiGitOrgSlugRepositorySplatRoute: ApiGitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,

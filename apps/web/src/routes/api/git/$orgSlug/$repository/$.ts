@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { withPermission } from "~/http/access.ts";
-import { gitProxy } from "~/http/git.server.ts";
+import { gitProxy } from "~/http/forge-git.server.ts";
 
 /** OPS-4: Git pushes with an API key. */
 export const Route = createFileRoute("/api/git/$orgSlug/$repository/$")({

@@ -1,7 +1,7 @@
 import { notFound, TowpathError } from "@towpath/core/errors";
 import { gitContext } from "./caller.server.ts";
 import { respond } from "./request.server.ts";
-import { createForgeRepository } from "./rest/repositories.server.ts";
+import { createForgeRepository } from "./rest/forge-repositories.server.ts";
 
 /** What Git's clients ask, with the content type of its requests. */
 const services = ["git-upload-pack", "git-receive-pack"];
