@@ -75,7 +75,7 @@ export async function cloneServer(
 /** Asks the instance for the repository's address, as the command line does. */
 async function pushUrl(instance: TowpathInstance, name: string): Promise<string> {
   const token = (await readFile(join(instance.dataDirectory, "operator-token"), "utf8")).trim();
-  const response = await fetch(`${instance.url}/api/v1/repositories`, {
+  const response = await fetch(`${instance.url}/api/v1/forge-repositories`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ name }),

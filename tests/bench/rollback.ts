@@ -46,7 +46,7 @@ async function answers(address: string, word: string): Promise<void> {
 
 /** A clone of the server's repository, to push other versions from. */
 async function clone(): Promise<(word: string, branch: string) => Promise<void>> {
-  const { pushUrl } = await rest("POST", "/api/v1/repositories", z.object({ pushUrl: z.string() }), { name });
+  const { pushUrl } = await rest("POST", "/api/v1/forge-repositories", z.object({ pushUrl: z.string() }), { name });
   const directory = join(await mkdtemp(join(tmpdir(), "towpath-bench-clone-")), "clone");
   await run("git", ["clone", "--quiet", pushUrl, directory]);
   const git = (...args: string[]) =>

@@ -26,7 +26,7 @@ type Branch = { readonly name: string; readonly branch: string; readonly message
 
 /** Pushes a branch with an empty commit to the repository of a server that the terminal deployed. Returns the commit's SHA. */
 export async function pushBranch(instance: Instance, { name, branch, message }: Branch): Promise<string> {
-  const { pushUrl } = await operatorPost(instance, "repositories", { name });
+  const { pushUrl } = await operatorPost(instance, "forge-repositories", { name });
   const clone = await mkdtemp(join(tmpdir(), "towpath-clone-"));
   const author = ["-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
   const git = (...args: string[]) => promisify(execFile)("git", ["-C", clone, ...author, ...args]);

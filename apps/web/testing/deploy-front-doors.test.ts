@@ -24,7 +24,7 @@ beforeAll(async () => {
   const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   const running = { pid: process.pid, startTime, url: site.url, serverUrl: "http://localhost:8080/{name}" };
   await writeFile(join(site.dataDirectory, "running.json"), JSON.stringify(running));
-  target = await (await rest("/api/v1/repositories", { name: "front-door" })).json();
+  target = await (await rest("/api/v1/forge-repositories", { name: "front-door" })).json();
   // The CLI pushes before it deploys, so the repository gets a commit although this deploy is refused.
   await terminal("front-door", "--entrypoint", "absent.py");
   // The first account owns the organization that the CLI created.

@@ -57,7 +57,7 @@ const refs = async (url: string, key: string) =>
 
 test("OPS-4 GH-3 a key pushes a directory through this instance, and the server of that name is built", async () => {
   const { key, id } = await keyOf(owner);
-  const { status, answer: target } = await post(key, "/repositories", { name: "brave-teal-otter" });
+  const { status, answer: target } = await post(key, "/forge-repositories", { name: "brave-teal-otter" });
   expect([status, target.pushUrl]).toEqual([
     200,
     `${site.url}/api/git/${owner.organization.slug}/brave-teal-otter.git`,

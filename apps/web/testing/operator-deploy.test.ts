@@ -47,12 +47,12 @@ let target: {
 };
 
 test("GH-3 creates a repository in the local forge, idempotently, for the instance's own organization", async () => {
-  target = await call("POST", "/api/v1/repositories", { name: "my-server-one" });
+  target = await call("POST", "/api/v1/forge-repositories", { name: "my-server-one" });
   expect(target).toMatchObject({
     organization: "local",
     repository: { fullName: expect.stringMatching(/^[\w-]+\/my-server-one$/), private: expect.any(Boolean) },
   });
-  expect(await call("POST", "/api/v1/repositories", { name: "my-server-one" })).toEqual(target);
+  expect(await call("POST", "/api/v1/forge-repositories", { name: "my-server-one" })).toEqual(target);
 });
 
 const settings = () => ({
@@ -165,13 +165,13 @@ test("OPS-4 GH-3 the CLI gets no access to a repository that a user created", as
   expect([made.status, made.headers.get("location")]).toEqual([303, `/${owner}/weather-own`]);
 
   // Not connected yet: having the right name is not enough.
-  expect(await refused("/api/v1/repositories", { name: "weather-own" })).toContain(`${owner}/weather-own`);
+  expect(await refused("/api/v1/forge-repositories", { name: "weather-own" })).toContain(`${owner}/weather-own`);
 
   // Connected under its own name and under another one.
   const connect = { ...settings(), repositoryFullName: `${owner}/weather-own`, authMode: "towpath-public" };
   for (const name of ["weather-own", "weather-two"]) {
     await call("POST", "/api/v1/projects", { ...connect, name });
-    const message = await refused("/api/v1/repositories", { name });
+    const message = await refused("/api/v1/forge-repositories", { name });
     expect(message).toContain(`${name} deploys from the repository ${owner}/weather-own`);
     expect(message).toContain(`Push to ${owner}/weather-own`);
     expect(message).toContain("choose another --name");
@@ -180,7 +180,7 @@ test("OPS-4 GH-3 the CLI gets no access to a repository that a user created", as
 
 test("OPS-4 a server that uses another server's repository can't replace its content", async () => {
   await call("POST", "/api/v1/projects", { ...settings(), name: "my-server-two" });
-  expect(await refused("/api/v1/repositories", { name: "my-server-two" })).toContain("my-server-one");
+  expect(await refused("/api/v1/forge-repositories", { name: "my-server-two" })).toContain("my-server-one");
   const body = { ...settings(), name: "my-server-two", repositoryFullName: "local/other-one" };
   expect(await refused("/api/v1/projects", body)).toContain("deploys from the repository");
 });

@@ -82,7 +82,7 @@ export async function deploy(args: string[]): Promise<number> {
   const options = parseDeployOptions(args);
   const api = await connectApi(options);
   const { name, organization } = options;
-  const target = await api.call("POST", "/api/v1/repositories", targetSchema, { body: { name, organization } });
+  const target = await api.call("POST", "/api/v1/forge-repositories", targetSchema, { body: { name, organization } });
   const { build, created } = await beginBuild(api, options, target);
   if (!created && build.status === "succeeded") {
     const outcome = await readOutcome(api, build.id);

@@ -22,7 +22,7 @@ export type RepositoryView = {
   /** When commits last came; null: never. */
   readonly pushedAt: string | null;
   /** Servers that are built from it, by name. */
-  readonly servers: readonly { readonly id: string; readonly name: string }[];
+  readonly servers: { readonly id: string; readonly name: string }[];
 };
 
 /** Where git finds it: people sign in there with a key of theirs. */

@@ -82,8 +82,14 @@ export async function* archiveEntries(file: string, limits: ArchiveLimits): Asyn
   const isGzip = start[0] === 0x1f && start[1] === 0x8b;
   const isTar = start.toString("latin1", 257, 262) === "ustar";
   if (!isZip && !isGzip && !isTar) throw unusable("This is neither a zip nor a tar archive.");
+  const entries = isZip ? zipEntries(file, limits) : tarEntries(file, isGzip, limits);
+  for await (const entry of readably(entries)) yield { ...entry, content: readably(entry.content) };
+}
+
+/** Says of what a library can't read that the archive is damaged. */
+async function* readably<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   try {
-    yield* isZip ? zipEntries(file, limits) : tarEntries(file, isGzip, limits);
+    yield* items;
   } catch (error) {
     throw error instanceof TowpathError || isDiskError(error) ? error : broken(error);
   }

@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceRepositories } from "@towpath/core/ports";
-import type { Service } from "../http-backend.ts";
 import { asStoreProblem, directoryOf, ensureRepository, isStored, packObjects, setHead } from "./bare-repository.ts";
 import { type ArchiveLimits, commitArchive, defaultArchiveLimits } from "./commit-archive.ts";
 import { readRepository } from "./reader.ts";
-import { accessOf, type ServeOptions, serveRepository } from "./serve.ts";
+import { parseGitRequest, type ServeOptions, serveRepository } from "./serve.ts";
 
 export type RepositoriesOptions = {
   /** Of all repositories; it need not exist. */
@@ -16,14 +15,10 @@ export type RepositoriesOptions = {
   readonly archiveLimits?: ArchiveLimits;
 };
 
-type ServeRequest = Pick<ServeOptions, "mayWrite" | "onPush" | "defaultBranch"> & {
-  readonly id: string;
-  readonly service: Service;
-};
+type ServeRequest = Pick<ServeOptions, "asked" | "onPush" | "defaultBranch"> & { readonly id: string };
 
 export type Repositories = InstanceRepositories & {
-  /** `read` or `write`: what a request of git's client does; null: it is none. */
-  readonly accessOf: typeof accessOf;
+  readonly parseGitRequest: typeof parseGitRequest;
   /** Answers a request of git's client, whose permission the caller has checked. */
   serve(request: Request, options: ServeRequest): Promise<Response>;
   /** Ids of all that are stored. */
@@ -40,7 +35,7 @@ export function openRepositories(options: RepositoriesOptions): Repositories {
   const { directory, maxPushBytes = defaultMaxPushBytes, archiveLimits = defaultArchiveLimits } = options;
   const of = (id: string) => directoryOf(directory, id);
   return {
-    accessOf,
+    parseGitRequest,
     create: (id, defaultBranch) => ensureRepository(of(id), defaultBranch),
     async remove(id) {
       // Out of the way at once: a clone that runs meanwhile ends, and no push finds half a repository.

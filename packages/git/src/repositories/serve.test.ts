@@ -9,7 +9,6 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Service } from "../http-backend.ts";
 import { commitFiles, git, makeRepository } from "../testing/index.ts";
 import { openRepositories, type Repositories } from "./repositories.ts";
 
@@ -35,14 +34,14 @@ beforeEach(async () => {
       protocol: String(headers["git-protocol"] ?? ""),
     });
     const body = method === "POST" ? Readable.toWeb(request) : null;
-    const asked = new Request(`http://localhost${target}`, {
+    const sentRequest = new Request(`http://localhost${target}`, {
       ...{ method, headers: headers as Record<string, string>, body, duplex: "half" },
     } as RequestInit);
-    const service = /^\/echo\.git\/([^?]*)/.exec(target)?.[1] ?? "";
-    const access = store.accessOf(asked, service);
-    if (access === null) return void response.writeHead(404).end();
-    const answer = await store.serve(asked, {
-      ...{ id, service: service as Service, defaultBranch: "main", mayWrite },
+    const found = store.parseGitRequest(sentRequest, /^\/echo\.git\/([^?]*)/.exec(target)?.[1] ?? "");
+    if (found === null) return void response.writeHead(404).end();
+    if (found.access === "write" && !mayWrite) return void response.writeHead(403).end();
+    const answer = await store.serve(sentRequest, {
+      ...{ id, asked: found, defaultBranch: "main" },
       onPush: async (refs) => void pushes.push(refs),
     });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
@@ -115,7 +114,7 @@ test("SRC-3 a push above the limit is refused with a text that git prints, and n
   expect((await git(bare(), "count-objects", "-v")).replaceAll("\n", " ")).toMatch(/^count: 0 .*in-pack: 0/);
 });
 
-test("SRC-3 who may only read can't push, and the files of a repository are served by no name", async () => {
+test("SRC-3 who asked to read can't push, and the files of a repository are served by no name", async () => {
   await makeRepository(work(), { "server.py": "one\n" });
   await git(work(), "push", "--quiet", url, "main");
   mayWrite = false;

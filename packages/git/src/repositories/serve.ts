@@ -5,24 +5,25 @@ export type ServeOptions = {
   readonly directory: string;
   /** Of a repository without commits. */
   readonly defaultBranch: string;
-  /** What follows the repository's URL in the request's path. */
-  readonly service: Service;
-  readonly mayWrite: boolean;
+  /** As `parseGitRequest` found it; the caller has checked that it may. */
+  readonly asked: GitRequest;
   /** Called with full names of the branches and tags that a push has changed, before git's client has its answer. */
   readonly onPush: (refs: readonly string[]) => Promise<void>;
   readonly maxPushBytes: number;
 };
 
+/** A request of git's client. `access`: what it needs. */
+export type GitRequest = { readonly service: Service; readonly access: "read" | "write" };
+
 /**
- * Whether a request pushes: its answer must be refused to who may only read. Null: it is none of the smart protocol, whose
- * predecessor reads a repository's files by their names.
+ * What a request asks of a repository. `path`: what follows the repository's URL. Null: it is none of the smart protocol,
+ * whose predecessor reads a repository's files by their names.
  */
-export function accessOf(request: Request, service: string): "read" | "write" | null {
-  const { searchParams } = new URL(request.url);
-  const isListing = service === "info/refs" && request.method === "GET";
-  const asked = isListing ? searchParams.get("service") : request.method === "POST" ? service : null;
-  if (asked === "git-upload-pack") return "read";
-  return asked === "git-receive-pack" ? "write" : null;
+export function parseGitRequest(request: Request, path: string): GitRequest | null {
+  const isListing = path === "info/refs" && request.method === "GET";
+  const asked = isListing ? new URL(request.url).searchParams.get("service") : request.method === "POST" ? path : null;
+  if (asked !== "git-upload-pack" && asked !== "git-receive-pack") return null;
+  return { service: isListing ? "info/refs" : asked, access: asked === "git-receive-pack" ? "write" : "read" };
 }
 
 /**
@@ -30,7 +31,34 @@ export function accessOf(request: Request, service: string): "read" | "write" | 
  * limit, and is on the disk before the client has its answer.
  */
 export async function serveRepository(request: Request, options: ServeOptions): Promise<Response> {
-  const { directory, service, mayWrite, maxPushBytes } = options;
+  if (running >= maxRunning) return tooMany();
+  running += 1;
+  let isCounted = true;
+  const ended = () => {
+    if (isCounted) running -= 1;
+    isCounted = false;
+  };
+  try {
+    return await serve(request, options, ended);
+  } catch (error) {
+    ended();
+    throw error;
+  }
+}
+
+/** Of all repositories in this process: each is a process of git that packs or checks objects. */
+const maxRunning = 16;
+let running = 0;
+
+const tooMany = () =>
+  new Response("Too many clones and pushes are running. Try again in a moment.\n", {
+    status: 503,
+    headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "5" },
+  });
+
+async function serve(request: Request, options: ServeOptions, ended: () => void): Promise<Response> {
+  const { directory, maxPushBytes } = options;
+  const { service, access } = options.asked;
   await ensureRepository(directory, options.defaultBranch);
   const isPush = service === "git-receive-pack";
   const before = isPush ? await listRefs(directory) : null;
@@ -40,7 +68,7 @@ export async function serveRepository(request: Request, options: ServeOptions): 
       ...storeSettings,
       ["http.getanyfile", "false"],
       ["http.uploadpack", "true"],
-      ["http.receivepack", String(mayWrite)],
+      ["http.receivepack", String(access === "write")],
       ["receive.maxInputSize", String(maxPushBytes)],
       ["receive.fsckObjects", "true"],
       // Common in old repositories, and harmless.
@@ -49,8 +77,9 @@ export async function serveRepository(request: Request, options: ServeOptions): 
       ["receive.fsck.missingSpaceBeforeDate", "ignore"],
       ["uploadpack.allowFilter", "true"],
     ],
-    user: mayWrite ? "towpath" : null,
+    user: access === "write" ? "towpath" : null,
     afterwards: async () => {
+      ended();
       if (before === null) return;
       const after = await listRefs(directory);
       const names = new Set([...before.keys(), ...after.keys()]);

@@ -242,6 +242,22 @@ const forkPullRequest = z.object({
   decidedAt: time.nullable(),
 });
 
+/** `RepositoryView` of core. */
+const repository = named(
+  "Repository",
+  z.object({
+    id: z.uuid(),
+    name: z.string(),
+    url: z.string().nullable().describe("to clone it and push to it, with an API key as the password"),
+    defaultBranch: z.string(),
+    madeBy: z.enum(["push", "deploy", "upload", "forge"]).describe("who put code there first"),
+    createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable(),
+    createdAt: time,
+    pushedAt: time.nullable(),
+    servers: z.array(z.object({ id: z.uuid(), name: z.string() })),
+  }),
+);
+
 /** By the operation's id, or what several return. */
 export const answers = {
   deleted: z.object({ id: z.uuid() }),
@@ -250,17 +266,12 @@ export const answers = {
     organization: z.object({ slug: z.string(), name: z.string() }).nullable(),
     serverUrl: z.string().describe("address of servers, with {name}"),
   }),
-  repository: z.object({
-    organization: z.string(),
-    pushUrl: z.url(),
-    installationId: z.number().int(),
-    repository: z.object({
-      id: z.number().int(),
-      fullName: z.string(),
-      private: z.boolean(),
-      defaultBranch: z.string(),
-    }),
-    project: z.object({ name: z.string(), pathName: z.string(), authMode: authModeSchema }).nullable(),
+  repository,
+  repositories: z.object({ data: listOf(repository) }),
+  archiveCommit: z.object({
+    commit: z.object({ sha: z.string(), message: z.string().nullable(), author: z.string().nullable() }),
+    branch: z.string(),
+    changed: z.boolean().describe("false: the branch had the same files, and `commit` is its head"),
   }),
   projects: z.object({ data: listOf(named("ListedServer", listed)) }),
   project,

@@ -11,6 +11,7 @@ import { type Operation, operation } from "./operation.server.ts";
 import { packageOperations } from "./packages.server.ts";
 import { peopleOperations } from "./people.server.ts";
 import { projectOperations } from "./projects.server.ts";
+import { repositoryOperations } from "./repositories.server.ts";
 import { settingOperations } from "./settings.server.ts";
 import { sourceOperations } from "./sources.server.ts";
 
@@ -36,6 +37,7 @@ const callerOperation = operation({
 
 const all: readonly Operation[] = [
   callerOperation,
+  ...repositoryOperations,
   ...projectOperations,
   ...packageOperations,
   ...sourceOperations,

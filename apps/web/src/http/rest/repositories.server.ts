@@ -1,0 +1,102 @@
+import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
+import {
+  createRepository,
+  deleteRepository,
+  getRepository,
+  listRepositories,
+  uploadCommit,
+} from "@towpath/core/repository";
+import { createRepositorySchema } from "@towpath/core/repository/schema";
+import { z } from "zod";
+import { answers } from "./answers.schema.ts";
+import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+
+const ofOrganization = z.object({ organization: z.string().min(1).optional() });
+
+/** As a query has it: all values are texts. */
+const commitQuerySchema = ofOrganization.extend({
+  branch: z.string().optional(),
+  message: z.string().optional(),
+  /** Empty: the branch must not exist. */
+  expectedHead: z.string().optional(),
+});
+
+async function commitArchive(
+  ctx: Context,
+  { name, archive, query }: { name: string; archive: Request["body"]; query: z.output<typeof commitQuerySchema> },
+) {
+  if (archive === null) throw new TowpathError("invalid_input", "Send a zip or a (gzipped) tar archive as the body.");
+  const { organization, expectedHead, ...more } = query;
+  const head = expectedHead === undefined ? {} : { expectedHead: expectedHead || null };
+  const orgSlug = await organizationSlug(ctx, organization);
+  return uploadCommit({ ctx, input: { ...more, ...head, orgSlug, name, archive } });
+}
+
+/** Repositories of this instance (SRC-3). */
+export const repositoryOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/repositories",
+    id: "listRepositories",
+    permission: "project.read",
+    summary: "the repositories of this instance that an organization has, with their servers",
+    query: ofOrganization,
+    answer: answers.repositories,
+    handle: async ({ ctx, query }) => {
+      const orgSlug = await organizationSlug(ctx, query.organization);
+      return { data: [...(await listRepositories({ ctx, input: { orgSlug } }))] };
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/repositories",
+    id: "createRepository",
+    permission: "project.create",
+    summary: "makes an empty repository, to be pushed to at its `url` with an API key as the password",
+    body: createRepositorySchema.omit({ madeBy: true }).extend({ organization: z.string().min(1).nullish() }),
+    answer: answers.repository,
+    handle: async ({ ctx, body: { organization, ...input } }) =>
+      createRepository({ ctx, input: { ...input, orgSlug: await organizationSlug(ctx, organization) } }),
+  }),
+  operation({
+    method: "GET",
+    path: "/repositories/{repository}",
+    id: "readRepository",
+    permission: "project.read",
+    summary: "one of them",
+    query: ofOrganization,
+    answer: answers.repository,
+    handle: async ({ ctx, params, query }) => {
+      const orgSlug = await organizationSlug(ctx, query.organization);
+      return getRepository({ ctx, input: { orgSlug, name: params.repository } });
+    },
+  }),
+  operation({
+    method: "DELETE",
+    path: "/repositories/{repository}",
+    id: "deleteRepository",
+    permission: "project.delete",
+    summary: "deletes it with all its commits, unless a server is built from it; `confirmation` is its name",
+    body: z.object({ confirmation: z.string(), organization: z.string().min(1).nullish() }),
+    answer: answers.deleted,
+    handle: async ({ ctx, params, body }) => {
+      const orgSlug = await organizationSlug(ctx, body.organization);
+      const { confirmation } = body;
+      return deleteRepository({ ctx, input: { orgSlug, name: params.repository, confirmation } });
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/repositories/{repository}/commits",
+    id: "commitArchive",
+    permission: "build.start",
+    summary:
+      "commits the files of an archive, which is the body (zip, tar or gzipped tar, up to 256 MB), to a branch (`branch`, `message`; `expectedHead`: the commit that the branch must be at); what is built from it is built",
+    query: commitQuerySchema,
+    bodyMediaTypes: ["application/zip", "application/gzip", "application/x-tar"],
+    answer: answers.archiveCommit,
+    handle: ({ ctx, params, query, request }) =>
+      commitArchive(ctx, { name: params.repository, archive: request.body, query }),
+  }),
+];
