@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { freePorts } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { modernCall } from "../instance/modern-call.ts";
-import { operatorPost } from "../instance/operator.ts";
+import { operatorPost, operatorToken } from "../instance/operator.ts";
 import { instancePorts, type Ports, repositoryRoot, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 
 // The first release is checked out, installed by its own launcher, and upgraded while its servers are being called.
@@ -140,11 +140,10 @@ test("RUN-8 OPS-3 an upgrade from the first release: servers answer every call, 
     expect(await (await call("first-add", "add", { a: 1, b: 2 })).text()).toContain('"text":"4"');
 
     // The first release named the forge's address; `up` names the one that its repository has now.
-    const [, url = "", organization = ""] = /first-echo: (\S+\/git\/([^/]+)\/\S+)/.exec(instance.output()) ?? [];
-    const newKey = { name: "push", scope: "manage" };
-    const { key } = await operatorPost(instance, `organizations/${organization}/api-keys`, newKey);
+    const [, url = ""] = /first-echo: (\S+)/.exec(instance.output()) ?? [];
     const clone = join(directory, "clone");
-    await run("git", ["-C", clone, "remote", "set-url", "origin", url.replace("://", `://ada:${key}@`)]);
+    const credential = `operator:${await operatorToken(instance)}`;
+    await run("git", ["-C", clone, "remote", "set-url", "origin", url.replace("://", `://${credential}@`)]);
     const file = join(clone, "echo.py");
     await writeFile(file, (await readFile(file, "utf8")).replace("return text", 'return f"pushed {text}"'));
     await run("git", ["-C", clone, ...author, "commit", "--quiet", "--all", "--message", "Change the echo"]);

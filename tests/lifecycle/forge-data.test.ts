@@ -40,7 +40,7 @@ async function commit(word: string): Promise<void> {
 
 async function ask(): Promise<string> {
   const answer = await fetch(`http://localhost:${ports.gateway}/${name}/mcp`, modernCall("word", {}, "Caller"));
-  return `${answer.status} ${(await answer.text()).match(/"result":"(\w+)"/)?.[1]}`;
+  return `${answer.status} ${(await answer.text()).match(/"result": ?"(\w+)"/)?.[1]}`;
 }
 
 /** Numbers as the forge gave them. */

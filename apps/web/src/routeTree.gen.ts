@@ -113,6 +113,7 @@ import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
+import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
@@ -673,6 +674,12 @@ const ApiSourcesProjectIdWebhookRoute =
     path: "/api/sources/$projectId/webhook",
     getParentRoute: () => rootRouteImport,
   } as any);
+const GitOrgSlugRepositorySplatRoute =
+  GitOrgSlugRepositorySplatRouteImport.update({
+    id: "/git/$orgSlug/$repository/$",
+    path: "/git/$orgSlug/$repository/$",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiProjectsOrgSlugProjectNameChatRoute =
   ApiProjectsOrgSlugProjectNameChatRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/chat",
@@ -812,6 +819,7 @@ export interface FileRoutesByFullPath {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -921,6 +929,7 @@ export interface FileRoutesByTo {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -1034,6 +1043,7 @@ export interface FileRoutesById {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -1147,6 +1157,7 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/projects/$orgSlug/$projectName/chat"
@@ -1256,6 +1267,7 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
     | "/api/projects/$orgSlug/$projectName/chat"
@@ -1368,6 +1380,7 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/projects/$orgSlug/$projectName/chat"
@@ -1428,6 +1441,7 @@ export interface RootRouteChildren {
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
+  GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -2166,6 +2180,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiSourcesProjectIdWebhookRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/git/$orgSlug/$repository/$": {
+      id: "/git/$orgSlug/$repository/$";
+      path: "/git/$orgSlug/$repository/$";
+      fullPath: "/git/$orgSlug/$repository/$";
+      preLoaderRoute: typeof GitOrgSlugRepositorySplatRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/projects/$orgSlug/$projectName/chat": {
       id: "/api/projects/$orgSlug/$projectName/chat";
       path: "/api/projects/$orgSlug/$projectName/chat";
@@ -2409,6 +2430,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
+  GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameMcpRoute: ApiProjectsOrgSlugProjectNameMcpRoute,
