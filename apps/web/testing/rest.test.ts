@@ -42,7 +42,7 @@ const adminJwtPath = () => `/api/v1/projects/${project.name}/admin-jwt`;
 
 const routes = () =>
   [
-    ["POST", "/api/v1/forge-repositories", { name: "echo-one" }],
+    ["POST", "/api/v1/deploy-targets", { name: "echo-one" }],
     ["POST", "/api/v1/projects", { name: "echo-one" }],
     ["POST", "/api/v1/packages", { name: "echo-one", packageName: "x" }],
     ["POST", "/api/v1/git-urls", { name: "echo-one", gitUrl: "https://example.com/echo" }],
@@ -348,31 +348,32 @@ test("missing things are 404, invalid JSON is 422, what is not configured is 501
   expect(unknown.status).toBe(404);
   // `towpath logs` prints this message.
   expect(JSON.stringify(await unknown.json())).toContain("there is no such server");
-  const garbled = await owner.visitor.request("/api/v1/forge-repositories", {
+  const garbled = await owner.visitor.request("/api/v1/deploy-targets", {
     method: "POST",
     body: "{",
     headers: { authorization: `Bearer ${site.operatorToken}` },
   });
   expect(garbled.status).toBe(422);
-  expect((await asOperator("POST", "/api/v1/forge-repositories", { name: "echo-one" })).status).toBe(501);
+  const atGitHub = { name: "echo-one", installationId: 1, repositoryFullName: "ada/echo" };
+  expect((await asOperator("POST", "/api/v1/projects", atGitHub)).status).toBe(501);
 });
 
 test("a body that is too long, or has no content-length, is refused before it is read", async () => {
   const headers = { authorization: `Bearer ${site.operatorToken}` };
-  const long = await newVisitor(site.url).request("/api/v1/forge-repositories", {
+  const long = await newVisitor(site.url).request("/api/v1/deploy-targets", {
     method: "POST",
     headers,
     body: "x".repeat(1024 * 1024 + 1),
   });
   expect(long.status).toBe(413);
   // More than the socket buffers hold, so that the client is still sending when it is refused.
-  const huge = await fetch(`${site.url}/api/v1/forge-repositories`, {
+  const huge = await fetch(`${site.url}/api/v1/deploy-targets`, {
     method: "POST",
     headers,
     body: "x".repeat(64 << 20),
   });
   expect(huge.status).toBe(413);
-  const unsaid = await fetch(`${site.url}/api/v1/forge-repositories`, {
+  const unsaid = await fetch(`${site.url}/api/v1/deploy-targets`, {
     method: "POST",
     headers,
     body: new Blob(["{}"]).stream(),

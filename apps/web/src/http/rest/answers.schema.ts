@@ -266,6 +266,14 @@ export const answers = {
     organization: z.object({ slug: z.string(), name: z.string() }).nullable(),
     serverUrl: z.string().describe("address of servers, with {name}"),
   }),
+  deployTarget: z.object({
+    organization: z.string(),
+    repository: z.object({ name: z.string(), defaultBranch: z.string() }),
+    project: z
+      .object({ name: z.string(), pathName: z.string(), authMode: authModeSchema })
+      .nullable()
+      .describe("null: there is no server of this name yet"),
+  }),
   repository,
   repositories: z.object({ data: listOf(repository) }),
   archiveCommit: z.object({
