@@ -25,6 +25,7 @@ import { createTellGitHub } from "./jobs/tell-github.ts";
 import { redeliverMissed } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
 import { sweepForge } from "./retention/forge.ts";
+import { sweepRepositories } from "./retention/repositories.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
@@ -45,6 +46,8 @@ const askedAtOnce = 6;
 const followEveryMs = 3_600_000;
 /** How often the worker looks for repositories of the local forge that no server is built from; also at its start. */
 const forgeEveryMs = 600_000;
+/** How often the worker packs repositories of this instance and removes those of deleted organizations; also at its start. */
+const repositoriesEveryMs = 3_600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
 const missedEveryMs = 600_000;
 const heartbeatMs = 5_000;
@@ -100,6 +103,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   await mkdir(gitDirectory, { recursive: true });
+  const repositories = openRepositories({ directory: join(dataDirectory, "repositories") });
   const services: Services = {
     database,
     queue: workers.queue,
@@ -109,7 +113,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       directory: gitDirectory,
       knownHostsFile: join(gitDirectory, "known_hosts"),
     }),
-    instanceRepositories: openRepositories({ directory: join(dataDirectory, "repositories") }),
+    instanceRepositories: repositories,
     tellGitHub: createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
@@ -217,6 +221,14 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     },
     logError("cleaning up the forge failed"),
   );
+  const stopSweepingRepositories = startRounds(
+    repositoriesEveryMs,
+    async (signal) => {
+      const removed = await sweepRepositories(jobContext(services, "sweep"), repositories, signal);
+      if (removed > 0) log.info({ removed }, "retention: removed repositories of this instance that nobody has");
+    },
+    logError("cleaning up repositories of this instance failed"),
+  );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, firstRelease, disk },
     `${config.runDirectory}/worker.sock`,
@@ -229,6 +241,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         stopSweeping(),
         stopRebuilding(),
         stopSweepingForge(),
+        stopSweepingRepositories(),
         stopChecking(),
         ...stopAsking.map((stop) => stop()),
         stopFollowing(),

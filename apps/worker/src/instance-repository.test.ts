@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -13,6 +13,8 @@ import { commitFiles, git, makeRepository, makeZip, streamOf } from "@towpath/gi
 import { readBuildLog } from "@towpath/logs";
 import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { sweepRepositories } from "./retention/repositories.ts";
+import { jobContext } from "./services.ts";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
 
 // Repositories of this instance on the disk, the queue, the jobs; the builder only reads what was fetched.
@@ -81,7 +83,7 @@ test("SRC-3 BLD-7 a push to a repository of the instance is built within a secon
   await until(async () => fetched.some((each) => each.includes("third = 3")));
 }, 60_000);
 
-test("SRC-3 what a repository of the instance doesn't store is named in the build's log; a lost one fails with a text", async () => {
+test("SRC-3 what a repository of the instance doesn't store is named in the build's log; a lost one is pushed again", async () => {
   await makeRepository(work(), {
     "server.py": "first = 1\n",
     ".gitattributes": "*.bin filter=lfs\n",
@@ -100,9 +102,24 @@ test("SRC-3 what a repository of the instance doesn't store is named in the buil
   expect(await log(build.id)).toMatch(/submodule is missing[\s\S]*lib/i);
   expect(await log(build.id)).toMatch(/Git LFS is missing[\s\S]*data\.bin/);
   await rm(join(directory, "stored"), { recursive: true });
-  const next = await commitFiles(work(), { "server.py": "second = 2\n" });
-  expect(next).toHaveLength(40);
+  await commitFiles(work(), { "server.py": "second = 2\n" });
   await store.create(id, "main");
   await push(id, "main");
   await until(async () => (await builds(name)).length === 2, 5000);
 }, 60_000);
+
+test("SRC-3 LOG-6 repositories whose organization is gone are removed a day later, others packed and kept", async () => {
+  await makeRepository(work(), { "server.py": "first = 1\n" });
+  const { id } = await createRepository({ ctx: as(), input: input() });
+  await push(id, "main");
+  const [gone, half] = [crypto.randomUUID(), `${crypto.randomUUID()}.git.1-x.new`];
+  await store.create(gone, "main");
+  await mkdir(join(directory, "stored", half));
+  const sweepAt = (now: Date) =>
+    sweepRepositories({ ...jobContext(bench.services, "sweep"), clock: { now: () => now } }, store);
+  expect(await sweepAt(new Date())).toBe(0);
+  expect(await sweepAt(new Date(Date.now() + 25 * 3_600_000))).toBe(2);
+  expect(await store.list()).toEqual([id]);
+  await store.pack(id, 1);
+  expect((await store.open(id).refs()).branches.get("main")).toBe(await git(work(), "rev-parse", "HEAD"));
+});
