@@ -348,7 +348,7 @@ test("missing things are 404, invalid JSON is 422, what is not configured is 501
   expect(unknown.status).toBe(404);
   // `towpath logs` prints this message.
   expect(JSON.stringify(await unknown.json())).toContain("there is no such server");
-  const garbled = await owner.visitor.request("/api/v1/deploy-targets", {
+  const garbled = await owner.visitor.request("/api/v1/repositories", {
     method: "POST",
     body: "{",
     headers: { authorization: `Bearer ${site.operatorToken}` },
@@ -360,20 +360,16 @@ test("missing things are 404, invalid JSON is 422, what is not configured is 501
 
 test("a body that is too long, or has no content-length, is refused before it is read", async () => {
   const headers = { authorization: `Bearer ${site.operatorToken}` };
-  const long = await newVisitor(site.url).request("/api/v1/deploy-targets", {
+  const long = await newVisitor(site.url).request("/api/v1/repositories", {
     method: "POST",
     headers,
     body: "x".repeat(1024 * 1024 + 1),
   });
   expect(long.status).toBe(413);
   // More than the socket buffers hold, so that the client is still sending when it is refused.
-  const huge = await fetch(`${site.url}/api/v1/deploy-targets`, {
-    method: "POST",
-    headers,
-    body: "x".repeat(64 << 20),
-  });
+  const huge = await fetch(`${site.url}/api/v1/repositories`, { method: "POST", headers, body: "x".repeat(64 << 20) });
   expect(huge.status).toBe(413);
-  const unsaid = await fetch(`${site.url}/api/v1/deploy-targets`, {
+  const unsaid = await fetch(`${site.url}/api/v1/repositories`, {
     method: "POST",
     headers,
     body: new Blob(["{}"]).stream(),

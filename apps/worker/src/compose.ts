@@ -24,6 +24,7 @@ import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { createTellGitHub } from "./jobs/tell-github.ts";
 import { redeliverMissed } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
+import { sweepRepositories } from "./retention/repositories.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
@@ -42,6 +43,8 @@ const askEveryMs = 3_000;
 const askedAtOnce = 6;
 /** How often the worker asks for new versions of packages that projects follow. */
 const followEveryMs = 3_600_000;
+/** How often the worker packs repositories of this instance and removes those of deleted organizations; also at its start. */
+const repositoriesEveryMs = 3_600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
 const missedEveryMs = 600_000;
 const heartbeatMs = 5_000;
@@ -97,6 +100,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   await mkdir(gitDirectory, { recursive: true });
+  const repositories = openRepositories({ directory: join(dataDirectory, "repositories") });
   const services: Services = {
     database,
     queue: workers.queue,
@@ -106,7 +110,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       directory: gitDirectory,
       knownHostsFile: join(gitDirectory, "known_hosts"),
     }),
-    instanceRepositories: openRepositories({ directory: join(dataDirectory, "repositories") }),
+    instanceRepositories: repositories,
     tellGitHub: github && createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
@@ -204,6 +208,14 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     async (signal) => github && redeliverMissed(services, github, signal),
     logError("asking GitHub for missed deliveries failed"),
   );
+  const stopSweepingRepositories = startRounds(
+    repositoriesEveryMs,
+    async (signal) => {
+      const removed = await sweepRepositories(jobContext(services, "sweep"), repositories, signal);
+      if (removed > 0) log.info({ removed }, "retention: removed repositories of this instance that nobody has");
+    },
+    logError("cleaning up repositories of this instance failed"),
+  );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, firstRelease, disk },
     `${config.runDirectory}/worker.sock`,
@@ -215,6 +227,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       await Promise.all([
         stopSweeping(),
         stopRebuilding(),
+        stopSweepingRepositories(),
         stopChecking(),
         ...stopAsking.map((stop) => stop()),
         stopFollowing(),

@@ -50,8 +50,9 @@ const externalColumns = {
 
 /** What is shown of a Git URL or a repository of this instance. */
 const gitColumns = {
-  url: gitSource.url,
+  // The first one must not be nullable: by it drizzle decides whether there is a row.
   previews: gitSource.previews,
+  url: gitSource.url,
   checkedAt: gitSource.checkedAt,
   problem: gitSource.problem,
   credentialExpiresAt: gitSource.credentialExpiresAt,

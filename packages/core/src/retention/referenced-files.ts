@@ -1,4 +1,4 @@
-import { build, deployment, organization } from "@towpath/db/schema";
+import { build, deployment, organization, repository } from "@towpath/db/schema";
 import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
@@ -27,5 +27,17 @@ export async function existingOrganizations(call: {
   authorizePlatform(ctx);
   const ids = [...input.ids];
   const existing = await ctx.db.select({ id: organization.id }).from(organization).where(inArray(organization.id, ids));
+  return new Set(existing.map(({ id }) => id));
+}
+
+/** Which of these repositories of this instance exist. */
+export async function existingRepositories(call: {
+  ctx: Context;
+  input: { readonly ids: readonly string[] };
+}): Promise<ReadonlySet<string>> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const ids = [...input.ids];
+  const existing = await ctx.db.select({ id: repository.id }).from(repository).where(inArray(repository.id, ids));
   return new Set(existing.map(({ id }) => id));
 }

@@ -6,8 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { TowpathError } from "@towpath/core/errors";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { git } from "../testing/index.ts";
-import { makeTar, makeZip, streamOf, type TestEntry } from "../testing/make-archive.ts";
+import { git, makeTar, makeZip, streamOf, type TestEntry } from "../testing/index.ts";
 import { openRepositories, type Repositories } from "./repositories.ts";
 
 const execute = promisify(execFile);

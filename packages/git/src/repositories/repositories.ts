@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceRepositories } from "@towpath/core/ports";
 import { asStoreProblem, directoryOf, ensureRepository, isStored, packObjects, setHead } from "./bare-repository.ts";
@@ -23,6 +23,11 @@ export type Repositories = InstanceRepositories & {
   serve(request: Request, options: ServeRequest): Promise<Response>;
   /** Ids of all that are stored. */
   list(): Promise<readonly string[]>;
+  /**
+   * Removes those that nothing changed in since then, unless they are `known`, and what killed processes left unfinished.
+   * Returns how many.
+   */
+  sweep(known: ReadonlySet<string>, unchangedSince: Date): Promise<number>;
   /** Packs its objects if more than so many are loose (default: 1,000), and removes those that nothing leads to. */
   pack(id: string, looseObjects?: number): Promise<void>;
 };
@@ -59,6 +64,18 @@ export function openRepositories(options: RepositoriesOptions): Repositories {
     async list() {
       const names = await readdir(directory).catch(() => []);
       return names.flatMap((name) => named.exec(name)?.[1] ?? []);
+    },
+    async sweep(known, unchangedSince) {
+      let removed = 0;
+      for (const name of await readdir(directory).catch(() => [])) {
+        const id = named.exec(name)?.[1];
+        const path = join(directory, name);
+        const changed = await stat(path).catch(() => null);
+        if (changed === null || changed.mtime >= unchangedSince || (id !== undefined && known.has(id))) continue;
+        await rm(path, { recursive: true, force: true, maxRetries: 3 });
+        removed += 1;
+      }
+      return removed;
     },
     pack: (id, looseObjects = 1000) => packObjects(of(id), looseObjects),
   };

@@ -10,7 +10,7 @@ import { authModeSchema, sleepingListsSchema } from "@towpath/core/project/schem
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { listOf, named, names, time } from "./answer-names.ts";
-import { projectSource } from "./project-source.schema.ts";
+import { archiveCommit, projectSource, repository } from "./project-source.schema.ts";
 
 // What REST answers about servers, builds and variables. The types of the operations are checked against it, and
 // `openapi.json` is made of it (OPS-4).
@@ -242,22 +242,6 @@ const forkPullRequest = z.object({
   decidedAt: time.nullable(),
 });
 
-/** `RepositoryView` of core. */
-const repository = named(
-  "Repository",
-  z.object({
-    id: z.uuid(),
-    name: z.string(),
-    url: z.string().nullable().describe("to clone it and push to it, with an API key as the password"),
-    defaultBranch: z.string(),
-    madeBy: z.enum(["push", "deploy", "upload", "forge"]).describe("who put code there first"),
-    createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable(),
-    createdAt: time,
-    pushedAt: time.nullable(),
-    servers: z.array(z.object({ id: z.uuid(), name: z.string() })),
-  }),
-);
-
 /** By the operation's id, or what several return. */
 export const answers = {
   deleted: z.object({ id: z.uuid() }),
@@ -276,11 +260,7 @@ export const answers = {
   }),
   repository,
   repositories: z.object({ data: listOf(repository) }),
-  archiveCommit: z.object({
-    commit: z.object({ sha: z.string(), message: z.string().nullable(), author: z.string().nullable() }),
-    branch: z.string(),
-    changed: z.boolean().describe("false: the branch had the same files, and `commit` is its head"),
-  }),
+  archiveCommit,
   projects: z.object({ data: listOf(named("ListedServer", listed)) }),
   project,
   projectDetail: named("ServerDetail", detail),

@@ -90,3 +90,25 @@ export const sourceDetail = z.discriminatedUnion("kind", [
   gitSource,
   repositorySource,
 ]);
+
+/** `RepositoryView` of core. */
+export const repository = named(
+  "Repository",
+  z.object({
+    id: z.uuid(),
+    name: z.string(),
+    url: z.string().nullable().describe("to clone it and push to it, with an API key as the password"),
+    defaultBranch: z.string(),
+    madeBy: z.enum(["push", "deploy", "upload", "forge"]).describe("who put code there first"),
+    createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable(),
+    createdAt: time,
+    pushedAt: time.nullable(),
+    servers: z.array(z.object({ id: z.uuid(), name: z.string() })),
+  }),
+);
+
+export const archiveCommit = z.object({
+  commit: z.object({ sha: z.string(), message: z.string().nullable(), author: z.string().nullable() }),
+  branch: z.string(),
+  changed: z.boolean().describe("false: the branch had the same files, and `commit` is its head"),
+});
