@@ -130,7 +130,7 @@ beforeAll(async () => {
   await page.getByLabel("Email").fill(inject("ownerEmail"));
   await page.getByLabel("Password").fill("correct horse battery staple");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(/\/servers/);
+  await page.waitForURL(/\/(servers|welcome)/);
   const organization = new URL(page.url()).pathname.split("/")[1] ?? "";
   await page.goto(`${instance.url}/${organization}/welcome/connect-github?success=false`);
   await connectGitHub(page, maintainer);
