@@ -354,7 +354,8 @@ test("missing things are 404, invalid JSON is 422, what is not configured is 501
     headers: { authorization: `Bearer ${site.operatorToken}` },
   });
   expect(garbled.status).toBe(422);
-  const atGitHub = { name: "echo-one", installationId: 1, repositoryFullName: "ada/echo" };
+  const { installationId, slug } = owner.organization;
+  const atGitHub = { name: "echo-one", organization: slug, installationId, repositoryFullName: "ada/echo" };
   expect((await asOperator("POST", "/api/v1/projects", atGitHub)).status).toBe(501);
 });
 
