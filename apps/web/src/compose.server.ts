@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { recordAccountChange } from "@towpath/core/account";
@@ -8,7 +9,7 @@ import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/p
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
-import { createGitRemotes } from "@towpath/git";
+import { createGitRemotes, openRepositories, type Repositories } from "@towpath/git";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
@@ -31,8 +32,10 @@ export type Services = {
   readonly auth: Auth;
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
-  /** Null without a GitHub App and without the local forge. */
+  /** Null without a GitHub App. */
   readonly gitHub: GitHub | null;
+  /** Repositories of this instance, as git's clients reach them. */
+  readonly repositoryStore: Repositories;
   readonly notifications: Notifications;
   /** For steps of sign-ins by MCP clients. */
   readonly signIns: SignInRecorder;
@@ -75,6 +78,7 @@ function compose(config: WebConfig): Services {
   const adminTokens = createAdminTokens(signingKeys);
   const policy = createAddressPolicy(config.externalNetworks);
   const gitRemotes = createGitRemotes({ policy });
+  const repositoryStore = openRepositories({ directory: join(config.dataDirectory, "repositories") });
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -89,6 +93,7 @@ function compose(config: WebConfig): Services {
     clock: systemClock,
     repositories,
     gitRemotes,
+    instanceRepositories: repositoryStore,
     packages,
     serverRegistry,
     serverUrlTemplate: config.serverUrlTemplate,
@@ -134,6 +139,7 @@ function compose(config: WebConfig): Services {
     auth,
     signingKeys,
     gitHub,
+    repositoryStore,
     notifications,
     signIns,
     contextFor,
@@ -155,7 +161,7 @@ export function services(): Services {
   return current;
 }
 
-/** @throws TowpathError `not_configured` on an instance without a GitHub App and without the local forge. */
+/** @throws TowpathError `not_configured` on an instance without a GitHub App. */
 export function gitHub(): GitHub {
   const { gitHub: client } = services();
   if (client) return client;
