@@ -8,7 +8,14 @@ import { freePorts } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { modernCall } from "../instance/modern-call.ts";
 import { operatorPost, operatorToken } from "../instance/operator.ts";
-import { instancePorts, type Ports, repositoryRoot, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
+import {
+  instancePorts,
+  type Ports,
+  repositoryRoot,
+  startTowpath,
+  type TowpathInstance,
+  towpath,
+} from "../instance/towpath-process.ts";
 
 // The first release is checked out, installed by its own launcher, and upgraded while its servers are being called.
 const firstRelease = "2420f951548780433809a9e25fe1e3624d4340e2";

@@ -29,7 +29,9 @@ async function prepareDeploy(ctx: Context, input: z.output<typeof targetSchema>)
     await requireFreeName(ctx.db, input.name);
   }
   const known = await listRepositories({ ctx, input: { orgSlug } });
-  const found = existing ? repositoryOf(existing, known) : known.find(({ name }) => name === repositoryName(input.name));
+  const found = existing
+    ? repositoryOf(existing, known)
+    : known.find(({ name }) => name === repositoryName(input.name));
   const repository = found ?? (await make(ctx, orgSlug, repositoryName(input.name)));
   if (!existing) requireUnused(repository);
   const { name, defaultBranch } = repository;
