@@ -112,6 +112,7 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
+import { Route as ApiOrganizationsOrgSlugUploadsRouteImport } from "./routes/api/organizations/$orgSlug/uploads";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
 import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
 import { Route as ApiGitOrgSlugRepositorySplatRouteImport } from "./routes/api/git/$orgSlug/$repository/$";
@@ -119,6 +120,7 @@ import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
+import { Route as ApiProjectsOrgSlugProjectNameUploadsRouteImport } from "./routes/api/projects/$orgSlug/$projectName/uploads";
 import { Route as V0Dot1ServersServerNameVersionsIndexRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/index";
 import { Route as V0Dot1ServersServerNameVersionsVersionRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/$version";
 
@@ -669,6 +671,12 @@ const ApiOrganizationsOrgSlugAuditLogRoute =
     path: "/api/organizations/$orgSlug/audit-log",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiOrganizationsOrgSlugUploadsRoute =
+  ApiOrganizationsOrgSlugUploadsRouteImport.update({
+    id: "/api/organizations/$orgSlug/uploads",
+    path: "/api/organizations/$orgSlug/uploads",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiSourcesProjectIdWebhookRoute =
   ApiSourcesProjectIdWebhookRouteImport.update({
     id: "/api/sources/$projectId/webhook",
@@ -709,6 +717,12 @@ const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
   ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/request-log-changes",
     path: "/api/projects/$orgSlug/$projectName/request-log-changes",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiProjectsOrgSlugProjectNameUploadsRoute =
+  ApiProjectsOrgSlugProjectNameUploadsRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/uploads",
+    path: "/api/projects/$orgSlug/$projectName/uploads",
     getParentRoute: () => rootRouteImport,
   } as any);
 const V0Dot1ServersServerNameVersionsIndexRoute =
@@ -825,6 +839,7 @@ export interface FileRoutesByFullPath {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -834,6 +849,7 @@ export interface FileRoutesByFullPath {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -936,6 +952,7 @@ export interface FileRoutesByTo {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -945,6 +962,7 @@ export interface FileRoutesByTo {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -1051,6 +1069,7 @@ export interface FileRoutesById {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -1060,6 +1079,7 @@ export interface FileRoutesById {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -1166,6 +1186,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
@@ -1175,6 +1196,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions/";
   fileRoutesByTo: FileRoutesByTo;
@@ -1277,6 +1299,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions"
@@ -1286,6 +1309,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions";
   id:
@@ -1391,6 +1415,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
@@ -1400,6 +1425,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions/";
   fileRoutesById: FileRoutesById;
@@ -1453,6 +1479,7 @@ export interface RootRouteChildren {
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  ApiOrganizationsOrgSlugUploadsRoute: typeof ApiOrganizationsOrgSlugUploadsRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
   GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
   ApiGitOrgSlugRepositorySplatRoute: typeof ApiGitOrgSlugRepositorySplatRoute;
@@ -1460,6 +1487,7 @@ export interface RootRouteChildren {
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  ApiProjectsOrgSlugProjectNameUploadsRoute: typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   V0Dot1ServersServerNameVersionsVersionRoute: typeof V0Dot1ServersServerNameVersionsVersionRoute;
   V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -2187,6 +2215,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOrganizationsOrgSlugAuditLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/organizations/$orgSlug/uploads": {
+      id: "/api/organizations/$orgSlug/uploads";
+      path: "/api/organizations/$orgSlug/uploads";
+      fullPath: "/api/organizations/$orgSlug/uploads";
+      preLoaderRoute: typeof ApiOrganizationsOrgSlugUploadsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/sources/$projectId/webhook": {
       id: "/api/sources/$projectId/webhook";
       path: "/api/sources/$projectId/webhook";
@@ -2234,6 +2269,13 @@ declare module "@tanstack/react-router" {
       path: "/api/projects/$orgSlug/$projectName/request-log-changes";
       fullPath: "/api/projects/$orgSlug/$projectName/request-log-changes";
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/projects/$orgSlug/$projectName/uploads": {
+      id: "/api/projects/$orgSlug/$projectName/uploads";
+      path: "/api/projects/$orgSlug/$projectName/uploads";
+      fullPath: "/api/projects/$orgSlug/$projectName/uploads";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameUploadsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/v0.1/servers/$serverName/versions/": {
@@ -2450,6 +2492,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
+  ApiOrganizationsOrgSlugUploadsRoute: ApiOrganizationsOrgSlugUploadsRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
   GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
   ApiGitOrgSlugRepositorySplatRoute: ApiGitOrgSlugRepositorySplatRoute,
@@ -2460,6 +2503,8 @@ const rootRouteChildren: RootRouteChildren = {
     ApiProjectsOrgSlugProjectNameRequestLogRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
+  ApiProjectsOrgSlugProjectNameUploadsRoute:
+    ApiProjectsOrgSlugProjectNameUploadsRoute,
   V0Dot1ServersServerNameVersionsVersionRoute:
     V0Dot1ServersServerNameVersionsVersionRoute,
   V0Dot1ServersServerNameVersionsIndexRoute:
