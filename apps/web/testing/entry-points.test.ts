@@ -223,6 +223,7 @@ test("entry points without a permission are exactly these", () => {
     "self: oauth.revokeOwnGrant",
     "self: onboarding.createOrganization",
     "self: onboarding.proposeOrganization",
+    "self: overview.hideFirstSteps",
     "self: servers.getProjects",
     "self: servers.getProjectsForUser",
     "self: session.getProfile",
