@@ -102,6 +102,16 @@ describe("a new user's first ten minutes", () => {
     await expectAccessible(page);
   });
 
+  test("PRJ-12 SRC-4 a new server is for members, until it is opened to anyone", async () => {
+    await expect(call("refused")).rejects.toThrow();
+    await page.goto(`${url}/${slug}/${server}/access`);
+    await page.getByRole("radio", { name: /^Open to anyone/ }).click();
+    await page.locator("#callers").getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved. It applies within seconds.").waitFor();
+    await expect.poll(() => call("opened").then(Boolean, () => false)).toBe(true);
+    await page.goto(`${url}/${slug}/${server}`);
+  });
+
   test("PRJ-5 GW-7 a call from outside is in the log within seconds, live, and the filters narrow it", async () => {
     await page.getByRole("link", { name: "Logs", exact: true }).first().click();
     await page.getByRole("heading", { name: "Logs" }).waitFor();
