@@ -33,7 +33,8 @@ test("SRC-4 from sign-up to a server that answers within a minute, and its first
   // Another version, uploaded.
   await page.goto(`${inject("url")}/${slug}/${server}/settings#source`);
   const version = page.getByRole("region", { name: "Upload a new version" });
-  const code = 'from fastmcp import FastMCP\nmcp = FastMCP("echo")\n@mcp.tool\ndef shout(text: str) -> str:\n    return text\n';
+  const code =
+    'from fastmcp import FastMCP\nmcp = FastMCP("echo")\n@mcp.tool\ndef shout(text: str) -> str:\n    return text\n';
   const chooser = page.waitForEvent("filechooser");
   await version.getByRole("button", { name: "Choose an archive" }).click();
   const archive = zipSync({ "echo.py": strToU8(code), "requirements.txt": strToU8("fastmcp\n") });

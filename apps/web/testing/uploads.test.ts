@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { seedProject } from "@towpath/core/testing";
 import { auditLog, project, repository, secret } from "@towpath/db/schema";
 import { openRepositories } from "@towpath/git";
-import { seedProject } from "@towpath/core/testing";
 import { and, eq } from "drizzle-orm";
 import { strToU8, zipSync } from "fflate";
 import { beforeAll, expect, test } from "vitest";
@@ -45,7 +45,11 @@ test("SRC-4 one request makes repository, commit, server, variables and first bu
   const source = await answerOf(
     callServerFunction(owner.visitor, "source.getSource", "GET", { orgSlug: slug, projectName: "Upload-One" }),
   );
-  expect(source).toMatchObject({ kind: "repository", name: "upload-one-2", head: expect.stringMatching(/^[0-9a-f]{40}$/) });
+  expect(source).toMatchObject({
+    kind: "repository",
+    name: "upload-one-2",
+    head: expect.stringMatching(/^[0-9a-f]{40}$/),
+  });
   const [row] = await site.db.select().from(project).where(eq(project.name, "Upload-One"));
   expect(row).toMatchObject({ authMode: "towpath-cloud", entrypoint: "" });
   expect(await site.db.$count(secret, eq(secret.projectId, row?.id ?? ""))).toBe(1);
@@ -56,7 +60,11 @@ test("SRC-4 one request makes repository, commit, server, variables and first bu
 test("SRC-4 what is refused leaves no repository: names, settings, archives, other pages, roles and organizations", async () => {
   const good = archive("x = 1\n");
   const refused = [
-    [await send(place(), [line({ name: "abc" }), good]), 422, { fields: { name: expect.stringContaining("6 characters") } }],
+    [
+      await send(place(), [line({ name: "abc" }), good]),
+      422,
+      { fields: { name: expect.stringContaining("6 characters") } },
+    ],
     [await send(place(), [line({ name: "upload-two", entrypoint: "../x.py" }), good]), 422, {}],
     [await send(place(), [line({ name: "upload-two", entrypoint: "absent.py" }), good]), 422, {}],
     [await send(place(), [line({ name: "upload-two" }), "no archive"]), 422, {}],
@@ -88,8 +96,12 @@ test("SRC-4 a new version is a commit on the head that was seen; another head, a
     const late = await send(versions(name, seen), [archive("x = 3\n")]);
     expect(late).toEqual({ status: 409, body: errorOf({ code: "conflict" }) });
   }
-  expect(await send(versions(name, first), [archive("x = 3\n")], { by: stranger.visitor })).toMatchObject({ status: 404 });
-  expect(await send(versions(name, first), [archive("x = 3\n")], { from: "cross-site" })).toMatchObject({ status: 403 });
+  expect(await send(versions(name, first), [archive("x = 3\n")], { by: stranger.visitor })).toMatchObject({
+    status: 404,
+  });
+  expect(await send(versions(name, first), [archive("x = 3\n")], { from: "cross-site" })).toMatchObject({
+    status: 403,
+  });
   expect(next.body.commitSha).toBe(await head());
   const other = await seedProject(site.db, owner.organization);
   const elsewhere = await send(versions(other.name, first), [archive("x = 3\n")]);

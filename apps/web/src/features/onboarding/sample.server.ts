@@ -1,8 +1,7 @@
 import type { Context } from "@towpath/core/context";
 import { deployFiles } from "@towpath/core/repository";
+import type { SampleFile } from "@towpath/github";
 import { strToU8, zipSync } from "fflate";
-
-type SampleFile = { readonly path: string; readonly content: string };
 
 const directory = "/python/samples/echo/";
 
