@@ -4,7 +4,6 @@ export { deleteRepository } from "./delete-repository.ts";
 export { deployFiles } from "./deploy-files.ts";
 export { findRepositoryForGit } from "./find-repository-for-git.ts";
 export { getRepository, listRepositories } from "./list-repositories.ts";
-export { type GitCredentialView, makeGitCredential } from "./make-git-credential.ts";
+export { makeGitCredential } from "./make-git-credential.ts";
 export { receivePush } from "./receive-push.ts";
-export type { RepositoryView } from "./repository.store.ts";
 export { uploadCommit } from "./upload-commit.ts";
