@@ -103,7 +103,7 @@ function exact(schema: unknown): unknown {
 async function commitToRepository(name: string, organization: string) {
   const response = await fetch(`${site.url}/api/v1/repositories/${name}/commits?organization=${organization}`, {
     ...{ method: "POST", headers: { authorization: `Bearer ${site.operatorToken}` } },
-    body: makeZip([{ name: "server.py", content: "mcp = None\n" }]),
+    body: Buffer.from(makeZip([{ name: "server.py", content: "mcp = None\n" }])),
   });
   return response.json();
 }
