@@ -32,7 +32,7 @@ export type Services = {
   readonly auth: Auth;
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
-  /** Null without a GitHub App and without the local forge. */
+  /** Null without a GitHub App. */
   readonly gitHub: GitHub | null;
   /** Repositories of this instance, as git's clients reach them. */
   readonly repositoryStore: Repositories;
@@ -161,7 +161,7 @@ export function services(): Services {
   return current;
 }
 
-/** @throws TowpathError `not_configured` on an instance without a GitHub App and without the local forge. */
+/** @throws TowpathError `not_configured` on an instance without a GitHub App. */
 export function gitHub(): GitHub {
   const { gitHub: client } = services();
   if (client) return client;

@@ -114,7 +114,6 @@ import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
 import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
-import { Route as ApiGitOrgSlugRepositorySplatRouteImport } from "./routes/api/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
@@ -681,12 +680,6 @@ const GitOrgSlugRepositorySplatRoute =
     path: "/git/$orgSlug/$repository/$",
     getParentRoute: () => rootRouteImport,
   } as any);
-const ApiGitOrgSlugRepositorySplatRoute =
-  ApiGitOrgSlugRepositorySplatRouteImport.update({
-    id: "/api/git/$orgSlug/$repository/$",
-    path: "/api/git/$orgSlug/$repository/$",
-    getParentRoute: () => rootRouteImport,
-  } as any);
 const ApiProjectsOrgSlugProjectNameChatRoute =
   ApiProjectsOrgSlugProjectNameChatRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/chat",
@@ -829,7 +822,6 @@ export interface FileRoutesByFullPath {
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -940,7 +932,6 @@ export interface FileRoutesByTo {
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -1055,7 +1046,6 @@ export interface FileRoutesById {
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -1170,7 +1160,6 @@ export interface FileRouteTypes {
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1281,7 +1270,6 @@ export interface FileRouteTypes {
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1395,7 +1383,6 @@ export interface FileRouteTypes {
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1455,7 +1442,6 @@ export interface RootRouteChildren {
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
   GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
-  ApiGitOrgSlugRepositorySplatRoute: typeof ApiGitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -2201,13 +2187,6 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof GitOrgSlugRepositorySplatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/git/$orgSlug/$repository/$": {
-      id: "/api/git/$orgSlug/$repository/$";
-      path: "/api/git/$orgSlug/$repository/$";
-      fullPath: "/api/git/$orgSlug/$repository/$";
-      preLoaderRoute: typeof ApiGitOrgSlugRepositorySplatRouteImport;
-      parentRoute: typeof rootRouteImport;
-    };
     "/api/projects/$orgSlug/$projectName/chat": {
       id: "/api/projects/$orgSlug/$projectName/chat";
       path: "/api/projects/$orgSlug/$projectName/chat";
@@ -2452,7 +2431,6 @@ const rootRouteChildren: RootRouteChildren = {
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
   GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
-  ApiGitOrgSlugRepositorySplatRoute: ApiGitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameMcpRoute: ApiProjectsOrgSlugProjectNameMcpRoute,

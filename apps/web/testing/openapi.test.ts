@@ -103,7 +103,7 @@ function exact(schema: unknown): unknown {
 async function commitToRepository(name: string, organization: string) {
   const response = await fetch(`${site.url}/api/v1/repositories/${name}/commits?organization=${organization}`, {
     ...{ method: "POST", headers: { authorization: `Bearer ${site.operatorToken}` } },
-    body: Buffer.from(makeZip([{ name: "server.py", content: "mcp = None\n" }])),
+    body: new Uint8Array(makeZip([{ name: "server.py", content: "mcp = None\n" }])),
   });
   return response.json();
 }
@@ -195,6 +195,7 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
   await ask("cancelBuild", { buildId: weather.build.id });
   await ask("deleteProject", { name: "weather-one" });
   await ask("deleteRepository", own, { ...place, confirmation: "weather" });
+  await ask("prepareDeploy", {}, { ...place, name: "deployed-server" });
 
   const members: readonly { userId: string; email: string }[] = await ask("listMembers", scope);
   const { email } = members.find((each) => each.userId === colleague.userId) ?? expect.fail("nobody has joined");
@@ -216,8 +217,8 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .filter((id) => !asked.has(id))
       .toSorted(),
   ).toEqual([
-    // Files, and what needs a forge, a Git host, a package index, the registry, a builder or a runner.
-    ...["changeSource", "commitArchive", "createForgeRepository", "decideForkPullRequest", "exportAuditEntries"],
+    // Files, and what needs a Git host, a package index, the registry, a builder or a runner.
+    ...["changeSource", "commitArchive", "decideForkPullRequest", "exportAuditEntries"],
     ...["makeDeploymentLive", "makeWebhookSecret", "promoteDeployment", "removeWebhookSecret"],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild"],
   ]);

@@ -8,7 +8,7 @@ import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitRemotes, openRepositories, removeLeftovers } from "@towpath/git";
-import { createGitHub, findLocalForge } from "@towpath/github";
+import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -24,7 +24,6 @@ import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { createTellGitHub } from "./jobs/tell-github.ts";
 import { redeliverMissed } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
-import { sweepForge } from "./retention/forge.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
@@ -44,8 +43,6 @@ const askEveryMs = 3_000;
 const askedAtOnce = 6;
 /** How often the worker asks for new versions of packages that projects follow. */
 const followEveryMs = 3_600_000;
-/** How often the worker looks for repositories of the local forge that no server is built from; also at its start. */
-const forgeEveryMs = 600_000;
 /** How often the worker packs repositories of this instance and removes those of deleted organizations; also at its start. */
 const repositoriesEveryMs = 3_600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
@@ -99,7 +96,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     transport: config.mail && createMailTransport(config.mail),
   };
   const policy = createAddressPolicy(config.externalNetworks);
-  const github = createGitHub(config.github);
+  const github = config.github && createGitHub(config.github);
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   await mkdir(gitDirectory, { recursive: true });
@@ -114,7 +111,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       knownHostsFile: join(gitDirectory, "known_hosts"),
     }),
     instanceRepositories: repositories,
-    tellGitHub: createTellGitHub(github, log),
+    tellGitHub: github && createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
       async uploadedAt(name, version, signal) {
@@ -208,18 +205,8 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   );
   const stopAskingForMissed = startRounds(
     missedEveryMs,
-    (signal) => redeliverMissed(services, github, signal),
+    async (signal) => github && redeliverMissed(services, github, signal),
     logError("asking GitHub for missed deliveries failed"),
-  );
-  const stopSweepingForge = startRounds(
-    forgeEveryMs,
-    async (signal) => {
-      const forge = await findLocalForge(config.github);
-      const deleted = forge === null ? 0 : await sweepForge(jobContext(services, "sweep"), forge, signal);
-      if (deleted > 0)
-        log.info({ deleted }, "retention: deleted the forge's repositories that no server is built from");
-    },
-    logError("cleaning up the forge failed"),
   );
   const stopSweepingRepositories = startRounds(
     repositoriesEveryMs,
@@ -240,7 +227,6 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       await Promise.all([
         stopSweeping(),
         stopRebuilding(),
-        stopSweepingForge(),
         stopSweepingRepositories(),
         stopChecking(),
         ...stopAsking.map((stop) => stop()),

@@ -22,6 +22,7 @@ import type { Disk } from "./retention/disk.ts";
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
+  /** Null: this instance has no GitHub App. */
   readonly github: Pick<
     GitHub,
     | "branch"
@@ -32,10 +33,10 @@ export type Services = {
     | "pullRequestsFrom"
     | "repositoryById"
     | "tarball"
-  >;
+  > | null;
   readonly gitRemotes: GitRemotes;
   readonly instanceRepositories: InstanceRepositories;
-  readonly tellGitHub: TellGitHub;
+  readonly tellGitHub: TellGitHub | null;
   readonly packages: PackageIndex;
   readonly builder: Builder;
   readonly runner: RunnerClient;

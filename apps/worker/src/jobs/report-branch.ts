@@ -12,6 +12,7 @@ const busyPauseMs = 2000;
 export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
   const ctx = jobContext(services, "branch.report");
   const { tellGitHub: tell, dashboardUrl } = services;
+  if (tell === null) return;
   const again = (startAfter: Date) =>
     services.queue.enqueue("branch.report", { branchId }, { key: branchId, startAfter });
   try {

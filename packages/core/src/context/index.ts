@@ -47,7 +47,7 @@ export type Context = {
   readonly clock: Clock;
   /** `https://host/{name}` or `https://{name}.host`: see `serverUrl`. */
   readonly serverUrlTemplate: string;
-  /** Null on an instance without GitHub App and local forge; absent in processes that don't deploy. */
+  /** Null on an instance without a GitHub App; absent in processes that don't deploy. */
   readonly repositories?: RepositoryHost | null;
   /** Reads repositories behind Git URLs; absent in processes that don't. */
   readonly gitRemotes?: GitRemotes;

@@ -47,7 +47,7 @@ export type JobQueue = {
 export type RepositoryAddress = { readonly installationId: number; readonly owner: string; readonly name: string };
 
 /**
- * Hosts repositories: GitHub or the local forge. Calls throw TowpathError with a public text about what the host
+ * Hosts repositories: GitHub. Calls throw TowpathError with a public text about what the host
  * rejected.
  */
 export type RepositoryHost = {
@@ -68,7 +68,7 @@ export function addressOf(installationId: number, fullName: string): RepositoryA
   return { installationId, owner, name };
 }
 
-/** @throws TowpathError `not_configured` without GitHub App and local forge */
+/** @throws TowpathError `not_configured` without a GitHub App */
 export function requireRepositoryHost(ctx: { readonly repositories?: RepositoryHost | null }): RepositoryHost {
   if (ctx.repositories) return ctx.repositories;
   throw gitHubNotConfigured();

@@ -250,17 +250,13 @@ export const answers = {
     organization: z.object({ slug: z.string(), name: z.string() }).nullable(),
     serverUrl: z.string().describe("address of servers, with {name}"),
   }),
-  forgeRepository: z.object({
+  deployTarget: z.object({
     organization: z.string(),
-    pushUrl: z.url(),
-    installationId: z.number().int(),
-    repository: z.object({
-      id: z.number().int(),
-      fullName: z.string(),
-      private: z.boolean(),
-      defaultBranch: z.string(),
-    }),
-    project: z.object({ name: z.string(), pathName: z.string(), authMode: authModeSchema }).nullable(),
+    repository: z.object({ name: z.string(), defaultBranch: z.string() }),
+    project: z
+      .object({ name: z.string(), pathName: z.string(), authMode: authModeSchema })
+      .nullable()
+      .describe("null: there is no server of this name yet"),
   }),
   repository,
   repositories: z.object({ data: listOf(repository) }),

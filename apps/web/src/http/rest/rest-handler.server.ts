@@ -5,8 +5,8 @@ import { services } from "~/compose.server.ts";
 import { activityOperations } from "./activity.server.ts";
 import { answers } from "./answers.schema.ts";
 import { buildOperations } from "./builds.server.ts";
+import { deployTargetOperations } from "./deploy-target.server.ts";
 import { dispatch } from "./dispatch.server.ts";
-import { forgeRepositoryOperations } from "./forge-repositories.server.ts";
 import { openApiDocument } from "./openapi.server.ts";
 import { type Operation, operation } from "./operation.server.ts";
 import { packageOperations } from "./packages.server.ts";
@@ -38,7 +38,7 @@ const callerOperation = operation({
 
 const all: readonly Operation[] = [
   callerOperation,
-  ...forgeRepositoryOperations,
+  ...deployTargetOperations,
   ...repositoryOperations,
   ...projectOperations,
   ...packageOperations,
