@@ -34,6 +34,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^uv (add NAME|lock)$/, "changes the reader's own project"],
   [/^openssl rand /, "is not ours"],
   [/^\.\/towpath approve \S+ \S+ /, "needs a pull request from a fork: fork-pull-requests.test.ts runs it"],
+  [/^\.\/towpath git-credential /, "changes git's settings of whoever runs the tests: git-credential.test.ts runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 

@@ -14,6 +14,7 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   },
   login: async () => (await import("./login/login.ts")).login,
   logout: async () => (await import("./login/login.ts")).logout,
+  "git-credential": async () => (await import("./git-credential/git-credential.ts")).gitCredential,
   deploy: async () => (await import("./deploy/choose-source.ts")).deploy,
   list: async () => (await import("./servers/list.ts")).list,
   status: async () => (await import("./servers/list.ts")).status,

@@ -61,6 +61,15 @@ export const commands = {
     options: { ...json },
     examples: ["logout"],
   },
+  "git-credential": {
+    arguments: "OPERATION",
+    choices: { 1: ["setup"] },
+    text:
+      "setup: has git sign in to repositories of the instance as this terminal does, so that git clone and git push ask for " +
+      "no password. It changes git's settings of your account, and keeps no key there. get, store and erase are what git runs.",
+    options: { ...common },
+    examples: ["git-credential setup"],
+  },
   deploy: {
     arguments: "SOURCE",
     choices: { 1: "files" },
