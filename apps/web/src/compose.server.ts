@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { recordAccountChange } from "@towpath/core/account";
@@ -8,7 +9,7 @@ import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/p
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
-import { createGitRemotes } from "@towpath/git";
+import { createGitRemotes, removeLeftovers } from "@towpath/git";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
@@ -74,7 +75,9 @@ function compose(config: WebConfig): Services {
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
   const policy = createAddressPolicy(config.externalNetworks);
-  const gitRemotes = createGitRemotes({ policy });
+  const gitDirectory = join(config.dataDirectory, "git");
+  const gitRemotes = createGitRemotes({ policy, directory: gitDirectory });
+  removeLeftovers(gitDirectory).catch((error: unknown) => log.warn({ err: error }, "can't remove leftovers of Git"));
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
@@ -99,16 +98,11 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const github = createGitHub(config.github);
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
-  await mkdir(gitDirectory, { recursive: true });
   const services: Services = {
     database,
     queue: workers.queue,
     github,
-    gitRemotes: createGitRemotes({
-      policy,
-      directory: gitDirectory,
-      knownHostsFile: join(gitDirectory, "known_hosts"),
-    }),
+    gitRemotes: createGitRemotes({ policy, directory: gitDirectory }),
     tellGitHub: createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
