@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { redeployBuild, startBuild } from "../build/index.ts";
 import { TowpathError } from "../errors/index.ts";
+import { mayNeedSignIn } from "../ports/index.ts";
 import { getProject } from "../project/index.ts";
 import { type GitModel, refusal, refusalCode, type SeededOrganization, shaOf } from "../testing/index.ts";
 import { GitScene } from "../testing/play-git.ts";
@@ -90,6 +91,19 @@ test("SRC-2 a check that fails ends nothing, shows its problem with its time, an
   await give("another");
   expect(await scene.settle()).toEqual(["m2"]);
   expect((await scene.view(team.owner, made.id)).problem).toBeNull();
+});
+
+test("SRC-2 a repository that was made private or deleted is named as that, and what is live stays", async () => {
+  const { project: made } = await scene.deploy(team);
+  await scene.buildAll();
+  git.problem = new TowpathError("not_found", "No repository there.", { detail: mayNeedSignIn });
+  await scene.check(made.id);
+  const { problem } = await scene.view(team.owner, made.id);
+  expect(problem).toMatchObject({
+    code: "not_found",
+    message: expect.stringMatching(/made private, deleted or renamed/),
+  });
+  expect(await scene.live(made.id)).toBe(shaOf("m1"));
 });
 
 test("SRC-2 a push that can't be read when its job asks is built once the repository can be read again", async () => {
