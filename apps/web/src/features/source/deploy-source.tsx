@@ -2,11 +2,10 @@ import type { GitCredentialInput } from "@towpath/core/source/schema";
 import { type ReactNode, useState } from "react";
 import { AddForm } from "~/features/onboarding/add-page.tsx";
 import { AuthModeChoice, BuildFields } from "~/features/onboarding/build-fields.tsx";
-import { ServerNameField, useServerName } from "~/features/onboarding/server-name-field.tsx";
-import { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
-import { pathsWithin } from "~/features/onboarding/use-file-checks.ts";
-import { useKeptInUrl } from "~/features/onboarding/use-kept-in-url.ts";
-import { useVariables } from "~/features/onboarding/use-variables.ts";
+import { ServerNameField } from "~/features/onboarding/server-name-field.tsx";
+import type { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
+import { offersWithin } from "~/features/onboarding/use-file-checks.ts";
+import { useServerForm } from "~/features/onboarding/use-server-form.ts";
 import { EnvironmentVariables } from "~/features/onboarding/variable-fields.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import type { Keep, NewServerSearch } from "./new-server-search.ts";
@@ -27,32 +26,20 @@ type Props = {
 
 /** The form that deploys what was found (SRC-2). */
 export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...source }: Props) {
-  const { entrypoints, projects, requirementFiles } = found;
-  const choice = useServerName(orgSlug, search.serverName ?? found.serverName);
-  const variables = useVariables(search.envVariables ?? []);
   const [previews, setPreviews] = useState(search.previews ?? false);
-  const form = useDeployForm(orgSlug, deployTo({ found, previews, ...source }), variables, {
-    entrypoint: search.entrypoint ?? "",
-    arguments: search.arguments ?? "",
-    requirements: search.requirements ?? "",
-    rootDirectory: search.rootDirectory ?? directoryOf(found),
-    authMode: search.authMode ?? "towpath-cloud",
+  const { choice, variables, form } = useServerForm({
+    orgSlug,
+    initial: {
+      ...search,
+      serverName: search.serverName ?? found.serverName,
+      rootDirectory: search.rootDirectory ?? directoryOf(found),
+      authMode: search.authMode ?? "towpath-cloud",
+    },
+    deploy: deployTo({ found, previews, ...source }),
+    more: (authMode) => ({ authMode, previews: previews || undefined }),
+    onKeep,
   });
   const { values } = form.fields;
-  const names = variables.rows.map(({ keyName }) => keyName).filter((name) => name !== "");
-  useKeptInUrl(
-    {
-      serverName: choice.name,
-      entrypoint: values.entrypoint || undefined,
-      arguments: values.arguments || undefined,
-      requirements: values.requirements || undefined,
-      rootDirectory: values.rootDirectory || undefined,
-      envVariables: names.length > 0 ? names : undefined,
-      authMode: values.authMode,
-      previews: previews || undefined,
-    },
-    onKeep,
-  );
   return (
     <AddForm
       title="Deploy this repository"
@@ -68,15 +55,7 @@ export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...s
         isToChoose={mustChoose(found, values.rootDirectory)}
         hasProblem={buildFields.some((field) => form.fields.problem(field) !== null)}
       >
-        <BuildFields
-          fields={form.fields}
-          entrypoints={
-            projects.find(({ directory }) => directory === values.rootDirectory)?.entrypoints ??
-            pathsWithin(values.rootDirectory, entrypoints)
-          }
-          rootDirectories={projects.map(({ directory }) => directory)}
-          requirementFiles={pathsWithin(values.rootDirectory, requirementFiles)}
-        />
+        <BuildFields fields={form.fields} {...offersWithin(values.rootDirectory, found)} />
       </BuildSettings>
       <EnvironmentVariables variables={variables} offered={found.variables} />
       <AuthModeChoice value={values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />
