@@ -9,6 +9,7 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { answers } from "./answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
+import { otherSource } from "./other-source.ts";
 
 /** Where Git reaches repositories of the forge with an API key: `/api/git/{organization}/{name}.git`. */
 const gitPath = "/api/git";
@@ -88,11 +89,12 @@ async function repositoryOfProject(forge: ForgeAdmin, project: ProjectDetailView
     const target = await cliRepository(forge, owner, name);
     if (target?.repository.id === connected.id) return { ...target, installationId: connected.installationId };
   }
-  const message = connected
-    ? `${project.name} deploys from the repository ${connected.fullName}, which the terminal did not create. ` +
-      `Push to ${connected.fullName} to deploy it, or choose another --name for this folder.`
-    : `${project.name} is not built from a repository. Choose another --name for this folder.`;
-  throw new TowpathError("conflict", message);
+  if (!connected) throw otherSource(project, "Choose another --name for this folder.");
+  throw new TowpathError(
+    "conflict",
+    `${project.name} deploys from the repository ${connected.fullName}, which the terminal did not create. ` +
+      `Push to ${connected.fullName} to deploy it, or choose another --name for this folder.`,
+  );
 }
 
 /** Null when a user created the repository of this name, or the forge has no such account. */

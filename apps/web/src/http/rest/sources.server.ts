@@ -11,13 +11,19 @@ import {
   removeSourceWebhookSecret,
   updateGitSource,
 } from "@towpath/core/source";
-import { changeSourceSchema, deployGitUrlSchema, updateGitSourceSchema } from "@towpath/core/source/schema";
+import {
+  changeSourceSchema,
+  deployGitUrlSchema,
+  lookAtSourceSchema,
+  updateGitSourceSchema,
+} from "@towpath/core/source/schema";
 import { z } from "zod";
+import { lookIntoSource } from "../source-look/look.server.ts";
 import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { otherSource } from "./other-source.ts";
-import { gitSource, sourceDetail } from "./project-source.schema.ts";
+import { gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
 const { shape } = deployGitUrlSchema;
@@ -106,6 +112,18 @@ export const sourceOperations: readonly Operation[] = [
     body: saveGitUrlSchema,
     answer: answers.savedPackage,
     handle: ({ ctx, body }) => saveGitUrl(ctx, body),
+  }),
+  operation({
+    method: "POST",
+    path: "/sources/look",
+    id: "lookAtSource",
+    permission: "project.create",
+    summary:
+      "what is in the repository that a `text` names (a URL, a link to a folder, `git clone …`), as New server shows it, without deploying",
+    body: lookAtSourceSchema.extend({ organization: z.string().min(1).nullish() }),
+    answer: lookedAtSource,
+    handle: async ({ ctx, body: { organization, ...input } }) =>
+      lookIntoSource({ ctx, input: { ...input, orgSlug: await organizationSlug(ctx, organization) } }),
   }),
   operation({
     method: "GET",
