@@ -6,7 +6,7 @@ import { checkDueExternalServers } from "@towpath/core/external-server";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
-import { createGitRemotes, removeLeftovers } from "@towpath/git";
+import { createGitRemotes, createStatePoster, removeLeftovers } from "@towpath/git";
 import { createGitHub, findLocalForge } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
@@ -104,6 +104,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     github,
     gitRemotes: createGitRemotes({ policy, directory: gitDirectory }),
     tellGitHub: createTellGitHub(github, log),
+    postState: createStatePoster({ policy }),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
       async uploadedAt(name, version, signal) {

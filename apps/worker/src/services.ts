@@ -2,7 +2,7 @@ import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
 import type { ExternalServers, GitRemotes, JobName, JobQueue, PackageIndex } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
-import type { TellGitHub } from "@towpath/core/report";
+import type { PostState, TellGitHub } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
 import type { GitHub } from "@towpath/github";
 import type { RunnerClient } from "@towpath/runner-api";
@@ -28,6 +28,7 @@ export type Services = {
   >;
   readonly gitRemotes: GitRemotes;
   readonly tellGitHub: TellGitHub;
+  readonly postState: PostState;
   readonly packages: PackageIndex;
   readonly builder: Builder;
   readonly runner: RunnerClient;

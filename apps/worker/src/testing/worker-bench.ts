@@ -63,8 +63,10 @@ const unasked: Services["gitRemotes"] = {
   ...{ refs: noGitUrls, commit: noGitUrls, checkout: noGitUrls, changedPaths: noGitUrls, tarball: noGitUrls },
 };
 
-/** `gitRemotes`: what reads Git URLs; by default a test must have none. */
-export async function openBench({ gitRemotes = unasked } = {}): Promise<Bench> {
+/** What reads Git URLs and posts states of their builds; by default a test must have neither. */
+type Given = Partial<Pick<Services, "gitRemotes" | "postState">>;
+
+export async function openBench({ gitRemotes = unasked, ...others }: Given = {}): Promise<Bench> {
   const database = await createTestDatabase();
   const directory = await shortDirectory();
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
@@ -74,7 +76,7 @@ export async function openBench({ gitRemotes = unasked } = {}): Promise<Bench> {
   const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
   const bench: Bench = {
     database,
-    services: { ...servicesOf(() => bench, database, workers, client), gitRemotes },
+    services: { ...servicesOf(() => bench, database, workers, client), gitRemotes, ...others },
     build: async () => goodBuild,
     inspect: async () => null,
     runner,
@@ -157,6 +159,7 @@ function servicesOf(
       deployment: async () => 1,
       comment: async () => 1,
     },
+    postState: async () => Promise.reject(new Error("these tests post no states of builds")),
     externalServers: {
       reach: async () => Promise.reject(new Error("these tests reach no external servers")),
       inspect: async () => Promise.reject(new Error("these tests inspect no external servers")),

@@ -25,6 +25,7 @@ import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
 import { firstCheckAt } from "./pauses.ts";
 import { chooseBranch, movedUrl, readRefs, refusedAt } from "./read-refs.ts";
 import { noOtherSource, sourceOf } from "./source.ts";
+import { noStatus } from "./status-hook.ts";
 
 type ChangeSourceInput = z.input<typeof changeSourceSchema>;
 type ProjectRow = typeof project.$inferSelect;
@@ -129,8 +130,8 @@ async function store(tx: Transaction, ctx: Context, of: ProjectRow, next: NextSo
   const values = {
     ...{ url: next.url, branch: next.named, previews: next.previews },
     ...(await sealedCredential(tx, ctx, { organizationId, projectId, url: next.url, version }, next.given)),
-    // The webhook was the other repository's.
-    ...{ webhookSecretCiphertext: null, webhookAt: null },
+    // The webhook and the token for states were the other repository's.
+    ...{ webhookSecretCiphertext: null, webhookAt: null, ...noStatus },
     heads: storedHeads(next.refs.branches, next.branch),
     ...{ checkedAt: now, nextCheckAt: firstCheckAt(now), changedAt: now, problem: null, updatedAt: now },
   };

@@ -136,7 +136,12 @@ export async function sealedCredential(
 const dayMs = 86_400_000;
 
 /** In the audit log: who decrypted a credential (KEY-2). Of a job that does it all day long, once a day. */
-async function auditDecryption(ctx: Context, organizationId: string, row: GitSourceRow, reason: string): Promise<void> {
+export async function auditDecryption(
+  ctx: Context,
+  organizationId: string,
+  row: GitSourceRow,
+  reason: "check" | "build" | "source" | "status",
+): Promise<void> {
   const { projectId, url, credentialVersion: version } = row;
   const entry = { organizationId, projectId, action: "source.decrypt", subject: url, detail: { reason, version } };
   await ctx.db.transaction(async (tx) => {

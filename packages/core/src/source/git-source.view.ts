@@ -1,5 +1,6 @@
 import type { project } from "@towpath/db/schema";
 import type { Context } from "../context/index.ts";
+import { type StatusHost, statusHosts } from "./git-source.schema.ts";
 import { type GitSourceRow, headsOf, problemOf } from "./git-source.store.ts";
 import { sourceOf } from "./source.ts";
 
@@ -72,6 +73,14 @@ export type GitSourceView = {
     /** When one last came with a right signature; null: never. */
     readonly receivedAt: string | null;
   };
+  /** Where states of builds are posted; null: nowhere. */
+  readonly status: {
+    readonly kind: StatusHost;
+    /** When one was last taken; null: never. */
+    readonly postedAt: string | null;
+    /** Why the newest was refused. */
+    readonly problem: string | null;
+  } | null;
 };
 
 /** `https://example.com/owner/repository.git` → `owner/repository` */
@@ -118,6 +127,11 @@ export function sourceSummary(ctx: Context, row: ProjectRow, git: GitSummaryColu
   };
 }
 
+function statusView({ statusKind, statusAt, statusProblem: problem }: GitSourceRow): GitSourceView["status"] {
+  const kind = statusHosts.find((each) => each === statusKind);
+  return kind === undefined ? null : { kind, postedAt: statusAt?.toISOString() ?? null, problem };
+}
+
 export function gitSourceView(ctx: Context, of: ProjectRow, row: GitSourceRow): GitSourceView {
   const path = webhookPath(of.id);
   return {
@@ -147,5 +161,6 @@ export function gitSourceView(ctx: Context, of: ProjectRow, row: GitSourceRow): 
       hasSecret: row.webhookSecretCiphertext !== null,
       receivedAt: row.webhookAt?.toISOString() ?? null,
     },
+    status: statusView(row),
   };
 }

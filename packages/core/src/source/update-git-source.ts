@@ -19,12 +19,14 @@ import {
 } from "./git-source.store.ts";
 import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
 import { chooseBranch, readRefs } from "./read-refs.ts";
+import { sealedStatus } from "./status-hook.ts";
 
 type UpdateGitSourceInput = z.input<typeof updateGitSourceSchema>;
 type Changes = z.output<typeof updateGitSourceSchema>;
 
 /**
- * Changes which branch goes live, whether others get previews, or the credential (SRC-2); what is left out stays. A new
+ * Changes which branch goes live, whether others get previews, the credential, or where states of builds are posted
+ * (SRC-2); what is left out stays. A new
  * branch or credential is tried first, and nothing changes when the repository refuses it. The repository is then asked
  * at once.
  *
@@ -55,6 +57,7 @@ export async function updateGitSource(call: {
         ...(changes.branch !== undefined && { branch: changes.branch }),
         ...(changes.previews !== undefined && { previews: changes.previews }),
         ...(changes.credential !== undefined && { credential: given?.credential.kind ?? null }),
+        ...(changes.status !== undefined && { status: changes.status?.kind ?? null }),
       },
     });
     return gitSourceView(ctx, locked, row);
@@ -95,6 +98,8 @@ async function store(
       ...(changes.branch !== undefined && { branch: changes.branch }),
       ...(changes.previews !== undefined && { previews: changes.previews }),
       ...(changes.credential !== undefined && (await sealedCredential(tx, ctx, sealing, given))),
+      ...(changes.status !== undefined &&
+        (await sealedStatus(tx, ctx, { organizationId, projectId, url }, changes.status))),
       ...{ nextCheckAt: now, changedAt: now, updatedAt: now },
     })
     // A credential is for the URL that it was given for.

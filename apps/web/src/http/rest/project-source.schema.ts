@@ -1,3 +1,4 @@
+import { statusHosts } from "@towpath/core/source/schema";
 import { z } from "zod";
 import { listOf, named, names, time } from "./answer-names.ts";
 
@@ -54,6 +55,10 @@ export const gitSource = named(
       hasSecret: z.boolean(),
       receivedAt: time.nullable(),
     }),
+    status: z
+      .object({ kind: z.enum(statusHosts), postedAt: time.nullable(), problem: z.string().nullable() })
+      .nullable()
+      .describe("where states of builds are posted"),
   }),
 );
 

@@ -139,7 +139,8 @@ export const sourceOperations: readonly Operation[] = [
     path: "/projects/{name}/source",
     id: "updateSource",
     permission: "project.update",
-    summary: "changes the branch, previews or credential of its Git URL; `credential: null` removes that",
+    summary:
+      "changes the branch, previews or credential of its Git URL, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
     body: updateGitSourceSchema,
     answer: gitSource,
     handle: ({ ctx, project, body }) => updateGitSource({ ctx, input: { ...body, projectId: project.id } }),
