@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -34,9 +34,9 @@ test("SRC-2 KEY-2 OpenSSH signs with a deploy key that is in no file, and only w
   await run("ssh-keygen", ["-q", "-Y", "sign", "-f", "key.pub", "-n", "test", "data"]);
   await writeFile(join(directory, "signers"), `acme ${agent.publicKey}`);
   const verify = ["-Y", "verify", "-f", "signers", "-I", "acme", "-n", "test", "-s", "data.sig"];
-  const verifying = spawn("ssh-keygen", verify, { cwd: directory, env, stdio: ["pipe", "ignore", "ignore"] });
-  verifying.stdin.end("signed");
-  expect(await new Promise((done) => verifying.once("exit", done))).toBe(0);
+  const verifying = promisify(execFile)("ssh-keygen", verify, { cwd: directory, env });
+  verifying.child.stdin?.end("signed");
+  expect((await verifying).stdout).toContain("Good");
   await writeFile(join(directory, "other.pub"), createSshKey("other").publicKey);
   await expect(run("ssh-keygen", ["-q", "-Y", "sign", "-f", "other.pub", "-n", "test", "data"])).rejects.toThrow();
   for (const name of await readdir(directory)) {
