@@ -196,7 +196,14 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
   ).toEqual([
     // A file, and what needs a forge, a Git host, a package index, the registry, a builder or a runner.
     ...["changeSource", "checkSource", "createRepository", "decideForkPullRequest", "exportAuditEntries"],
-    ...["makeDeploymentLive", "makeWebhookSecret", "promoteDeployment", "readSource", "removeWebhookSecret"],
+    ...[
+      "lookAtSource",
+      "makeDeploymentLive",
+      "makeWebhookSecret",
+      "promoteDeployment",
+      "readSource",
+      "removeWebhookSecret",
+    ],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild", "updateSource"],
   ]);
 });
