@@ -9,7 +9,7 @@ import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/p
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
-import { createGitRemotes, removeLeftovers } from "@towpath/git";
+import { createGitRemotes, openRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
@@ -32,8 +32,10 @@ export type Services = {
   readonly auth: Auth;
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
-  /** Null without a GitHub App and without the local forge. */
+  /** Null without a GitHub App. */
   readonly gitHub: GitHub | null;
+  /** Repositories of this instance, as git's clients reach them. */
+  readonly repositoryStore: Repositories;
   readonly notifications: Notifications;
   /** For steps of sign-ins by MCP clients. */
   readonly signIns: SignInRecorder;
@@ -78,6 +80,7 @@ function compose(config: WebConfig): Services {
   const gitDirectory = join(config.dataDirectory, "git");
   const gitRemotes = createGitRemotes({ policy, directory: gitDirectory });
   removeLeftovers(gitDirectory).catch((error: unknown) => log.warn({ err: error }, "can't remove leftovers of Git"));
+  const repositoryStore = openRepositories({ directory: join(config.dataDirectory, "repositories") });
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -92,6 +95,7 @@ function compose(config: WebConfig): Services {
     clock: systemClock,
     repositories,
     gitRemotes,
+    instanceRepositories: repositoryStore,
     packages,
     serverRegistry,
     serverUrlTemplate: config.serverUrlTemplate,
@@ -137,6 +141,7 @@ function compose(config: WebConfig): Services {
     auth,
     signingKeys,
     gitHub,
+    repositoryStore,
     notifications,
     signIns,
     contextFor,
@@ -158,7 +163,7 @@ export function services(): Services {
   return current;
 }
 
-/** @throws TowpathError `not_configured` on an instance without a GitHub App and without the local forge. */
+/** @throws TowpathError `not_configured` on an instance without a GitHub App. */
 export function gitHub(): GitHub {
   const { gitHub: client } = services();
   if (client) return client;

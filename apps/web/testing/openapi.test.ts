@@ -174,6 +174,14 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
   expect(await ask("listPortals", scope)).toHaveLength(1);
   await ask("deleteProject", { name: portal.name });
 
+  const ofTeam = { organization: organization.slug };
+  const query = `?organization=${organization.slug}`;
+  await ask("prepareDeploy", {}, { ...ofTeam, name: "deployed-server" });
+  const { name: repository } = await ask("createRepository", {}, { ...ofTeam, name: "weather-code" });
+  expect((await ask("listRepositories", {}, undefined, query)).data).toHaveLength(2);
+  await ask("readRepository", { repository }, undefined, query);
+  await ask("deleteRepository", { repository }, { ...ofTeam, confirmation: repository });
+
   const members: readonly { userId: string; email: string }[] = await ask("listMembers", scope);
   const { email } = members.find((each) => each.userId === colleague.userId) ?? expect.fail("nobody has joined");
   const people = { emails: [`grace-${newId()}@example.com`, email], role: "viewer" };
@@ -194,16 +202,10 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .filter((id) => !asked.has(id))
       .toSorted(),
   ).toEqual([
-    // A file, and what needs a forge, a Git host, a package index, the registry, a builder or a runner.
-    ...["changeSource", "checkSource", "createRepository", "decideForkPullRequest", "exportAuditEntries"],
-    ...[
-      "lookAtSource",
-      "makeDeploymentLive",
-      "makeWebhookSecret",
-      "promoteDeployment",
-      "readSource",
-      "removeWebhookSecret",
-    ],
+    // Files, and what needs commits, a Git host, a package index, the registry, a builder or a runner.
+    ...["changeSource", "checkSource", "commitArchive", "decideForkPullRequest", "deployRepository"],
+    ...["exportAuditEntries", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret", "promoteDeployment"],
+    ...["readSource", "removeWebhookSecret"],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild", "updateSource"],
   ]);
 });

@@ -42,7 +42,7 @@ const adminJwtPath = () => `/api/v1/projects/${project.name}/admin-jwt`;
 
 const routes = () =>
   [
-    ["POST", "/api/v1/repositories", { name: "echo-one" }],
+    ["POST", "/api/v1/deploy-targets", { name: "echo-one" }],
     ["POST", "/api/v1/projects", { name: "echo-one" }],
     ["POST", "/api/v1/packages", { name: "echo-one", packageName: "x" }],
     ["POST", "/api/v1/git-urls", { name: "echo-one", gitUrl: "https://example.com/echo" }],
@@ -354,7 +354,9 @@ test("missing things are 404, invalid JSON is 422, what is not configured is 501
     headers: { authorization: `Bearer ${site.operatorToken}` },
   });
   expect(garbled.status).toBe(422);
-  expect((await asOperator("POST", "/api/v1/repositories", { name: "echo-one" })).status).toBe(501);
+  const { installationId, slug } = owner.organization;
+  const atGitHub = { name: "echo-one", organization: slug, installationId, repositoryFullName: "ada/echo" };
+  expect((await asOperator("POST", "/api/v1/projects", atGitHub)).status).toBe(501);
 });
 
 test("a body that is too long, or has no content-length, is refused before it is read", async () => {

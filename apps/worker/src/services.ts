@@ -1,6 +1,13 @@
 import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
-import type { ExternalServers, GitRemotes, JobName, JobQueue, PackageIndex } from "@towpath/core/ports";
+import type {
+  ExternalServers,
+  GitRemotes,
+  InstanceRepositories,
+  JobName,
+  JobQueue,
+  PackageIndex,
+} from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
 import type { PostState, TellGitHub } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
@@ -15,6 +22,7 @@ import type { Disk } from "./retention/disk.ts";
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
+  /** Null: this instance has no GitHub App. */
   readonly github: Pick<
     GitHub,
     | "branch"
@@ -25,9 +33,10 @@ export type Services = {
     | "pullRequestsFrom"
     | "repositoryById"
     | "tarball"
-  >;
+  > | null;
   readonly gitRemotes: GitRemotes;
-  readonly tellGitHub: TellGitHub;
+  readonly instanceRepositories: InstanceRepositories;
+  readonly tellGitHub: TellGitHub | null;
   readonly postState: PostState;
   readonly packages: PackageIndex;
   readonly builder: Builder;
@@ -63,6 +72,7 @@ export function jobContext(
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
     gitRemotes: services.gitRemotes,
+    instanceRepositories: services.instanceRepositories,
     packages: services.packages,
     secrets: services.secrets,
     externalServers: services.externalServers,

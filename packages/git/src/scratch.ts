@@ -7,7 +7,7 @@ import { hasEnded, processName } from "@towpath/runtime/process";
 export type Scratch = {
   readonly directory: string;
   readonly repository: string;
-  /** Of everything in it. */
+  /** Of everything in it; infinite for a repository that stays. */
   readonly maxBytes: number;
   /** Has something done when the task ends, before the directory is removed. */
   readonly atEnd: (work: () => Promise<void>) => void;

@@ -10,7 +10,7 @@ import { apiPath, nextFromLink, requestJson } from "./request.ts";
 import { createUserCalls } from "./user-authorization.ts";
 
 /**
- * The only GitHub client (GH-1). It talks to github.com, an Enterprise host or the local forge, depending on the
+ * The only GitHub client (GH-1). It talks to github.com or an Enterprise host, depending on the
  * configuration. Doesn't connect before the first call.
  *
  * @throws when the private key can't be parsed

@@ -19,8 +19,7 @@ const privateKeySchema = z.string().transform((value, context) => {
 });
 
 /**
- * The GitHub part of a process's settings. Spread `.shape` into its own object, then give the parsed value to
- * `gitHubConfigFrom`.
+ * The settings of a GitHub App. Give the parsed value to `gitHubConfigFrom`.
  */
 export const gitHubSettingsSchema = z.object({
   GITHUB_APP_ID: z.string().min(1),
@@ -38,7 +37,15 @@ export const gitHubSettingsSchema = z.object({
     .default("https://api.github.com")
     .transform(withoutTrailingSlash),
 });
-export type GitHubSettings = z.infer<typeof gitHubSettingsSchema>;
+type GitHubSettings = z.infer<typeof gitHubSettingsSchema>;
+
+const keysOfApp = Object.keys(gitHubSettingsSchema.shape).filter((key) => !key.endsWith("_URL"));
+
+/** The same where the App is optional: null without any of its settings. Empty ones count as absent. */
+export function parseGitHubSettings(environment: Readonly<Record<string, string | undefined>>) {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  return keysOfApp.some((key) => given[key]) ? gitHubSettingsSchema.safeParse(given) : null;
+}
 
 export function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
   return {

@@ -7,14 +7,7 @@ export type {
   UserToken,
 } from "./contract.ts";
 export { isGitHubError } from "./errors.ts";
-export {
-  createForgeAdmin,
-  type ForgeAdmin,
-  type ForgePushTarget,
-  findLocalForge,
-  forgeOperatorToken,
-} from "./forge-admin.ts";
-export { gitHubConfigFrom, gitHubSettingsSchema } from "./github.config.ts";
+export { gitHubConfigFrom, gitHubSettingsSchema, parseGitHubSettings } from "./github.config.ts";
 export type {
   GitHubInstallation,
   GitHubRepository,

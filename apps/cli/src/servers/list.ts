@@ -18,6 +18,12 @@ const sourceSchema = z
   .discriminatedUnion("kind", [
     z.looseObject({ kind: z.literal("github"), fullName: z.string() }),
     z.looseObject({ kind: z.literal("git"), url: z.string(), problem: problemSchema }),
+    z.looseObject({
+      kind: z.literal("repository"),
+      name: z.string(),
+      url: z.string().nullable().default(null),
+      problem: problemSchema,
+    }),
     z.looseObject({ kind: z.literal("package"), name: z.string() }),
   ])
   .nullable()
@@ -79,12 +85,13 @@ function stateText({ isLive, live, latestBuild }: Pick<z.infer<typeof itemSchema
 function sourceText({ kind, source }: z.infer<typeof sourcedSchema>): string {
   if (source === null) return kind === "portal" ? "portal" : kind === "external" ? "runs elsewhere" : "";
   if (source.kind === "github") return source.fullName;
+  if (source.kind === "repository") return source.url ?? source.name;
   return source.kind === "git" ? source.url : `pypi:${source.name}`;
 }
 
 /** Why new commits can't be read, and what to do. */
 const problemText = ({ source }: z.infer<typeof sourcedSchema>): string | null =>
-  source?.kind === "git" ? (source.problem?.message ?? null) : null;
+  source?.kind === "git" || source?.kind === "repository" ? (source.problem?.message ?? null) : null;
 
 const waitingText = (count: number) =>
   yellow(

@@ -191,17 +191,18 @@ function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: War
   }
   if (source?.kind === "git") {
     return async (signal) => {
-      const remote = await openGitSource({ ctx, input: { projectId: project.id } });
-      if (remote === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
-      return services.gitRemotes.tarball(remote, { branch, sha: commitSha }, { warn, signal });
+      const reader = await openGitSource({ ctx, input: { projectId: project.id } });
+      if (reader === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
+      return reader.tarball({ branch, sha: commitSha }, { warn, signal });
     };
   }
-  if (source?.kind !== "github" || source.installationId === null) return sourceNotConnected;
+  const { github } = services;
+  if (source?.kind !== "github" || source.installationId === null || github === null) return sourceNotConnected;
   const { installationId, repositoryId } = source;
   const [owner, name] = source.fullName.split("/");
   if (!owner || !name) return sourceNotConnected;
   const repository = { installationId, repositoryId, owner, name, sha: commitSha };
-  return (signal) => openTarball(services.github, repository, { operatorLog, signal });
+  return (signal) => openTarball(github, repository, { operatorLog, signal });
 }
 
 /** A version that was taken back since is tried all the same: uv says so. */
@@ -219,7 +220,7 @@ async function openPackage(
 type Repository = RepositoryAddress & { readonly repositoryId: number; readonly sha: string };
 
 async function openTarball(
-  github: Services["github"],
+  github: NonNullable<Services["github"]>,
   source: Repository,
   { operatorLog, signal }: Pick<BuildRun, "operatorLog" | "signal">,
 ): Promise<ReadableStream<Uint8Array>> {

@@ -18,16 +18,19 @@ export async function syncBranchWithHost(
   target: { readonly projectId: string; readonly branch: string },
 ): Promise<void> {
   const ctx = jobContext(services, "branch.sync");
-  const settled = await syncBranch({ ctx, input: { ...target, ask: askGitHub(services.github) } });
+  const ask = services.github ? askGitHub(services.github) : async () => ({ kind: "no-access" }) as const;
+  const settled = await syncBranch({ ctx, input: { ...target, ask } });
   services.log.info({ ...target, ...settled }, "branch synced with its host");
 }
 
 /** Brings an installation to what GitHub says of it: suspended, removed or as it was. */
 export async function syncInstallationWithGitHub(services: Services, installationId: number): Promise<void> {
   const ctx = jobContext(services, "installation.sync");
+  const { github } = services;
+  if (github === null) return;
   const ask = async (id: number) => {
     try {
-      const { account, suspended_at: suspendedAt } = await services.github.installation(id);
+      const { account, suspended_at: suspendedAt } = await github.installation(id);
       return { kind: "installed", accountLogin: account.login, isSuspended: suspendedAt !== null } as const;
     } catch (error) {
       if (isGitHubError(error, "not_found")) return { kind: "gone" } as const;
@@ -38,7 +41,7 @@ export async function syncInstallationWithGitHub(services: Services, installatio
   services.log.info({ installationId, changed }, "installation synced with GitHub");
 }
 
-type Client = Services["github"];
+type Client = NonNullable<Services["github"]>;
 
 /**
  * GitHub's answer about a branch, through the first installation that can read the repository. Every answer that says

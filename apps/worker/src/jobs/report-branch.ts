@@ -6,8 +6,9 @@ import { GitHubPaused } from "./tell-github.ts";
 const busyPauseMs = 2000;
 
 /**
- * Tells GitHub, or the host of a Git URL, how a branch is (BLD-8, SRC-2). A throw (the host is unavailable) gives the job back to the queue; while GitHub limits
- * requests, or another worker reports, the branch waits without using up the job's retries.
+ * Tells GitHub, or the host of a Git URL, how a branch is (BLD-8, SRC-2). A throw (the host is unavailable) gives the job
+ * back to the queue; while GitHub limits requests, or another worker reports, the branch waits without using up the job's
+ * retries.
  */
 export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
   const ctx = jobContext(services, "branch.report");

@@ -5,6 +5,7 @@ import { getBuild, startBuild } from "@towpath/core/build";
 import type { CheckReport } from "@towpath/core/report";
 import { type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openRepositories } from "@towpath/git";
 import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
@@ -63,10 +64,15 @@ const unasked: Services["gitRemotes"] = {
   ...{ refs: noGitUrls, commit: noGitUrls, checkout: noGitUrls, changedPaths: noGitUrls, tarball: noGitUrls },
 };
 
-/** What reads Git URLs and posts states of their builds; by default a test must have neither. */
-type Given = Partial<Pick<Services, "gitRemotes" | "postState">>;
+const noRepositories = openRepositories({ directory: "/nowhere" });
 
-export async function openBench({ gitRemotes = unasked, ...others }: Given = {}): Promise<Bench> {
+/**
+ * What reads Git URLs and posts states of their builds, of which a test must have neither by default, repositories of this
+ * instance, and GitHub.
+ */
+type Given = Partial<Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "tellGitHub">>;
+
+export async function openBench(given: Given = {}): Promise<Bench> {
   const database = await createTestDatabase();
   const directory = await shortDirectory();
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
@@ -76,7 +82,7 @@ export async function openBench({ gitRemotes = unasked, ...others }: Given = {})
   const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
   const bench: Bench = {
     database,
-    services: { ...servicesOf(() => bench, database, workers, client), gitRemotes, ...others },
+    services: { ...servicesOf(() => bench, database, workers, client), ...given },
     build: async () => goodBuild,
     inspect: async () => null,
     runner,
@@ -105,12 +111,7 @@ const diskWith = (low: boolean) => ({
   ...{ totalBytes: 100, freeBytes: low ? 1 : 50, availableBytes: low ? 1 : 50, reserveBytes: 10, low, kinds: {} },
 });
 
-function servicesOf(
-  bench: () => Bench,
-  database: TestDatabase,
-  workers: WorkerQueue,
-  runner: RunnerClient,
-): Omit<Services, "gitRemotes"> {
+function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runner: RunnerClient): Services {
   const builder: Builder = {
     build: (request) => bench().build(request),
     inspect: (request, start) => bench().inspect(request, start),
@@ -159,6 +160,8 @@ function servicesOf(
       deployment: async () => 1,
       comment: async () => 1,
     },
+    gitRemotes: unasked,
+    instanceRepositories: noRepositories,
     postState: async () => Promise.reject(new Error("these tests post no states of builds")),
     externalServers: {
       reach: async () => Promise.reject(new Error("these tests reach no external servers")),

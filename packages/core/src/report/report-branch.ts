@@ -14,7 +14,8 @@ import { reportPullRequest } from "./report-pull-request.ts";
 
 export type ReportBranchInput = {
   readonly branchId: string;
-  readonly tell: TellGitHub;
+  /** Null: the instance has no GitHub App. */
+  readonly tell: TellGitHub | null;
   readonly postState: PostState;
   /** Origin of the dashboard, for links. */
   readonly dashboardUrl: string;
@@ -35,8 +36,9 @@ type Report = {
 
 /**
  * Tells GitHub how a branch, its builds and its pull request are now (BLD-8), or the host of a Git URL that has a status
- * hook how its builds are (SRC-2): reads the state, compares it with what was told last, and sends only what differs. Idempotent, and never in a transaction. Under a claim, so reports of one branch
- * follow each other and the last one is of the newest state: whatever changes the state enqueues another.
+ * hook how its builds are (SRC-2): reads the state, compares it with what was told last, and sends only what differs.
+ * Idempotent, and never in a transaction. Under a claim, so reports of one branch follow each other and the last one is of
+ * the newest state: whatever changes the state enqueues another.
  *
  * @throws when the host is unavailable; the job is then retried
  */
@@ -54,15 +56,17 @@ export async function reportBranch(call: { ctx: Context; input: ReportBranchInpu
   } finally {
     await claim.release();
   }
-  const isBusy = (await reportPullRequest({ ctx, state, ...input })) === "busy";
-  return isBusy ? "busy" : "reported";
+  const { tell, dashboardUrl } = input;
+  return tell === null ? "reported" : reportPullRequest({ ctx, state, tell, dashboardUrl });
 }
 
 async function tellAll(ctx: Context, input: ReportBranchInput, claim: Claim, state: BranchState): Promise<void> {
+  const { tell } = input;
   const { address } = state;
   const page = { dashboardUrl: input.dashboardUrl, orgSlug: state.orgSlug, project: state.project.name };
   if (address === null) return postStates({ ctx, claim, state, page, post: input.postState });
-  const report = { ctx, tell: input.tell, claim, state, address, page };
+  if (tell === null) return;
+  const report = { ctx, tell, claim, state, address, page };
   const isShared = await deploysSeveral(ctx, state);
   // Oldest first: of two checks of one commit the later one counts.
   for (const build of state.builds.toReversed()) {

@@ -5,7 +5,8 @@ import { and, eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
 import { type StatusHost, statusHosts } from "./git-source.schema.ts";
-import { auditDecryption, findGitSource } from "./git-source.store.ts";
+import { findGitSource } from "./git-source.store.ts";
+import { auditDecryption } from "./open-source.ts";
 
 type Owner = { readonly organizationId: string; readonly projectId: string };
 type OpenedStatusHook = { readonly kind: StatusHost; readonly url: string; readonly token: string };
@@ -30,9 +31,9 @@ export async function sealedStatus(
 export async function openedStatusHook(ctx: Context, owner: Owner): Promise<OpenedStatusHook | null> {
   const row = await findGitSource(ctx.db, owner.projectId);
   const kind = statusHosts.find((each) => each === row?.statusKind);
-  if (!row?.statusCiphertext || kind === undefined) return null;
-  await auditDecryption(ctx, owner.organizationId, row, "status");
+  if (!row?.statusCiphertext || row.url === null || kind === undefined) return null;
   const { url, statusCiphertext: ciphertext } = row;
+  await auditDecryption(ctx, owner.organizationId, { ...row, url }, "status");
   const stored = { ...owner, purpose: "status", url, ciphertext } as const;
   const token = openSourceSecret(requireSecretBox(ctx), await findDataKey(ctx.db, owner.projectId), stored);
   return { kind, url, token };

@@ -3,7 +3,7 @@ import type { SourceWarning } from "@towpath/core/ports";
 import type { Connection, ConnectionOptions } from "../connection.ts";
 import { listTree, sizesOf, type TreeEntry } from "../objects.ts";
 import { tooLarge, unavailable } from "../problems.ts";
-import { killGit, startGit } from "../run-git.ts";
+import { type GitRun, killGit, startGit } from "../run-git.ts";
 import type { Scratch } from "../scratch.ts";
 import { completeCommit } from "./complete-commit.ts";
 
@@ -28,8 +28,21 @@ export async function archiveOf(
   options: ArchiveOptions,
 ): Promise<ReadableStream<Uint8Array>> {
   await completeCommit(sha, scratch, connection, options);
-  const { signal, timeoutMs } = options;
-  await requireSize(sha, scratch, signal);
+  return streamArchive(sha, scratch, { ...options, maxBytes: scratch.maxBytes });
+}
+
+type ArchiveLimits = Pick<ArchiveOptions, "signal" | "timeoutMs"> & {
+  /** Of the files in sum. */
+  readonly maxBytes: number;
+};
+
+/** The same for a commit as it is. */
+export async function streamArchive(
+  sha: string,
+  scratch: Scratch,
+  { signal, timeoutMs, maxBytes }: ArchiveLimits,
+): Promise<ReadableStream<Uint8Array>> {
+  await requireSize(sha, { scratch, signal }, maxBytes);
   signal.throwIfAborted();
   const child = startGit(["archive", "--format=tar.gz", `--prefix=${sha}/`, sha], scratch);
   child.stdin.end();
@@ -51,14 +64,13 @@ export async function archiveOf(
 }
 
 /** A small repository can name the same large file many times. */
-async function requireSize(sha: string, scratch: Scratch, signal: AbortSignal): Promise<void> {
-  const run = { scratch, signal };
+async function requireSize(sha: string, run: GitRun, maxBytes: number): Promise<void> {
   const files = (await listTree(sha, run)).filter(({ mode }) => mode !== "160000");
   const sizes = await sizesOf([...new Set(files.map(({ oid }) => oid))], run);
   const sizeOf = ({ oid }: TreeEntry) => sizes.get(oid) ?? 0;
-  if (files.reduce((sum, file) => sum + sizeOf(file), 0) <= scratch.maxBytes) return;
+  if (files.reduce((sum, file) => sum + sizeOf(file), 0) <= maxBytes) return;
   const largest = files.reduce((one, other) => (sizeOf(other) > sizeOf(one) ? other : one));
-  throw tooLarge(scratch.maxBytes, largest.path);
+  throw tooLarge(maxBytes, largest.path);
 }
 
 const broken = (how: string) => unavailable(`Making the archive of the repository's files ${how} here.`);

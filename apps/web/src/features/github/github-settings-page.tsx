@@ -19,7 +19,7 @@ export function GitHubSettingsPage({
   account,
 }: {
   readonly orgSlug: string;
-  readonly app: { readonly isLocalForge: boolean } | null;
+  readonly app: { readonly url: string } | null;
   readonly problem: string | undefined;
   readonly account: string | undefined;
 }) {
@@ -46,7 +46,8 @@ export function GitHubSettingsPage({
       <ConnectionProblem problem={problem} account={account} />
       {app === null ? (
         <Callout tone="warn" title="GitHub is not set up on this instance" className="mb-5">
-          The operator has to configure a GitHub App, or start the local forge.
+          Its operator can configure a GitHub App. Servers from Git URLs and from repositories of this instance work
+          without.
         </Callout>
       ) : null}
       {connections.length === 0 ? (

@@ -29,7 +29,7 @@ export const getGitHubApp = createServerFn({ method: "GET" })
     const { gitHub: client } = services();
     if (!client) return null;
     const { appSlug, url } = client.config;
-    return { appSlug, url, isLocalForge: /^(localhost|127\.)/.test(new URL(url).hostname) };
+    return { appSlug, url };
   });
 
 /** The organization's installations (GH-1). */

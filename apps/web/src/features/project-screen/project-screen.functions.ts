@@ -22,7 +22,7 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
     };
   });
 
-/** Where people read the code: at GitHub, or at the local forge; null without a repository. */
+/** Where people read the code: at GitHub; null without a repository there. */
 function repositoryUrl(fullName: string | undefined): string | null {
   const { gitHub } = services().config;
   return gitHub && fullName ? `${gitHub.url}/${fullName}` : null;

@@ -6,7 +6,8 @@ type Sourced = Pick<ProjectDetailView, "name" | "source">;
 /** What a server that is built here is built from, in a sentence. */
 function sourceText(source: NonNullable<Sourced["source"]>): string {
   if (source.kind === "git") return source.url;
-  return source.kind === "package" ? `the package ${source.name}` : `the repository ${source.fullName}`;
+  if (source.kind === "package") return `the package ${source.name}`;
+  return `the repository ${source.kind === "repository" ? source.name : source.fullName}`;
 }
 
 /** The refusal to deploy to a server from something else than what it is built from. */
