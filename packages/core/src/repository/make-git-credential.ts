@@ -9,7 +9,7 @@ import { cloneUrl, projectsOf } from "./repository.store.ts";
 const lastsMs = 8 * 3_600_000;
 
 /** A key for git, with commands that work as they are. It is shown this once. */
-export type GitCredentialView = {
+type GitCredentialView = {
   readonly url: string;
   /** Any does. */
   readonly username: string;

@@ -2,8 +2,6 @@ import { z } from "zod";
 import { branchNameSchema, deployGitUrlSchema } from "../source/git-source.schema.ts";
 import { repositoryNameSchema } from "./repository-name.schema.ts";
 
-export { repositoryNameSchema };
-
 /**
  * Who put code there first: somebody's `git push`, the terminal's `deploy`, an upload, or the local forge of an earlier
  * release. The terminal writes to what it made only.

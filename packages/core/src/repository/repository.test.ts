@@ -185,7 +185,8 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
     await refusalCode(updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } })),
   ).toBe("conflict");
   // Nor a host that takes states of builds; the earlier repository's is forgotten.
-  const update = (status: typeof hook | null) => updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, status } });
+  const update = (status: typeof hook | null) =>
+    updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, status } });
   expect((await refusal(update(hook))).message).toContain("no host that takes states of builds");
   expect(await update(null)).toMatchObject({ kind: "repository" });
   expect(await scene.row(made.id)).toMatchObject({ url: null, statusKind: null, statusCiphertext: null });

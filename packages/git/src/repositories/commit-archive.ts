@@ -8,11 +8,10 @@ import type { CommitFiles, InstanceRepositories } from "@towpath/core/ports";
 import { branchNameSchema } from "@towpath/core/source/schema";
 import { readCommit } from "../read-commit.ts";
 import { GitFailure, pipeToGit, runGit } from "../run-git.ts";
-import { type ArchiveEntry, type ArchiveLimits, archiveEntries, storeArchive, unusable } from "./archive-entries.ts";
+import { archiveEntries, storeArchive } from "./archive-entries.ts";
+import { type ArchiveEntry, type ArchiveLimits, unusable } from "./archive-entry.ts";
 import { gitOn, ownRefs, runOn } from "./bare-repository.ts";
 import { checkLink, entryPath, withoutCommonDirectory } from "./entry-path.ts";
-
-export { type ArchiveLimits, defaultArchiveLimits } from "./archive-entries.ts";
 
 /** A file of the commit: `mark` names its content in the stream of `git fast-import`. */
 type File = { readonly mode: "100644" | "100755" | "120000"; readonly mark: number };

@@ -1,4 +1,4 @@
-import { unusable } from "./archive-entries.ts";
+import { unusable } from "./archive-entry.ts";
 
 /** The longest that Linux opens. */
 const maxPathBytes = 4096;

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceRepositories } from "@towpath/core/ports";
+import { type ArchiveLimits, defaultArchiveLimits } from "./archive-entry.ts";
 import { asStoreProblem, directoryOf, ensureRepository, isStored, packObjects, setHead } from "./bare-repository.ts";
-import { type ArchiveLimits, commitArchive, defaultArchiveLimits } from "./commit-archive.ts";
+import { commitArchive } from "./commit-archive.ts";
 import { readRepository } from "./reader.ts";
 import { parseGitRequest, type ServeOptions, serveRepository } from "./serve.ts";
 

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { createInflateRaw } from "node:zlib";
-import { type ArchiveEntry, type ArchiveLimits, tooLargeArchive, unusable } from "./archive-entries.ts";
+import { type ArchiveEntry, type ArchiveLimits, tooLargeArchive, unusable } from "./archive-entry.ts";
 
 // The parts of a zip that matter here (PKWARE's APPNOTE 6.3, section 4.3): the end of the central directory, the central
 // directory, and before each file's bytes a header of its own, of which only the length is read.

@@ -84,8 +84,8 @@ function ChangeForm({ projectKey, source }: { readonly projectKey: ProjectKey; r
           </Checkbox>
           <Callout tone="info" title="What happens">
             The newest commit there is built now, and goes live if that succeeds. Name, address, variables, settings,
-            logs and deployments stay. Previews {source.kind === "package" ? "" : "of the old repository "}end, and its
-            credential and webhook secret are removed here.
+            logs and deployments stay. Previews {source.kind === "package" ? "" : "of the old repository "}end
+            {source.kind === "git" ? ", and its credential and webhook secret are removed here" : ""}.
           </Callout>
           {failure ? (
             <Callout tone="bad" title="The source was not changed">

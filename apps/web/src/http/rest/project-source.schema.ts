@@ -109,7 +109,7 @@ const repositorySource = named(
 );
 
 /** `FollowedSourceView` of core. */
-export const followedSource = z.discriminatedUnion("kind", [gitSource, repositorySource]);
+export const followedSource = named("FollowedSource", z.discriminatedUnion("kind", [gitSource, repositorySource]));
 
 /** `SourceView` of core. */
 export const sourceDetail = z.discriminatedUnion("kind", [
