@@ -112,12 +112,14 @@ import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$bu
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
+import { Route as ApiOrganizationsOrgSlugUploadsRouteImport } from "./routes/api/organizations/$orgSlug/uploads";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
 import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
+import { Route as ApiProjectsOrgSlugProjectNameUploadsRouteImport } from "./routes/api/projects/$orgSlug/$projectName/uploads";
 import { Route as V0Dot1ServersServerNameVersionsIndexRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/index";
 import { Route as V0Dot1ServersServerNameVersionsVersionRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/$version";
 
@@ -668,6 +670,12 @@ const ApiOrganizationsOrgSlugAuditLogRoute =
     path: "/api/organizations/$orgSlug/audit-log",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiOrganizationsOrgSlugUploadsRoute =
+  ApiOrganizationsOrgSlugUploadsRouteImport.update({
+    id: "/api/organizations/$orgSlug/uploads",
+    path: "/api/organizations/$orgSlug/uploads",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiSourcesProjectIdWebhookRoute =
   ApiSourcesProjectIdWebhookRouteImport.update({
     id: "/api/sources/$projectId/webhook",
@@ -702,6 +710,12 @@ const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
   ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/request-log-changes",
     path: "/api/projects/$orgSlug/$projectName/request-log-changes",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiProjectsOrgSlugProjectNameUploadsRoute =
+  ApiProjectsOrgSlugProjectNameUploadsRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/uploads",
+    path: "/api/projects/$orgSlug/$projectName/uploads",
     getParentRoute: () => rootRouteImport,
   } as any);
 const V0Dot1ServersServerNameVersionsIndexRoute =
@@ -818,6 +832,7 @@ export interface FileRoutesByFullPath {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -826,6 +841,7 @@ export interface FileRoutesByFullPath {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -928,6 +944,7 @@ export interface FileRoutesByTo {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -936,6 +953,7 @@ export interface FileRoutesByTo {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -1042,6 +1060,7 @@ export interface FileRoutesById {
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -1050,6 +1069,7 @@ export interface FileRoutesById {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -1156,6 +1176,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
@@ -1164,6 +1185,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions/";
   fileRoutesByTo: FileRoutesByTo;
@@ -1266,6 +1288,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions"
@@ -1274,6 +1297,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions";
   id:
@@ -1379,6 +1403,7 @@ export interface FileRouteTypes {
     | "/api/deployments/$deploymentId/log"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
@@ -1387,6 +1412,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions/";
   fileRoutesById: FileRoutesById;
@@ -1440,12 +1466,14 @@ export interface RootRouteChildren {
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  ApiOrganizationsOrgSlugUploadsRoute: typeof ApiOrganizationsOrgSlugUploadsRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
   GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  ApiProjectsOrgSlugProjectNameUploadsRoute: typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   V0Dot1ServersServerNameVersionsVersionRoute: typeof V0Dot1ServersServerNameVersionsVersionRoute;
   V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -2173,6 +2201,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOrganizationsOrgSlugAuditLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/organizations/$orgSlug/uploads": {
+      id: "/api/organizations/$orgSlug/uploads";
+      path: "/api/organizations/$orgSlug/uploads";
+      fullPath: "/api/organizations/$orgSlug/uploads";
+      preLoaderRoute: typeof ApiOrganizationsOrgSlugUploadsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/sources/$projectId/webhook": {
       id: "/api/sources/$projectId/webhook";
       path: "/api/sources/$projectId/webhook";
@@ -2213,6 +2248,13 @@ declare module "@tanstack/react-router" {
       path: "/api/projects/$orgSlug/$projectName/request-log-changes";
       fullPath: "/api/projects/$orgSlug/$projectName/request-log-changes";
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/projects/$orgSlug/$projectName/uploads": {
+      id: "/api/projects/$orgSlug/$projectName/uploads";
+      path: "/api/projects/$orgSlug/$projectName/uploads";
+      fullPath: "/api/projects/$orgSlug/$projectName/uploads";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameUploadsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/v0.1/servers/$serverName/versions/": {
@@ -2429,6 +2471,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
+  ApiOrganizationsOrgSlugUploadsRoute: ApiOrganizationsOrgSlugUploadsRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
   GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
@@ -2438,6 +2481,8 @@ const rootRouteChildren: RootRouteChildren = {
     ApiProjectsOrgSlugProjectNameRequestLogRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
+  ApiProjectsOrgSlugProjectNameUploadsRoute:
+    ApiProjectsOrgSlugProjectNameUploadsRoute,
   V0Dot1ServersServerNameVersionsVersionRoute:
     V0Dot1ServersServerNameVersionsVersionRoute,
   V0Dot1ServersServerNameVersionsIndexRoute:

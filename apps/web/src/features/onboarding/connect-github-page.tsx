@@ -1,9 +1,9 @@
-import { GitBranch } from "lucide-react";
+import { GitBranch, Rocket, Server as ServerIcon } from "lucide-react";
 import { ConnectionProblem } from "~/features/github/connection-problem.tsx";
 import { GitHubLink } from "~/features/github/github-link.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
-import { PublishedServerLinks } from "./start-links.tsx";
+import { PublishedServerLinks, StartLink } from "./start-links.tsx";
 
 /** ONB-2 */
 export function ConnectGitHubPage({
@@ -11,12 +11,15 @@ export function ConnectGitHubPage({
   app,
   problem,
   account,
+  hasServers,
 }: {
   readonly orgSlug: string;
   readonly app: { readonly url: string } | null;
   readonly problem: string | undefined;
   /** The GitHub account that the problem concerns. */
   readonly account: string | undefined;
+  /** Home leads here until GitHub is connected, whoever needs it or not. */
+  readonly hasServers: boolean;
 }) {
   return (
     <OnboardingFrame
@@ -51,6 +54,22 @@ export function ConnectGitHubPage({
         <h2 id="without-github" className="text-base font-semibold">
           Or start without GitHub
         </h2>
+        {hasServers ? (
+          <StartLink
+            link={{ to: "/$orgSlug/servers", params: { orgSlug } }}
+            icon={<ServerIcon aria-hidden />}
+            title="Your servers"
+          >
+            Go on without connecting it.
+          </StartLink>
+        ) : null}
+        <StartLink
+          link={{ to: "/$orgSlug/servers/new", params: { orgSlug } }}
+          icon={<Rocket aria-hidden />}
+          title="New server"
+        >
+          Paste a URL, try the sample, or upload a folder.
+        </StartLink>
         <PublishedServerLinks orgSlug={orgSlug} />
       </section>
     </OnboardingFrame>

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { shortCommit } from "@towpath/core/build/version/schema";
+import { defaultAuthMode } from "@towpath/core/project/schema";
 import { GitBranch, Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -40,7 +41,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
     initial: {
       ...search,
       serverName: search.serverName ?? proposal.like ?? proposal.name,
-      authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
+      authMode: search.shouldUseAuth === false ? "towpath-public" : defaultAuthMode,
     },
     deploy: deployTo(address),
     more: (authMode) => ({ shouldUseAuth: authMode !== "towpath-public" }),

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { permissionsOf } from "@towpath/core/authorize";
+import { mayHaveFirstSteps } from "@towpath/core/first-steps";
 import { getProject as readProject } from "@towpath/core/project";
 import { services } from "~/compose.server.ts";
 import { projectAccess } from "~/http/access.ts";
@@ -16,6 +17,8 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
     const project = await readProject({ ctx: context.ctx, input: data });
     return {
       ...project,
+      /** Whether its page may have to list first steps (SRC-4). */
+      hasFirstSteps: mayHaveFirstSteps(context.ctx, context.project),
       repositoryUrl: repositoryUrl(project.githubRepository?.fullName),
       /** Of the dashboard and public pages. */
       siteUrl: services().config.baseUrl,

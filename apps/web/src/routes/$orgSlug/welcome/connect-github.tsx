@@ -26,5 +26,8 @@ export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
 function ConnectGitHub() {
   const { orgSlug } = Route.useParams();
   const { problem, account } = Route.useSearch();
-  return <ConnectGitHubPage orgSlug={orgSlug} app={Route.useLoaderData()} problem={problem} account={account} />;
+  const { profile } = Route.useRouteContext();
+  const hasServers = profile.projects.some((project) => project.orgSlug === orgSlug);
+  const app = Route.useLoaderData();
+  return <ConnectGitHubPage {...{ orgSlug, app, problem, account, hasServers }} />;
 }
