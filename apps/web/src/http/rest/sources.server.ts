@@ -1,7 +1,7 @@
 import { type BuildView, startBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { findProjectOfInstance, type ProjectView, unavailableName, updateProject } from "@towpath/core/project";
-import { deployRepository } from "@towpath/core/repository";
+import { deployRepository, getRepository } from "@towpath/core/repository";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import {
   changeSource,
@@ -125,6 +125,8 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
 /** Deploys a repository of this instance (SRC-3). */
 async function saveRepository(ctx: Context, repository: string, input: z.output<typeof saveRepositorySchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
+  // It is part of the address, not a field: refused as what isn't there.
+  await getRepository({ ctx, input: { orgSlug, name: repository } });
   const { name, branch, previews, variables } = input;
   const source = { branch, previews };
   return saveGitServer(ctx, {
