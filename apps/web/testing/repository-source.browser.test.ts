@@ -1,5 +1,5 @@
 import { exec } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -37,7 +37,12 @@ async function post(path: string, body: unknown) {
   if (!response.ok) throw new Error(await response.text());
   return response.json();
 }
-const shell = (command: string, cwd: string) => promisify(exec)(command, { cwd, env: gitEnvironment(cwd) });
+const identity = ["AUTHOR", "COMMITTER"].flatMap((of) => [
+  [`GIT_${of}_NAME`, "Ada"],
+  [`GIT_${of}_EMAIL`, "ada@example.com"],
+]);
+const shell = (command: string, cwd: string) =>
+  promisify(exec)(`set -e\n${command}`, { cwd, env: { ...gitEnvironment(cwd), ...Object.fromEntries(identity) } });
 
 async function expectGood(): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
@@ -46,7 +51,7 @@ async function expectGood(): Promise<void> {
   }
 }
 
-test("SRC-3 UI-2 the settings of a server show its repository and commands that run as they are copied", async () => {
+test("SRC-3 UI-2 overview and settings of a server show its repository and commands that run as they are copied", async () => {
   for (const name of ["weather", "river"]) {
     await post("/repositories", { name });
     const url = `${site.url.replace("://", `://x:${key}@`)}/git/${owner.organization.slug}/${name}.git`;
@@ -69,6 +74,18 @@ test("SRC-3 UI-2 the settings of a server show its repository and commands that 
   await shown.scrollIntoViewIfNeeded();
   await expectGood();
 
+  await page.goto(`${site.url}/${owner.organization.slug}/${server}`);
+  const change = page.locator("#change");
+  await change.getByRole("button", { name: "Add a key to the commands" }).click();
+  await change.getByText("They contain a key that acts as you").waitFor();
+  await expectGood();
+  const steps = (await change.getByRole("group", { name: "commands" }).textContent()) ?? "";
+  await mkdir(join(directory, "elsewhere"));
+  await shell(steps.replace(/^# edit .*$/m, "echo '# changed' >> server.py"), join(directory, "elsewhere"));
+  const { stdout } = await shell("git log --format=%s origin/main", join(directory, "elsewhere", "weather"));
+  expect(stdout.split("\n")[0]).toMatch(/^Change /);
+
+  await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
   await source.getByRole("button", { name: "Change source" }).click();
   const form = source.getByRole("form", { name: "Change source" });
   await form.getByRole("combobox", { name: "New place of the code" }).press("Enter");

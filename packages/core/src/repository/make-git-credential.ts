@@ -21,6 +21,8 @@ type GitCredentialView = {
    * clone's settings.
    */
   readonly commands: {
+    /** How `git` is called for any other. */
+    readonly git: string;
     readonly clone: string;
     /** In a directory with commits: pushes what is checked out to the default branch. */
     readonly push: string;
@@ -56,7 +58,7 @@ export async function makeGitCredential(call: {
   const git = `git -c http.${new URL(url).origin}/.extraHeader="${header}"`;
   return {
     ...{ url, username, password: made.key, expiresAt: expiresAt.toISOString() },
-    commands: { clone: `${git} clone ${url}`, push: `${git} push ${url} HEAD:${shellWord(defaultBranch)}` },
+    commands: { git, clone: `${git} clone ${url}`, push: `${git} push ${url} HEAD:${shellWord(defaultBranch)}` },
   };
 }
 

@@ -8,12 +8,17 @@ import { makeGitCredential } from "./source.functions.ts";
 
 type Made = Awaited<ReturnType<typeof makeGitCredential>>;
 
-/** Commands that clone a repository of this instance and push to it, with a key of the person that ends (SRC-3). */
-export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string; readonly repository: string }) {
+/** A key for git of the person who asks for it; `made` is null until then. */
+export function useGitKey(orgSlug: string, repository: string) {
   const [made, setMade] = useState<Made | null>(null);
   const { problems, busy, run } = useSubmit();
-  const failure = Object.values(problems)[0] ?? null;
   const make = () => run(async () => setMade(await makeGitCredential({ data: { orgSlug, name: repository } })));
+  return { made, make: () => void make(), busy, failure: Object.values(problems)[0] ?? null };
+}
+
+/** Commands that clone a repository of this instance and push to it, with a key of the person that ends (SRC-3). */
+export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string; readonly repository: string }) {
+  const { made, make, busy, failure } = useGitKey(orgSlug, repository);
   return (
     <section aria-label="Clone and push" className="flex flex-col gap-3 border-t pt-4">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
@@ -24,7 +29,7 @@ export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string;
             itself.
           </p>
         </div>
-        <Button busy={busy} onClick={() => void make()}>
+        <Button busy={busy} onClick={make}>
           {made === null ? "Get commands" : "Get new commands"}
         </Button>
       </div>
@@ -33,13 +38,19 @@ export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string;
         <div role="status" className="flex flex-col gap-3">
           <Command label="Clone it" text={made.commands.clone} copy="Copy the command to clone" />
           <Command label="Push what is checked out" text={made.commands.push} copy="Copy the command to push" />
-          <p className="text-xs text-muted">
-            They contain a key that acts as you; git doesn't store it. It ends <RelativeTime time={made.expiresAt} />,
-            or when you revoke it under Settings → API keys.
-          </p>
+          <KeyNote expiresAt={made.expiresAt} />
         </div>
       )}
     </section>
+  );
+}
+
+export function KeyNote({ expiresAt }: { readonly expiresAt: string }) {
+  return (
+    <p className="text-xs text-muted">
+      They contain a key that acts as you; git doesn't store it. It ends <RelativeTime time={expiresAt} />, or when you
+      revoke it under Settings → API keys.
+    </p>
   );
 }
 

@@ -15,25 +15,28 @@ type Cloned = {
   readonly cloneUrl: string;
   readonly directory: string;
   readonly hasPreviews: boolean;
-  /** Git asks for an API key as the password. */
-  readonly isHere?: boolean;
+  /** Of a repository of this instance, where git asks for an API key as the password; null elsewhere. */
+  readonly here: { readonly orgSlug: string; readonly repository: string } | null;
 };
 
 /** How the code is fetched to change it; null where it can't be. */
 export function cloneOf(project: {
+  readonly orgSlug: string;
   readonly source: SourceSummary | null;
   /** Of a repository of GitHub, its page. */
   readonly repositoryUrl: string | null;
 }): Cloned | null {
-  const { source, repositoryUrl } = project;
+  const { orgSlug, source, repositoryUrl } = project;
   if (!isRepository(source)) return null;
   if (source.kind === "git") {
-    return { cloneUrl: source.url, directory: source.name.split("/").at(-1) ?? "", hasPreviews: source.previews };
+    const directory = source.name.split("/").at(-1) ?? "";
+    return { cloneUrl: source.url, directory, hasPreviews: source.previews, here: null };
   }
   if (source.kind === "repository") {
     const { name: directory, previews: hasPreviews } = source;
-    return source.url === null ? null : { cloneUrl: source.url, directory, hasPreviews, isHere: true };
+    const here = { orgSlug, repository: directory };
+    return source.url === null ? null : { cloneUrl: source.url, directory, hasPreviews, here };
   }
   const directory = source.fullName.split("/").at(-1) ?? "";
-  return repositoryUrl === null ? null : { cloneUrl: `${repositoryUrl}.git`, directory, hasPreviews: true };
+  return repositoryUrl === null ? null : { cloneUrl: `${repositoryUrl}.git`, directory, hasPreviews: true, here: null };
 }

@@ -22,9 +22,11 @@ type Props = { readonly projectKey: ProjectKey; readonly source: RepositorySourc
 export function UploadVersion({ projectKey, source }: Props) {
   const { chosen, problem, pick, forget } = usePicked();
   return (
-    <section aria-label="Upload a new version" className="flex flex-col gap-3">
+    <div className="flex flex-col gap-3">
       {chosen ? (
-        <UploadCommit picked={chosen} {...{ projectKey, source, forget }} />
+        <section aria-label="Upload a new version">
+          <UploadCommit picked={chosen} {...{ projectKey, source, forget }} />
+        </section>
       ) : (
         <DropZone
           title="Upload a new version"
@@ -37,7 +39,7 @@ export function UploadVersion({ projectKey, source }: Props) {
           {problem}
         </Callout>
       )}
-    </section>
+    </div>
   );
 }
 
