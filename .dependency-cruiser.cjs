@@ -17,6 +17,8 @@ const portals = "^packages/mcp/src/portal/";
 const declaredVariables = "^packages/builder/src/plan/declared-variables\\.ts$";
 /** Where a server listens, which the driver port and the runner's contract share. */
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
+/** Names of processes, by which what killed ones left is found. */
+const processes = "^packages/runtime/src/process/process-name\\.ts$";
 
 /**
  * Which of our packages each one may import: a name or a pattern. apps/web may import all on the server; what its browser
@@ -32,7 +34,7 @@ const allowedPackages = {
   "packages/artifacts": ["runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
-  "packages/git": ["core", "egress"],
+  "packages/git": ["core", "crypto", "egress", processes],
   "packages/logs": ["db", coreSchemas],
   "packages/runtime": [endpoints],
   "packages/mcp": ["egress"],

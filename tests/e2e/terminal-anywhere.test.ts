@@ -91,8 +91,11 @@ test("OPS-4 a directory is deployed to an instance elsewhere, with variables and
 test("OPS-4 list, status, open and inspect say what there is, for people and as JSON", async () => {
   const url = expect.stringContaining(name);
   const listed = { name, url, isLive: true, latestBuild: "succeeded", rolledBackTo: null, waitingForkPullRequests: 0 };
-  expect(await json("list")).toContainEqual(listed);
-  expect((await run("list")).stdout).toMatch(new RegExp(`^${name} +live +http`, "m"));
+  const clone = `${instance.url}/git/${slug}/${name}.git`;
+  const source = { kind: "repository", name, url: clone, previews: true, problem: null };
+  expect(await json("list")).toContainEqual({ ...listed, source });
+  expect((await run("list")).stdout).toMatch(new RegExp(`^${name} +live +http\\S+ +\\S+/git/\\S+/${name}\\.git$`, "m"));
+  expect((await run("status", name)).stdout).toMatch(new RegExp(`^ +source +\\S+/${name}\\.git$`, "m"));
   expect(await json("status", name)).toMatchObject({ name, live: { tools: 2 }, latestBuild: { status: "succeeded" } });
   expect((await run("open", name)).stdout.trim()).toBe(`${instance.url}/${slug}/${name}`);
   const { stdout } = await run("inspect", name);

@@ -9,7 +9,7 @@ import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/p
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
-import { createGitRemotes, openRepositories, type Repositories } from "@towpath/git";
+import { createGitRemotes, openRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
@@ -77,7 +77,9 @@ function compose(config: WebConfig): Services {
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
   const policy = createAddressPolicy(config.externalNetworks);
-  const gitRemotes = createGitRemotes({ policy });
+  const gitDirectory = join(config.dataDirectory, "git");
+  const gitRemotes = createGitRemotes({ policy, directory: gitDirectory });
+  removeLeftovers(gitDirectory).catch((error: unknown) => log.warn({ err: error }, "can't remove leftovers of Git"));
   const repositoryStore = openRepositories({ directory: join(config.dataDirectory, "repositories") });
   const signIns = new SignInRecorder({
     pool: database.pool,

@@ -43,6 +43,24 @@ async function call(by: string, method: string, path: string, body?: unknown) {
   return { status: response.status, answer: await response.json() };
 }
 
+test("SRC-2 OPS-4 a repository is looked at by REST without deploying it, with what New server shows", async () => {
+  const before = (await call(key, "GET", "/projects")).answer.data.length;
+  const text = `git clone ${git.url}/acme/weather-server`;
+  const { status, answer } = await call(key, "POST", "/sources/look", { text });
+  expect([status, answer]).toMatchObject([
+    200,
+    {
+      ...{ url: `${git.url}/acme/weather-server`, name: "acme/weather-server", branch: "main", branches: ["main"] },
+      ...{ commit: { message: "First" }, entrypoints: ["server.py"], serverName: "weather-server" },
+    },
+  ]);
+  expect(await call(key, "POST", "/sources/look", { text: `${git.url}/acme/none` })).toMatchObject({
+    status: 422,
+    answer: { error: { fields: { text: expect.stringContaining("no repository at this URL") } } },
+  });
+  expect((await call(key, "GET", "/projects")).answer.data).toHaveLength(before);
+});
+
 test("SRC-2 OPS-4 a Git URL is deployed by REST, again only when something is new, and by its owner's organization alone", async () => {
   const body = { name: "weather-one", gitUrl: `${git.url}/acme/weather-server` };
   const first = await call(key, "POST", "/git-urls", body);

@@ -157,7 +157,7 @@ test("SRC-2 what can't be a source is said under the field; packages and registr
   await page.getByRole("region", { name: "Found" }).waitFor();
 });
 
-test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, webhook secret shown once, another source", async () => {
+test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, webhook secret shown once, token for build states, another source", async () => {
   const { slug: orgSlug } = owner.organization;
   const deployed = { orgSlug, name: "river-station", gitUrl: `${open.url}/acme/weather-station`, entrypoint: "" };
   const { status } = await callServerFunction(owner.visitor, "source.deployGitUrl", "POST", deployed);
@@ -186,6 +186,20 @@ test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, we
   await page.reload();
   await card.getByRole("button", { name: "Make a new secret" }).waitFor();
   expect(await card.getByText("Copy it now; you won't see it again.").count()).toBe(0);
+  const states = card.getByRole("region", { name: "Build states" });
+  await states.getByRole("button", { name: "Add token" }).click();
+  await states.getByRole("button", { name: "Save token" }).click();
+  await states.getByText("Token is required").waitFor();
+  await states.getByLabel("Token for build states").fill("for-build-states");
+  await expectGood();
+  await states.getByRole("button", { name: "Save token" }).click();
+  await states.getByText("Posted to GitLab from the next build on.").waitFor();
+  const source = await stored();
+  expect(source).toMatchObject({ statusKind: "gitlab", credentialKind: null });
+  await site.db.update(gitSource).set({ statusProblem: "The host refuses the token for build states." });
+  await page.reload();
+  await states.getByText("The host refuses the token for build states.").waitFor();
+  await expectGood();
   // A check that fails says so here and on the overview; what is live stays.
   open.set({ answer: () => ({ status: 404 }) });
   await card.getByRole("button", { name: "Check now" }).click();
@@ -201,5 +215,9 @@ test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, we
   await expectGood();
   await card.getByRole("button", { name: "Change source and build" }).click();
   await page.waitForURL(/\/river-station\/build-logs\//);
-  expect(await stored()).toMatchObject({ url: `${open.url}/acme/river-gauge`, webhookSecretCiphertext: null });
+  expect(await stored()).toMatchObject({
+    url: `${open.url}/acme/river-gauge`,
+    webhookSecretCiphertext: null,
+    statusKind: null,
+  });
 });

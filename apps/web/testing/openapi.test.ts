@@ -218,7 +218,7 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .toSorted(),
   ).toEqual([
     // Files, and what needs a Git host, a package index, the registry, a builder or a runner.
-    ...["changeSource", "commitArchive", "decideForkPullRequest", "exportAuditEntries"],
+    ...["changeSource", "commitArchive", "decideForkPullRequest", "exportAuditEntries", "lookAtSource"],
     ...["makeDeploymentLive", "makeWebhookSecret", "promoteDeployment", "removeWebhookSecret"],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild"],
   ]);

@@ -131,9 +131,14 @@ test("OPS-4 ERR-1 the id of another organization's thing is not there either, by
     ({ path, permission }) => /\{(?!name|slug)\w+\}/.test(path) && permission !== "operator",
   );
   expect(tried.length).toBeGreaterThan(10);
+  const bodies = [
+    ["/{number}", { decision: "approve", commitSha: "0".repeat(40) }],
+    ["/repositories/{repository}", { confirmation: "theirs" }],
+    ["/repositories/{repository}/deploy", { name: "brave-teal-otter" }],
+  ] as const;
   for (const { method, path } of tried) {
     const named = path.slice("/api/v1".length).replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? newId());
-    const body = /\{number\}/.test(path) ? { decision: "approve", commitSha: "0".repeat(40) } : {};
+    const body = bodies.find(([end]) => path.endsWith(end))?.[1] ?? {};
     const { status } = await call(manage.key, method, named, method === "GET" ? undefined : body);
     // What no key may do is refused before anything is looked for.
     expect([method, path, path.includes("{slug}") ? status === 403 || status === 404 : status === 404]).toEqual([

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
@@ -7,7 +6,7 @@ import { checkDueExternalServers } from "@towpath/core/external-server";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
-import { createGitRemotes, openRepositories, removeLeftovers } from "@towpath/git";
+import { createGitRemotes, createStatePoster, openRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHub } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
@@ -99,19 +98,15 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const github = config.github && createGitHub(config.github);
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
-  await mkdir(gitDirectory, { recursive: true });
   const repositories = openRepositories({ directory: join(dataDirectory, "repositories") });
   const services: Services = {
     database,
     queue: workers.queue,
     github,
-    gitRemotes: createGitRemotes({
-      policy,
-      directory: gitDirectory,
-      knownHostsFile: join(gitDirectory, "known_hosts"),
-    }),
+    gitRemotes: createGitRemotes({ policy, directory: gitDirectory }),
     instanceRepositories: repositories,
     tellGitHub: github && createTellGitHub(github, log),
+    postState: createStatePoster({ policy }),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
       async uploadedAt(name, version, signal) {

@@ -9,7 +9,7 @@ import type {
   PackageIndex,
 } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
-import type { TellGitHub } from "@towpath/core/report";
+import type { PostState, TellGitHub } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
 import type { GitHub } from "@towpath/github";
 import type { RunnerClient } from "@towpath/runner-api";
@@ -37,6 +37,7 @@ export type Services = {
   readonly gitRemotes: GitRemotes;
   readonly instanceRepositories: InstanceRepositories;
   readonly tellGitHub: TellGitHub | null;
+  readonly postState: PostState;
   readonly packages: PackageIndex;
   readonly builder: Builder;
   readonly runner: RunnerClient;

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { BuildPhase, Diagnosis, DiagnosisAction, SettingsSection } from "@towpath/core/build/contract";
+import { TowpathError } from "@towpath/core/errors";
 import type { SandboxError } from "@towpath/runtime";
 import type { SourceTree } from "./fetch/source-tree.ts";
 
@@ -73,7 +74,11 @@ export const notFetched = (error: unknown) =>
     phase: "fetch",
     title: "The commit can't be fetched",
     detail: error instanceof Error ? error.message : "GitHub gave no reason.",
-    remedy: "Check that the repository still exists and that the GitHub App can read it, then rebuild.",
+    // Of a Git URL, whose errors say what to do.
+    remedy:
+      error instanceof TowpathError
+        ? "The repository's URL and credential are under Settings → Source. Rebuild when it can be read again."
+        : "Check that the repository still exists and that the GitHub App can read it, then rebuild.",
     action: rebuild,
   });
 

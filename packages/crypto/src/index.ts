@@ -12,4 +12,4 @@ export {
 } from "./envelope.ts";
 export { deriveKey, keyPurposes } from "./keys.ts";
 export { open, openWithKeyId, seal, sealWithKeyId } from "./seal.ts";
-export { createSshKey } from "./ssh-key.ts";
+export { createSshKey, openSshKey, readStrings, sshString } from "./ssh-key.ts";

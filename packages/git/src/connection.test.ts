@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { httpSettings, sshSettings } from "./connection.ts";
 import { endpointOf, parseEndpoint } from "./endpoint.ts";
@@ -18,16 +20,21 @@ test("SRC-2 git is held to the checked addresses, one protocol and no redirect, 
   expect(settingOf(settings, "http.https://github.com:443/.extraHeader")).toBe(header);
 });
 
-test("SRC-2 ssh reads no configuration, asks nothing, and connects to the checked address under the host's name", () => {
+test("SRC-2 ssh reads no configuration, asks nothing, and connects to the checked address under the host's name", async () => {
   const key = { kind: "deployKey", privateKey: "k" } as const;
   const endpoint = endpointOf({ url: "https://example.com/acme/echo", credential: key });
   expect(endpoint.url).toBe("ssh://git@example.com/acme/echo");
-  const files = { key: "/x y/key", known: "/x/known", pinned: null };
+  const files = { known: "/x y/known", pinned: null };
   const command = settingOf(sshSettings(endpoint, ["1.2.3.4"], files), "core.sshCommand") ?? "";
   expect(command).toMatch(/^ssh -F \/dev\/null -o BatchMode=yes -o IdentitiesOnly=yes /);
   for (const option of ["HostName=1.2.3.4", "HostKeyAlias=example.com", "ProxyCommand=none", "ForwardAgent=no"])
     expect(command).toContain(` -o ${option}`);
-  expect(command).toContain(`'IdentityFile="/x y/key"'`);
+  // As OpenSSH itself understands it.
+  const { stdout } = await promisify(execFile)("sh", ["-c", `${command} -G example.com`]);
+  const understood = ["hostname 1.2.3.4", "identitiesonly yes", "identityagent ssh/agent", "identityfile ssh/key.pub"];
+  expect(stdout.split("\n")).toEqual(
+    expect.arrayContaining([...understood, "userknownhostsfile /x y/known", "globalknownhostsfile /dev/null"]),
+  );
 });
 
 test("SRC-2 names that no branch may have are left out of what a host sends", () => {

@@ -3,17 +3,19 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import type { GitCredential, GitRemote } from "@towpath/core/ports";
 import { type AddressPolicy, createCheckedFetch, type ResolveName } from "@towpath/egress";
+import { authoritiesFile } from "./authorities.ts";
 import { checkedAddresses, type Endpoint, endpointOf } from "./endpoint.ts";
 import { configEnvironment } from "./git-environment.ts";
 import { hostKeys } from "./host-keys.ts";
 import { authorizationOf, probe } from "./probe.ts";
 import type { Scratch } from "./scratch.ts";
+import { startSshAgent } from "./ssh-agent.ts";
 
 export type ConnectionOptions = {
   readonly policy: AddressPolicy;
   readonly resolve?: ResolveName;
-  /** Where SSH host keys of hosts that were seen are remembered; without it, they aren't. */
-  readonly knownHostsFile?: string;
+  /** For the SSH host keys of hosts that were seen, and for certificate authorities. Processes may share it. */
+  readonly directory: string;
   readonly probeTimeoutMs: number;
 };
 
@@ -38,7 +40,7 @@ export async function connect(
   const settings =
     credential?.kind === "deployKey"
       ? sshSettings(endpoint, addresses, await writeSshFiles(endpoint, credential.privateKey, scratch, options))
-      : httpSettings(endpoint, addresses, credential);
+      : [...httpSettings(endpoint, addresses, credential), ...(await trustSettings(endpoint, options.directory))];
   return { endpoint, credential, env: { GIT_ALLOW_PROTOCOL: endpoint.protocol, ...configEnvironment(settings) } };
 }
 
@@ -98,13 +100,20 @@ export function httpSettings(
   ];
 }
 
-export type SshFiles = { readonly key: string; readonly known: string; readonly pinned: string | null };
+const trustSettings = async ({ protocol }: Endpoint, directory: string): Promise<Settings> =>
+  protocol === "https" ? [["http.sslCAInfo", await authoritiesFile(directory)]] : [];
 
-/** The key is read from a file; the connection goes to the first checked address under the host's name. */
+export type SshFiles = { readonly known: string; readonly pinned: string | null };
+
+/** Below the scratch directory, in which git and ssh run. */
+const sshDirectory = "ssh";
+
+/** The key stays with our agent; the connection goes to the first checked address under the host's name. */
 export function sshSettings(endpoint: Endpoint, addresses: readonly string[], files: SshFiles): Settings {
   const options = [
-    ...["BatchMode=yes", "IdentitiesOnly=yes", "IdentityAgent=none", "PreferredAuthentications=publickey"],
-    ...[`IdentityFile="${files.key}"`, `HostName=${addresses[0]}`, `HostKeyAlias=${hostKeyAlias(endpoint)}`],
+    ...["BatchMode=yes", "IdentitiesOnly=yes", "PreferredAuthentications=publickey"],
+    ...[`IdentityAgent=${sshDirectory}/agent`, `IdentityFile=${sshDirectory}/key.pub`],
+    ...[`HostName=${addresses[0]}`, `HostKeyAlias=${hostKeyAlias(endpoint)}`],
     ...(files.pinned === null
       ? ["StrictHostKeyChecking=accept-new", `UserKnownHostsFile="${files.known}"`, "GlobalKnownHostsFile=/dev/null"]
       : ["StrictHostKeyChecking=yes", `UserKnownHostsFile="${files.pinned}"`, "GlobalKnownHostsFile=/dev/null"]),
@@ -123,15 +132,18 @@ const hostKeyAlias = ({ host, port }: Endpoint) => (port === 22 ? host : `[${hos
 async function writeSshFiles(
   endpoint: Endpoint,
   privateKey: string,
-  { directory }: Scratch,
-  { knownHostsFile }: ConnectionOptions,
+  { directory, atEnd }: Scratch,
+  options: ConnectionOptions,
 ): Promise<SshFiles> {
-  const ssh = join(directory, "ssh");
-  await mkdir(ssh, { mode: 0o700, recursive: true });
-  const key = join(ssh, "key");
-  await writeFile(key, privateKey.endsWith("\n") ? privateKey : `${privateKey}\n`, { mode: 0o600 });
+  const ssh = join(directory, sshDirectory);
+  // A submodule of the same origin uses the agent of its parent, since it has its key.
+  if ((await mkdir(ssh, { mode: 0o700, recursive: true })) !== undefined) {
+    const agent = await startSshAgent(privateKey, ssh);
+    atEnd(agent.close);
+    await writeFile(join(ssh, "key.pub"), agent.publicKey);
+  }
   const published = endpoint.port === 22 ? hostKeys[endpoint.host] : undefined;
   const pinned = published === undefined ? null : join(ssh, "pinned");
   if (pinned !== null) await writeFile(pinned, `${endpoint.host} ssh-ed25519 ${published}\n`);
-  return { key, known: knownHostsFile ?? join(ssh, "known"), pinned };
+  return { known: join(options.directory, "known_hosts"), pinned };
 }

@@ -1,11 +1,13 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { inspect, promisify } from "node:util";
 import type { GitCredential } from "@towpath/core/ports";
 import { createAddressPolicy } from "@towpath/egress";
+import { processName } from "@towpath/runtime/process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { gitEnvironment } from "./git-environment.ts";
 import { createGitRemotes, type GitRemotesOptions } from "./remotes.ts";
@@ -125,6 +127,27 @@ test("SRC-2 a small repository with a billion files is refused before they are l
   expect(await readdir(scratch)).toEqual([]);
 });
 
+test("SRC-2 a small repository with one large file under many names is refused with its name, before an archive is made", async () => {
+  const blob = await writeObject("blob", Buffer.alloc(200_000));
+  const names = Array.from({ length: 20 }, (_, at) => ["100644", `copy-${at + 10}`, blob] as const);
+  const at = await commitTree("copies", names);
+  const limited = remotes({ maxBytes: 2 * 1024 * 1024 });
+  expect(await refusal(limited.tarball(remote(), at, options))).toMatchObject({
+    code: "invalid_input",
+    message: expect.stringMatching(/larger than 2 MB.*largest file is copy-10\./),
+  });
+  expect(await readdir(scratch)).toEqual([]);
+});
+
+test("SRC-2 an archive that takes too long breaks with a text of ours", async () => {
+  const slow = await remotes({ timeouts: { fetchMs: 1_000 } }).tarball(remote(), { branch: "main", sha }, options);
+  await expect.poll(() => readdir(scratch), { timeout: 5_000 }).toEqual([]);
+  expect(await refusal(text(slow))).toMatchObject({
+    code: "upstream_unavailable",
+    message: expect.stringMatching(/took too long here\. Try again shortly/),
+  });
+});
+
 test("SRC-2 a host that stops answering while it sends ends with its limit of time, and leaves no process", async () => {
   server.set({ answer: ({ method }) => (method === "POST" ? "hang" : null) });
   const limited = remotes({ timeouts: { fetchMs: 700, refsMs: 700 } });
@@ -178,18 +201,25 @@ test("SRC-2 a branch that is gone is named as a commit that the host no longer h
 test("SRC-2 what killed processes left is removed, what others still use is not", async () => {
   const parent = join(directory, "leftovers");
   await mkdir(parent);
-  const ended = spawn("true");
-  await new Promise((done) => ended.once("exit", done));
-  const name = (pid: number | undefined, run: string) => `towpath-git-${pid}-${run}-0123456789ab`;
-  const old = name(1, "0000000d");
-  const removed = [name(ended.pid, "0000000a"), name(process.pid, "0000000b"), old];
-  const kept = [name(process.ppid, "0000000c"), "towpath-git-mine", "other"];
-  for (const each of [...removed, ...kept]) await mkdir(join(parent, each));
-  await writeFile(join(parent, removed[0] ?? "", "key"), "secret");
+  const left = async (number: number, owner: string | null) => {
+    const name = `towpath-git-${String(number).padStart(24, "0")}`;
+    await mkdir(join(parent, name));
+    if (owner !== null) await writeFile(join(parent, name, "owner"), owner);
+    return name;
+  };
+  const own = await processName();
+  // One with our own id that started at another time, and has ended.
+  const ended = own.replace(/-\d+$/, "-1");
+  await left(1, ended);
+  const old = await left(2, null);
   await utimes(join(parent, old), new Date(0), new Date(0));
-  const own = await openScratch(parent, 1024);
+  // Of another container, in which our process id may be anybody's.
+  const elsewhere = ended.replace(/pid:\[\d+\]/, "pid:[1]");
+  const kept = [await left(3, elsewhere), await left(4, own), await left(5, null)];
+  await mkdir(join(parent, "other"));
+  const { directory: opened } = await openScratch(parent, 1024);
   await removeLeftovers(parent);
-  expect((await readdir(parent)).toSorted()).toEqual([...kept, own.directory.slice(parent.length + 1)].toSorted());
+  expect((await readdir(parent)).toSorted()).toEqual([...kept, "other", basename(opened)].toSorted());
 });
 
 /** Command lines of running programs that name this server. */

@@ -1,3 +1,4 @@
+export { createStatePoster } from "./commit-state.ts";
 export { gitEnvironment } from "./git-environment.ts";
 export { createGitRemotes } from "./remotes.ts";
 export { adoptRepository, firstAuthors } from "./repositories/adopt.ts";

@@ -11,10 +11,11 @@ export const printable = (path: string) => path.replace(/\p{C}/gu, "?").slice(0,
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;
 
-export const tooLarge = (maxBytes: number) =>
+/** `largest`: the path of its largest file, where that is known. */
+export const tooLarge = (maxBytes: number, largest?: string) =>
   new TowpathError(
     "invalid_input",
-    `The repository is larger than ${megabytes(maxBytes)}, the limit here. Remove large files such as data and models from it, or move the server to a repository of its own.`,
+    `The repository is larger than ${megabytes(maxBytes)}, the limit here.${largest === undefined ? "" : ` Its largest file is ${printable(largest)}.`} Remove large files such as data and models from it, or move the server to a repository of its own.`,
     { detail: tooLargeDetail },
   );
 
@@ -63,6 +64,13 @@ export function publicProblem(error: unknown, host: string): unknown {
   if (!(error instanceof EgressError)) return error;
   if (error.problem === "address_not_allowed" || error.problem === "invalid_url")
     return new TowpathError("invalid_input", error.message, { cause: error });
+  if (error.problem === "tls")
+    return new TowpathError(
+      "upstream_unavailable",
+      `${error.message} If an authority of your own signs it, ask the operator of this instance to have it trusted.`,
+      { cause: error },
+    );
+  if (error.problem === "name_not_found") return unavailable(`${error.message} Check the URL.`, error);
   return unavailable(error.message, error);
 }
 

@@ -1,4 +1,3 @@
-import { tmpdir } from "node:os";
 import { TowpathError } from "@towpath/core/errors";
 import type { GitCheckout, GitCommitRef, GitRemote, GitRemotes } from "@towpath/core/ports";
 import { commitShaSchema } from "@towpath/core/project/schema";
@@ -14,17 +13,16 @@ import { GitFailure, gitText } from "./run-git.ts";
 import { openScratch, type Scratch } from "./scratch.ts";
 import { requirePinning } from "./version.ts";
 
+/** `directory`: also for scratch directories. */
 export type GitRemotesOptions = Omit<ConnectionOptions, "probeTimeoutMs"> & {
-  /** Where scratch directories are; default: the system's directory for temporary files. */
-  readonly directory?: string;
   /** Of what one task stores, submodules and LFS files included. Default: 1 GiB. */
   readonly maxBytes?: number;
   readonly timeouts?: { readonly probeMs?: number; readonly refsMs?: number; readonly fetchMs?: number };
 };
 
-/** Reads repositories behind Git URLs with the `git` program. It keeps nothing between calls. */
+/** Reads repositories behind Git URLs with the `git` program. It keeps nothing but host keys between calls. */
 export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
-  const { directory = tmpdir(), maxBytes = 1024 ** 3, timeouts = {} } = options;
+  const { directory, maxBytes = 1024 ** 3, timeouts = {} } = options;
   const { probeMs = 20_000, refsMs = 30_000, fetchMs = 5 * 60_000 } = timeouts;
   const connection = { ...options, probeTimeoutMs: probeMs };
 

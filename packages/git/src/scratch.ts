@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { hasEnded, processName } from "@towpath/runtime/process";
 
 /** A private directory for one task, with a bare repository in it. */
 export type Scratch = {
@@ -8,44 +9,45 @@ export type Scratch = {
   readonly repository: string;
   /** Of everything in it; infinite for a repository that stays. */
   readonly maxBytes: number;
+  /** Has something done when the task ends, before the directory is removed. */
+  readonly atEnd: (work: () => Promise<void>) => void;
   readonly close: () => Promise<void>;
 };
 
-/** Tells directories of this process from those of an earlier one with the same id, as in a restarted container. */
-const run = randomBytes(4).toString("hex");
-const named = /^towpath-git-(\d{1,10})-([0-9a-f]{8})-[0-9a-f]{12}$/;
+const named = /^towpath-git-[0-9a-f]{24}$|^authorities-/;
+/** Names the process that uses a directory: several hosts and containers may share `parent`. */
+const ownerFile = "owner";
 /** Longer than any task takes. */
 const oldMs = 24 * 60 * 60_000;
 
+/** `parent` is made if it doesn't exist. */
 export async function openScratch(parent: string, maxBytes: number): Promise<Scratch> {
-  const directory = join(parent, `towpath-git-${process.pid}-${run}-${randomBytes(6).toString("hex")}`);
-  await mkdir(directory, { mode: 0o700 });
-  const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  return { directory, repository: join(directory, "repository.git"), maxBytes, close };
+  const directory = join(parent, `towpath-git-${randomBytes(12).toString("hex")}`);
+  await mkdir(directory, { mode: 0o700, recursive: true });
+  await writeFile(join(directory, ownerFile), await processName());
+  const endings: (() => Promise<void>)[] = [];
+  const close = async () => {
+    await Promise.all(endings.splice(0).map((end) => end()));
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const atEnd = (work: () => Promise<void>) => void endings.push(work);
+  return { directory, repository: join(directory, "repository.git"), maxBytes, atEnd, close };
 }
 
-/** Removes what killed processes left in `parent`. */
+/**
+ * Removes what killed processes of this host left in `parent`, and what is too old to be in use on another. Lists of
+ * authorities are written again when they are needed.
+ */
 export async function removeLeftovers(parent: string, now: Date = new Date()): Promise<void> {
-  for (const name of await readdir(parent)) {
-    const [, pid = "", owner] = named.exec(name) ?? [];
-    if (owner === undefined || owner === run) continue;
+  for (const name of (await readdir(parent).catch(() => [])).filter((each) => named.test(each))) {
     const directory = join(parent, name);
-    const made = await lstat(directory).catch(() => null);
+    const [made, owner] = await Promise.all([
+      lstat(directory).catch(() => null),
+      readFile(join(directory, ownerFile), "utf8").catch(() => null),
+    ]);
     if (made === null) continue;
     const isOld = now.getTime() - made.mtimeMs > oldMs;
-    if (isOld || Number(pid) === process.pid || !isRunning(Number(pid)))
-      await rm(directory, { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  if (pid <= 1) return pid === 1;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it runs as another user.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if (isOld || (owner !== null && (await hasEnded(owner)))) await rm(directory, { recursive: true, force: true });
   }
 }
 

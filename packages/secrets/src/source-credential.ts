@@ -15,6 +15,8 @@ export type SourceSecret = {
       readonly version: number;
     }
   | { readonly purpose: "webhook" }
+  /** A token that posts states of builds; bound to the origin of the repository's URL too. */
+  | { readonly purpose: "status"; readonly url: string }
 );
 
 const bindingOf = (secret: SourceSecret): SecretBinding => ({
@@ -23,7 +25,7 @@ const bindingOf = (secret: SourceSecret): SecretBinding => ({
   secretId: secret.projectId,
   keyName: `source ${secret.purpose}`,
   version: secret.purpose === "credential" ? secret.version : 0,
-  environments: secret.purpose === "credential" ? [originOf(secret.url)] : [],
+  environments: secret.purpose === "webhook" ? [] : [originOf(secret.url)],
 });
 
 /** `URL.origin` has none for ssh. */

@@ -12,7 +12,26 @@ export const versionSchema = z.looseObject({
 });
 type Version = z.infer<typeof versionSchema>;
 const buildSchema = versionSchema.extend({ id: z.string(), status: z.string(), createdAt: z.string() });
-const itemSchema = z.looseObject({
+const problemSchema = z.looseObject({ message: z.string() }).nullable().default(null);
+/** What a server is built from; null: an external server, a portal, or an instance that doesn't say. */
+const sourceSchema = z
+  .discriminatedUnion("kind", [
+    z.looseObject({ kind: z.literal("github"), fullName: z.string() }),
+    z.looseObject({ kind: z.literal("git"), url: z.string(), problem: problemSchema }),
+    z.looseObject({
+      kind: z.literal("repository"),
+      name: z.string(),
+      url: z.string().nullable().default(null),
+      problem: problemSchema,
+    }),
+    z.looseObject({ kind: z.literal("package"), name: z.string() }),
+  ])
+  .nullable()
+  .default(null)
+  // A kind of a newer instance.
+  .catch(null);
+const sourcedSchema = z.looseObject({ kind: z.string().default("hosted"), source: sourceSchema });
+const itemSchema = sourcedSchema.extend({
   name: z.string(),
   url: z.string(),
   isLive: z.boolean().default(false),
@@ -30,16 +49,22 @@ export async function list(args: string[]): Promise<number> {
     values.organization === undefined ? "" : `?${new URLSearchParams({ organization: values.organization })}`;
   const { data } = await api.call("GET", `/api/v1/projects${query}`, z.object({ data: z.array(itemSchema) }));
   output(
-    data.map(({ name, url, isLive, latestBuild, rolledBackTo, waitingForkPullRequests }) => ({
-      ...{ name, url, isLive, latestBuild: latestBuild?.status ?? null, rolledBackTo, waitingForkPullRequests },
+    data.map(({ name, url, isLive, latestBuild, rolledBackTo, waitingForkPullRequests, source }) => ({
+      ...{ name, url, isLive, latestBuild: latestBuild?.status ?? null, rolledBackTo, waitingForkPullRequests, source },
     })),
     () => {
       if (data.length === 0) print("There are no servers yet. Deploy one: towpath deploy DIR --name NAME");
       const width = Math.max(0, ...data.map(({ name }) => name.length));
       const stateWidth = Math.max(0, ...data.map((server) => stateText(server).length));
+      const urlWidth = Math.max(0, ...data.map(({ url }) => url.length));
       for (const { name, url, rolledBackTo, waitingForkPullRequests: waiting, ...server } of data) {
         const state = stateText(server).padEnd(stateWidth);
-        print(`${bold(name.padEnd(width))}  ${state.includes("failed") ? red(state) : state}  ${url}`);
+        const source = dim(sourceText(server));
+        print(
+          `${bold(name.padEnd(width))}  ${state.includes("failed") ? red(state) : state}  ${url.padEnd(urlWidth)}  ${source}`,
+        );
+        const problem = problemText(server);
+        if (problem !== null) print(`${" ".repeat(width)}  ${yellow(problem)}`);
         if (rolledBackTo) print(`${" ".repeat(width)}  ${yellow(`Rolled back to ${versionText(rolledBackTo)}`)}`);
         if (waiting > 0) print(`${" ".repeat(width)}  ${waitingText(waiting)}: towpath approve ${name}`);
       }
@@ -55,6 +80,18 @@ function stateText({ isLive, live, latestBuild }: Pick<z.infer<typeof itemSchema
   if (isLive) return endedWell ? "live" : `live, newest build ${status}`;
   return status === null ? "no build" : `not live, build ${status}`;
 }
+
+/** Where a server's code comes from, as `deploy` takes it where it can. */
+function sourceText({ kind, source }: z.infer<typeof sourcedSchema>): string {
+  if (source === null) return kind === "portal" ? "portal" : kind === "external" ? "runs elsewhere" : "";
+  if (source.kind === "github") return source.fullName;
+  if (source.kind === "repository") return source.url ?? source.name;
+  return source.kind === "git" ? source.url : `pypi:${source.name}`;
+}
+
+/** Why new commits can't be read, and what to do. */
+const problemText = ({ source }: z.infer<typeof sourcedSchema>): string | null =>
+  source?.kind === "git" || source?.kind === "repository" ? (source.problem?.message ?? null) : null;
 
 const waitingText = (count: number) =>
   yellow(
@@ -121,10 +158,15 @@ export async function status(args: string[]): Promise<number> {
   const [name = ""] = positionals;
   const api = await connectApi(values);
   const { live, latestBuild, instance } = await readStatus(api, name);
+  const server = await api.call("GET", projectPath(name), sourcedSchema);
   const waiting = (await readForkPullRequests(api, name)).filter(({ state }) => state === "waiting");
-  output({ name, live, latestBuild, instance, waitingForkPullRequests: waiting }, () => {
+  const { source } = server;
+  const problem = problemText(server);
+  output({ name, source, live, latestBuild, instance, waitingForkPullRequests: waiting }, () => {
     print(bold(name));
     const lines = {
+      source: sourceText(server) || dim("not known"),
+      ...(problem !== null && { "": yellow(problem) }),
       address: live?.url ?? dim("nothing is live"),
       "live since": live ? whenText(live.since, live) : dim("–"),
       tools: live?.tools?.toString() ?? dim("not known"),

@@ -6,17 +6,17 @@ import { GitHubPaused } from "./tell-github.ts";
 const busyPauseMs = 2000;
 
 /**
- * Tells GitHub how a branch is (BLD-8). A throw (GitHub is away) gives the job back to the queue; while GitHub limits
- * requests, or another worker reports, the branch waits without using up the job's retries.
+ * Tells GitHub, or the host of a Git URL, how a branch is (BLD-8, SRC-2). A throw (the host is unavailable) gives the job
+ * back to the queue; while GitHub limits requests, or another worker reports, the branch waits without using up the job's
+ * retries.
  */
 export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
   const ctx = jobContext(services, "branch.report");
-  const { tellGitHub: tell, dashboardUrl } = services;
-  if (tell === null) return;
+  const { tellGitHub: tell, postState, dashboardUrl } = services;
   const again = (startAfter: Date) =>
     services.queue.enqueue("branch.report", { branchId }, { key: branchId, startAfter });
   try {
-    const outcome = await reportBranch({ ctx, input: { branchId, tell, dashboardUrl } });
+    const outcome = await reportBranch({ ctx, input: { branchId, tell, postState, dashboardUrl } });
     if (outcome === "busy") await again(new Date(Date.now() + busyPauseMs));
   } catch (error) {
     if (!(error instanceof GitHubPaused)) throw error;

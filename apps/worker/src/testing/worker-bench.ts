@@ -66,8 +66,13 @@ const unasked: Services["gitRemotes"] = {
 
 const noRepositories = openRepositories({ directory: "/nowhere" });
 
-/** What reads Git URLs, of which a test must have none by default, and repositories of this instance. */
-export async function openBench({ gitRemotes = unasked, instanceRepositories = noRepositories } = {}): Promise<Bench> {
+/**
+ * What reads Git URLs and posts states of their builds, of which a test must have neither by default, repositories of this
+ * instance, and GitHub.
+ */
+type Given = Partial<Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "tellGitHub">>;
+
+export async function openBench(given: Given = {}): Promise<Bench> {
   const database = await createTestDatabase();
   const directory = await shortDirectory();
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
@@ -77,7 +82,7 @@ export async function openBench({ gitRemotes = unasked, instanceRepositories = n
   const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
   const bench: Bench = {
     database,
-    services: { ...servicesOf(() => bench, database, workers, client), gitRemotes, instanceRepositories },
+    services: { ...servicesOf(() => bench, database, workers, client), ...given },
     build: async () => goodBuild,
     inspect: async () => null,
     runner,
@@ -106,12 +111,7 @@ const diskWith = (low: boolean) => ({
   ...{ totalBytes: 100, freeBytes: low ? 1 : 50, availableBytes: low ? 1 : 50, reserveBytes: 10, low, kinds: {} },
 });
 
-function servicesOf(
-  bench: () => Bench,
-  database: TestDatabase,
-  workers: WorkerQueue,
-  runner: RunnerClient,
-): Omit<Services, "gitRemotes" | "instanceRepositories"> {
+function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runner: RunnerClient): Services {
   const builder: Builder = {
     build: (request) => bench().build(request),
     inspect: (request, start) => bench().inspect(request, start),
@@ -160,6 +160,9 @@ function servicesOf(
       deployment: async () => 1,
       comment: async () => 1,
     },
+    gitRemotes: unasked,
+    instanceRepositories: noRepositories,
+    postState: async () => Promise.reject(new Error("these tests post no states of builds")),
     externalServers: {
       reach: async () => Promise.reject(new Error("these tests reach no external servers")),
       inspect: async () => Promise.reject(new Error("these tests inspect no external servers")),

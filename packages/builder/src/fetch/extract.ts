@@ -5,8 +5,9 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
+import { TowpathError } from "@towpath/core/errors";
 import { type Header, extract as untar } from "tar-stream";
-import { BuildFailure, changeCode, diagnosis, megabytes, rebuild } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis, megabytes, notFetched, rebuild } from "../failure.ts";
 import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
 
 /** What tar-stream yields; its types don't export it. */
@@ -70,8 +71,8 @@ const unreadable = (cause: unknown) =>
       code: "source_unavailable",
       phase: "fetch",
       title: "The repository's archive can't be read",
-      detail: `What GitHub sent is not a complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
-      remedy: "Rebuild. If it fails again, check whether GitHub lets you download the repository as an archive.",
+      detail: `It is not a complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
+      remedy: "Rebuild. If it fails again, check whether the Git host lets you download the repository as an archive.",
       action: rebuild,
     }),
     cause,
@@ -116,6 +117,7 @@ export async function extractSource(
       (reason: unknown) => reason,
     );
     if (fromPipeline instanceof BuildFailure) throw fromPipeline;
+    if (fromPipeline instanceof TowpathError) throw new BuildFailure(notFetched(fromPipeline), fromPipeline);
     if (isDiskError(error)) throw error;
     throw unreadable(fromPipeline);
   }

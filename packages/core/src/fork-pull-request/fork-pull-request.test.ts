@@ -147,7 +147,12 @@ test("BLD-9 BLD-8 GitHub is told who has to do what, but not at a commit whose c
   const report = async () =>
     reportBranch({
       ctx: job(),
-      input: { branchId: await branchId(), tell: told, dashboardUrl: "https://towpath.test" },
+      input: {
+        branchId: await branchId(),
+        tell: told,
+        postState: async () => {},
+        dashboardUrl: "https://towpath.test",
+      },
     });
   github.push("main", "same");
   await scene.settle(github);

@@ -1,27 +1,19 @@
 import { gitSource } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { deployGitUrl, lookAtSource, makeDeployKey, openGitSource } from "../source/index.ts";
 import { type GitModel, refusal, refusalCode, type SeededOrganization, shaOf } from "../testing/index.ts";
-import { GitScene, gitUrl as url } from "../testing/play-git.ts";
+import { openGitScene, gitUrl as url } from "../testing/play-git.ts";
 import { getProject, listProjects } from "./index.ts";
 
-let database: TestDatabase;
 let team: SeededOrganization;
 let others: SeededOrganization;
 let git: GitModel;
-beforeAll(async () => {
-  database = await createTestDatabase();
+const scene = openGitScene((fresh) => {
+  ({ git, team, others } = fresh);
 });
-beforeEach(async () => {
-  ({ git, team, others } = await scene.reset());
-});
-afterAll(() => database.close());
-
-const scene = new GitScene(() => database.db);
 const scope = (projectName: string) => ({ orgSlug: team.slug, projectName });
 type Deploy = Parameters<typeof deployGitUrl>[0]["input"];
 
@@ -100,7 +92,7 @@ test("SRC-2 KEY-2 a token is sealed for its origin, never shown, and each reader
   expect(git.credentials.at(-1)).toEqual({ kind: "token", username: "", token: "s3cret-token" });
   expect(await scene.auditsOf(made.id, "source.decrypt")).toMatchObject([{ actor: "job:build.run" }]);
   // Somebody who can write to the table can't have it sent elsewhere.
-  await database.db.update(gitSource).set({ url: "https://evil.example/x" }).where(eq(gitSource.projectId, made.id));
+  await scene.db.update(gitSource).set({ url: "https://evil.example/x" }).where(eq(gitSource.projectId, made.id));
   await expect(openGitSource({ ctx, input: { projectId: made.id } })).rejects.toThrow("can't be decrypted");
 });
 

@@ -1,3 +1,12 @@
 export { actFromCheck, type CheckAction } from "./act-from-check.ts";
-export type { CheckReport, CommentReport, DeploymentReport, ReportAddress, TellGitHub } from "./report.port.ts";
+export type {
+  CheckReport,
+  CommentReport,
+  CommitState,
+  DeploymentReport,
+  PostState,
+  ReportAddress,
+  StatusHook,
+  TellGitHub,
+} from "./report.port.ts";
 export { reportBranch } from "./report-branch.ts";

@@ -31,7 +31,12 @@ const branchIdOf = async (name: string) => {
 const report = async (name: string) =>
   reportBranch({
     ctx: job(),
-    input: { branchId: await branchIdOf(name), tell: told, dashboardUrl: "https://towpath.test" },
+    input: {
+      branchId: await branchIdOf(name),
+      tell: told,
+      postState: async () => {},
+      dashboardUrl: "https://towpath.test",
+    },
   });
 
 /** Starts a build of a branch's head and gives it tools; returns its id. */
@@ -251,7 +256,7 @@ test("BLD-8 without an installation, and for a branch that is gone, nobody is to
   await db().update(project).set({ installationId: null }).where(eq(project.id, suite.project.id));
   expect(await report("topic")).toBe("reported");
   expect(told.calls).toBe(0);
-  const input = { branchId: suite.team.id, tell: told, dashboardUrl: "" };
+  const input = { branchId: suite.team.id, tell: told, postState: async () => {}, dashboardUrl: "" };
   expect(await reportBranch({ ctx: job(), input })).toBe("unknown");
   expect(await db().$count(build, isNull(build.endedAt))).toBeGreaterThan(0);
 });

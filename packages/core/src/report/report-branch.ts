@@ -8,12 +8,15 @@ import { type BranchState, type ReportedBuild, readBranchState } from "./branch-
 import { checkOfBuild, checkOfHead, type Page } from "./check-text.ts";
 import { type Claim, claimBranch } from "./claim.ts";
 import { deploymentOfBuild } from "./deployment-text.ts";
-import type { CheckReport, ReportAddress, TellGitHub } from "./report.port.ts";
+import { postStates } from "./post-states.ts";
+import type { CheckReport, PostState, ReportAddress, TellGitHub } from "./report.port.ts";
 import { reportPullRequest } from "./report-pull-request.ts";
 
 export type ReportBranchInput = {
   readonly branchId: string;
-  readonly tell: TellGitHub;
+  /** Null: the instance has no GitHub App. */
+  readonly tell: TellGitHub | null;
+  readonly postState: PostState;
   /** Origin of the dashboard, for links. */
   readonly dashboardUrl: string;
 };
@@ -32,11 +35,12 @@ type Report = {
 };
 
 /**
- * Tells GitHub how a branch, its builds and its pull request are now (BLD-8): reads the state, compares it with what was
- * told last, and sends only what differs. Idempotent, and never in a transaction. Under a claim, so reports of one branch
- * follow each other and the last one is of the newest state: whatever changes the state enqueues another.
+ * Tells GitHub how a branch, its builds and its pull request are now (BLD-8), or the host of a Git URL that has a status
+ * hook how its builds are (SRC-2): reads the state, compares it with what was told last, and sends only what differs.
+ * Idempotent, and never in a transaction. Under a claim, so reports of one branch follow each other and the last one is of
+ * the newest state: whatever changes the state enqueues another.
  *
- * @throws when GitHub is unavailable; the job is then retried
+ * @throws when the host is unavailable; the job is then retried
  */
 export async function reportBranch(call: { ctx: Context; input: ReportBranchInput }): Promise<ReportOutcome> {
   const { ctx, input } = call;
@@ -52,15 +56,17 @@ export async function reportBranch(call: { ctx: Context; input: ReportBranchInpu
   } finally {
     await claim.release();
   }
-  const isBusy = (await reportPullRequest({ ctx, state, ...input })) === "busy";
-  return isBusy ? "busy" : "reported";
+  const { tell, dashboardUrl } = input;
+  return tell === null ? "reported" : reportPullRequest({ ctx, state, tell, dashboardUrl });
 }
 
 async function tellAll(ctx: Context, input: ReportBranchInput, claim: Claim, state: BranchState): Promise<void> {
+  const { tell } = input;
   const { address } = state;
-  if (address === null) return;
   const page = { dashboardUrl: input.dashboardUrl, orgSlug: state.orgSlug, project: state.project.name };
-  const report = { ctx, tell: input.tell, claim, state, address, page };
+  if (address === null) return postStates({ ctx, claim, state, page, post: input.postState });
+  if (tell === null) return;
+  const report = { ctx, tell, claim, state, address, page };
   const isShared = await deploysSeveral(ctx, state);
   // Oldest first: of two checks of one commit the later one counts.
   for (const build of state.builds.toReversed()) {

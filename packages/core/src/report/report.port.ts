@@ -1,3 +1,5 @@
+import type { StatusHost } from "../source/git-source.schema.ts";
+
 /** The project's repository, through the installation that reads it. */
 export type ReportAddress = { readonly installationId: number; readonly owner: string; readonly name: string };
 
@@ -34,6 +36,27 @@ export type CommentReport = {
   readonly body: string /** By which it is found again. */;
   readonly mark: string;
 };
+
+/** The repository behind a Git URL, at a host whose API takes states of builds, with a token for that. */
+export type StatusHook = { readonly kind: StatusHost; readonly url: string; readonly token: string };
+
+export type CommitState = {
+  readonly sha: string;
+  readonly branch: string;
+  /** By which the host tells states of several servers apart. */
+  readonly name: string;
+  readonly state: "pending" | "success" | "failure" | "canceled";
+  /** Plain text of at most 140 characters. */
+  readonly description: string;
+  readonly buildUrl: string;
+};
+
+/**
+ * Posts the state of a commit's build. A state that the host has already is not an error.
+ *
+ * @throws TowpathError `conflict` with a public text when the host refuses it for good; another error when it is unavailable
+ */
+export type PostState = (to: StatusHook, state: CommitState) => Promise<void>;
 
 /**
  * Tells GitHub. `known`: the id of what was told before, which is then changed; what somebody has deleted there is made

@@ -1,14 +1,13 @@
 import { auditLog, repository } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { listAuditEntries } from "../audit-log/index.ts";
 import type { Actor } from "../context/index.ts";
 import { deleteOrganization } from "../organization/index.ts";
 import { deleteProject, getProject, listProjects } from "../project/index.ts";
 import { changeSource, getSource, makeSourceWebhookSecret, updateGitSource } from "../source/index.ts";
 import { refusal, refusalCode, type SeededOrganization, seedProject, shaOf } from "../testing/index.ts";
-import { GitScene, gitUrl } from "../testing/play-git.ts";
+import { gitUrl, openGitScene } from "../testing/play-git.ts";
 import {
   createRepository,
   deleteRepository,
@@ -22,18 +21,11 @@ import {
   uploadCommit,
 } from "./index.ts";
 
-let database: TestDatabase;
 let team: SeededOrganization;
 let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
+const scene = openGitScene((fresh) => {
+  ({ team, others } = fresh);
 });
-beforeEach(async () => {
-  ({ team, others } = await scene.reset());
-});
-afterAll(() => database.close());
-
-const scene = new GitScene(() => database.db);
 let count = 0;
 const create = (actor: Actor = team.owner, name = "weather", of = team) =>
   createRepository({ ctx: scene.as(actor), input: { orgSlug: of.slug, name } });
@@ -84,7 +76,7 @@ test("SRC-3 ERR-1 git reads for members and writes for who may deploy; others fi
     code: "forbidden",
     message: expect.stringContaining("push"),
   });
-  const elsewhere = await seedProject(database.db, team);
+  const elsewhere = await seedProject(scene.db, team);
   const unknown = await refusal(git(team.owner, "read", team, "rain"));
   for (const actor of [others.owner, keyOf(others, null), keyOf(team, [elsewhere.id])]) {
     expect((await refusal(git(actor))).message).toBe(unknown.message);
@@ -121,7 +113,7 @@ test("SRC-3 BLD-7 a push is built at once: the default branch goes live, others 
   expect(await scene.pause(project.id)).toBeGreaterThan(240);
   await getProject({ ctx: scene.as(team.owner), input: { projectId: project.id } });
   expect(await scene.pause(project.id)).toBeGreaterThan(240);
-  const [row] = await database.db.select().from(repository).where(eq(repository.id, repositoryId));
+  const [row] = await scene.db.select().from(repository).where(eq(repository.id, repositoryId));
   expect(row?.pushedAt).toEqual(scene.now);
   const entries = await listAuditEntries({ ctx: scene.as(team.owner), input: { orgSlug: team.slug } });
   const texts = entries.entries.map(({ text }) => text);
@@ -176,6 +168,9 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
   expect((await refusal(change({ repository: "rain" }))).fields).toHaveProperty("repository");
   expect((await refusal(change({}))).fields).toHaveProperty("gitUrl");
   expect((await refusal(change({ repository: "weather", gitUrl }))).fields).toHaveProperty("repository");
+  const hook = { kind: "gitlab", token: "for-states" } as const;
+  await updateGitSource({ ctx: scene.as(team.owner), input: { projectId: made.id, status: hook } });
+  expect(await scene.row(made.id)).toMatchObject({ statusKind: "gitlab" });
   expect(await change({ repository: "weather" })).toMatchObject({
     source: { kind: "repository", name: "weather", previews: true, branches: ["main"] },
     build: { commitSha: shaOf("here") },
@@ -190,6 +185,12 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
   expect(
     await refusalCode(updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } })),
   ).toBe("conflict");
+  // Nor a host that takes states of builds; the earlier repository's is forgotten.
+  const update = (status: typeof hook | null) =>
+    updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, status } });
+  expect((await refusal(update(hook))).message).toContain("no host that takes states of builds");
+  expect(await update(null)).toMatchObject({ kind: "repository" });
+  expect(await scene.row(made.id)).toMatchObject({ url: null, statusKind: null, statusCiphertext: null });
   expect(await refusalCode(makeSourceWebhookSecret({ ctx: scene.as(team.owner), input: scope }))).toBe("conflict");
   const listed = await listProjects({ ctx: scene.as(team.owner), input: { orgSlug: team.slug, text: "weather" } });
   expect(listed.map(({ source }) => source)).toMatchObject([{ kind: "repository", name: "weather" }]);
@@ -216,7 +217,7 @@ test("SRC-3 a repository is deleted once no server is built from it; with its or
   expect(scene.stored.all.has(repositoryId)).toBe(false);
   await deployed();
   await deleteOrganization({ ctx: scene.as(team.owner), input: { orgSlug: team.slug, confirmation: team.slug } });
-  expect(await database.db.$count(repository, eq(repository.organizationId, team.id))).toBe(0);
+  expect(await scene.db.$count(repository, eq(repository.organizationId, team.id))).toBe(0);
 });
 
 test("SRC-3 LOG-6 what a deploy made goes a day after nothing is built from it; what people made stays", async () => {
@@ -253,7 +254,7 @@ test("SRC-3 KEY-3 a key for git ends by itself, is its person's, and is limited 
   await deleteRepository({ ctx: scene.as(team.owner), input: { ...here(), confirmation: "weather" } });
   const { project } = await deployed();
   await make(await team.join("member"));
-  const entries = await database.db
+  const entries = await scene.db
     .select({ detail: auditLog.detail })
     .from(auditLog)
     .where(and(eq(auditLog.organizationId, team.id), eq(auditLog.action, "apiKey.create")))

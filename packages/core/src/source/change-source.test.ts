@@ -1,7 +1,6 @@
 import { branch, build, gitSource, project, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { redeployBuild, startBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { deleteProject, getProject } from "../project/index.ts";
@@ -15,30 +14,23 @@ import {
   shaOf,
   succeedBuild,
 } from "../testing/index.ts";
-import { GitScene, gitUrl as url } from "../testing/play-git.ts";
+import { openGitScene, gitUrl as url } from "../testing/play-git.ts";
 import { changeSource, checkDueGitSources, checkSource, getSource, updateGitSource } from "./index.ts";
 
-let database: TestDatabase;
 let team: SeededOrganization;
 let others: SeededOrganization;
 let git: GitModel;
-beforeAll(async () => {
-  database = await createTestDatabase();
+const scene = openGitScene((fresh) => {
+  ({ git, team, others } = fresh);
 });
-beforeEach(async () => {
-  ({ git, team, others } = await scene.reset());
-});
-afterAll(() => database.close());
-
-const scene = new GitScene(() => database.db);
 const scope = (projectName: string) => ({ orgSlug: team.slug, projectName });
 
 test("SRC-1 a server changes from GitHub to a Git URL and keeps address, variables and deployments", async () => {
-  const own = await seedProject(database.db, team);
-  await seedSecrets(database.db, scene.secrets, own.id, { TOKEN: "value" });
+  const own = await seedProject(scene.db, team);
+  await seedSecrets(scene.db, scene.secrets, own.id, { TOKEN: "value" });
   const start = { ...scope(own.name), trigger: "cli" } as const;
   const { build: before } = await startBuild({ ctx: scene.as(team.owner), input: start });
-  await succeedBuild(database.db, before.id);
+  await succeedBuild(scene.db, before.id);
   const change = (more = {}, actor: Actor = team.owner) =>
     changeSource({ ctx: scene.as(actor), input: { ...scope(own.name), gitUrl: url, ...more } });
   expect((await refusal(change({ branch: "nope" }))).fields).toHaveProperty("branch");
@@ -50,12 +42,12 @@ test("SRC-1 a server changes from GitHub to a Git URL and keeps address, variabl
   expect([source, next.commitSha]).toMatchObject([{ url, defaultBranch: "trunk", branch: null }, shaOf("t1")]);
   // Served on until the first build from there.
   expect(await scene.live(own.id, "trunk")).toBe(before.commitSha);
-  await succeedBuild(database.db, next.id);
+  await succeedBuild(scene.db, next.id);
   expect(await scene.live(own.id, "trunk")).toBe(shaOf("t1"));
   const found = await getProject({ ctx: scene.as(team.owner), input: scope(own.name) });
   expect(found).toMatchObject({ id: own.id, githubRepository: null, source: { kind: "git", url } });
   expect(found.deployments).toHaveLength(2);
-  const [routed] = await database.db.select().from(route).where(eq(route.projectId, own.id));
+  const [routed] = await scene.db.select().from(route).where(eq(route.projectId, own.id));
   expect(routed?.label).toBe(own.name);
   const [entry] = await scene.auditsOf(own.id, "source.change");
   expect(entry?.detail).toMatchObject({ from: `acme/${own.name}`, to: url, branch: "trunk" });
@@ -64,8 +56,8 @@ test("SRC-1 a server changes from GitHub to a Git URL and keeps address, variabl
 });
 
 test("SRC-1 a package's server, and one of another URL, change as well; an earlier source's builds aren't repeated", async () => {
-  const own = await seedProject(database.db, team);
-  await database.db
+  const own = await seedProject(scene.db, team);
+  await scene.db
     .update(project)
     .set({
       repositoryId: null,
@@ -75,10 +67,10 @@ test("SRC-1 a package's server, and one of another URL, change as well; an earli
       followsPackage: true,
     })
     .where(eq(project.id, own.id));
-  const [branchRow] = await database.db.select().from(branch).where(eq(branch.projectId, own.id));
+  const [branchRow] = await scene.db.select().from(branch).where(eq(branch.projectId, own.id));
   const versions = { commitSha: shaOf("1.0"), packageVersion: "1.0", trigger: "package", sequence: 1, entrypoint: "" };
   const earlier = crypto.randomUUID();
-  await database.db
+  await scene.db
     .insert(build)
     .values({ ...versions, id: earlier, projectId: own.id, branchId: branchRow?.id ?? "", status: "succeeded" });
   await changeSource({ ctx: scene.as(team.owner), input: { ...scope(own.name), gitUrl: url } });
@@ -108,10 +100,10 @@ test("SRC-2 ERR-1 settings and checks: viewers see, members change, strangers fi
   git.heads.set("main", "m2");
   expect(await checkSource({ ctx: scene.as(await team.join("member")), input })).toMatchObject({ problem: null });
   expect(await scene.settle()).toEqual(["m2"]);
-  const hub = await seedProject(database.db, team);
+  const hub = await seedProject(scene.db, team);
   expect(await getSource({ ctx: scene.as(team.owner), input: scope(hub.name) })).toMatchObject({ kind: "github" });
   expect(await refusalCode(checkSource({ ctx: scene.as(team.owner), input: scope(hub.name) }))).toBe("not_found");
   expect(await refusalCode(checkDueGitSources({ ctx: scene.as(team.owner), input: { limit: 1 } }))).toBe("forbidden");
   await deleteProject({ ctx: scene.as(team.owner), input: { ...input, confirmation: made.name } });
-  expect(await database.db.$count(gitSource, eq(gitSource.projectId, made.id))).toBe(0);
+  expect(await scene.db.$count(gitSource, eq(gitSource.projectId, made.id))).toBe(0);
 });

@@ -27,6 +27,7 @@ import { readerOf } from "./open-source.ts";
 import { firstCheckAt } from "./pauses.ts";
 import { chooseBranch, movedUrl, readRefs, refused, refusedAt } from "./read-refs.ts";
 import { noOtherSource, sourceOf } from "./source.ts";
+import { noStatus } from "./status-hook.ts";
 
 type ChangeSourceInput = z.input<typeof changeSourceSchema>;
 type ProjectRow = typeof project.$inferSelect;
@@ -168,8 +169,8 @@ async function store(tx: Transaction, ctx: Context, of: ProjectRow, next: NextSo
     ...{ url: null, repositoryId: null, ...place },
     ...{ branch: next.named, previews: next.previews },
     ...(await sealedCredential(tx, ctx, { organizationId, projectId, url: url ?? "", version }, next.given)),
-    // The webhook was the other repository's.
-    ...{ webhookSecretCiphertext: null, webhookAt: null },
+    // The webhook and the token for states were the other repository's.
+    ...{ webhookSecretCiphertext: null, webhookAt: null, ...noStatus },
     heads: storedHeads(next.heads.branches, next.branch),
     ...{ checkedAt: now, nextCheckAt: firstCheckAt(now), changedAt: now, problem: null, updatedAt: now },
   };

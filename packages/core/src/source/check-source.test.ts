@@ -1,26 +1,19 @@
 import { gitSource, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { redeployBuild, startBuild } from "../build/index.ts";
 import { TowpathError } from "../errors/index.ts";
+import { mayNeedSignIn } from "../ports/index.ts";
 import { getProject } from "../project/index.ts";
 import { type GitModel, refusal, refusalCode, type SeededOrganization, shaOf } from "../testing/index.ts";
-import { GitScene } from "../testing/play-git.ts";
+import { openGitScene } from "../testing/play-git.ts";
 import { checkDueGitSources, updateGitSource } from "./index.ts";
 
-let database: TestDatabase;
 let team: SeededOrganization;
 let git: GitModel;
-beforeAll(async () => {
-  database = await createTestDatabase();
+const scene = openGitScene((fresh) => {
+  ({ git, team } = fresh);
 });
-beforeEach(async () => {
-  ({ git, team } = await scene.reset());
-});
-afterAll(() => database.close());
-
-const scene = new GitScene(() => database.db);
 const scope = (projectName: string) => ({ orgSlug: team.slug, projectName });
 
 test("SRC-2 BLD-7 a push is found by asking and goes live; a rewritten history is a push like others", async () => {
@@ -92,11 +85,24 @@ test("SRC-2 a check that fails ends nothing, shows its problem with its time, an
   expect((await scene.view(team.owner, made.id)).problem).toBeNull();
 });
 
+test("SRC-2 a repository that was made private or deleted is named as that, and what is live stays", async () => {
+  const { project: made } = await scene.deploy(team);
+  await scene.buildAll();
+  git.problem = new TowpathError("not_found", "No repository there.", { detail: mayNeedSignIn });
+  await scene.check(made.id);
+  const { problem } = await scene.view(team.owner, made.id);
+  expect(problem).toMatchObject({
+    code: "not_found",
+    message: expect.stringMatching(/made private, deleted or renamed/),
+  });
+  expect(await scene.live(made.id)).toBe(shaOf("m1"));
+});
+
 test("SRC-2 a push that can't be read when its job asks is built once the repository can be read again", async () => {
   const { project: made } = await scene.deploy(team);
   await scene.buildAll();
   git.heads.set("main", "m2");
-  await database.db.update(gitSource).set({ nextCheckAt: scene.now }).where(eq(gitSource.projectId, made.id));
+  await scene.db.update(gitSource).set({ nextCheckAt: scene.now }).where(eq(gitSource.projectId, made.id));
   await checkDueGitSources({ ctx: scene.asJob(), input: { limit: 10 } });
   git.problem = new TowpathError("not_found", "No repository there.");
   expect(await scene.settle()).toEqual([]);
@@ -135,7 +141,7 @@ test("SRC-2 BLD-7 another default branch is followed only where the owner named 
     defaultBranch: "trunk",
     problem: null,
   });
-  expect(await database.db.$count(route, eq(route.projectId, following.id))).toBe(1);
+  expect(await scene.db.$count(route, eq(route.projectId, following.id))).toBe(1);
   expect(await scene.check(named.id)).toEqual([]);
   expect(await scene.view(team.owner, named.id)).toMatchObject({ branch: "main", defaultBranch: "main" });
   // Until the owner chooses it.

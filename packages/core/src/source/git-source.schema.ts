@@ -64,11 +64,22 @@ export const deployGitUrlSchema = deployProjectSchema
   });
 export type DeployGitUrlInput = z.input<typeof deployGitUrlSchema> & { readonly orgSlug: string };
 
-/** Absent fields don't change. `credential: null` removes it. */
+/** Hosts whose API takes states of builds. */
+export const statusHosts = ["gitlab", "gitea", "bitbucket", "github"] as const;
+export type StatusHost = (typeof statusHosts)[number];
+
+/** Where states of builds are posted, with a token of that right. */
+const statusHookSchema = z.object({
+  kind: z.enum(statusHosts),
+  token: z.string().trim().min(1, "Token is required").max(8192, "Token is too long (max 8192 characters)"),
+});
+
+/** Absent fields don't change. `credential: null` and `status: null` remove it. */
 export const updateGitSourceSchema = z.object({
   branch: branchNameSchema.nullable().optional(),
   previews: z.boolean().optional(),
   credential: gitCredentialInputSchema.nullable().optional(),
+  status: statusHookSchema.nullable().optional(),
 });
 
 /**

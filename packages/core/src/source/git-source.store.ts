@@ -5,7 +5,7 @@ import { and, eq, gt, isNotNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Context } from "../context/index.ts";
 import { asTowpathError, notFound, TowpathError } from "../errors/index.ts";
-import type { GitCredential } from "../ports/index.ts";
+import { type GitCredential, mayNeedSignIn } from "../ports/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
 import type { gitCredentialInputSchema } from "./git-source.schema.ts";
 import { nextTryAt } from "./pauses.ts";
@@ -159,12 +159,17 @@ export const sameGitSource = (now: GitSourceRow | null, before: GitSourceRow | n
  */
 export async function recordFailure(ctx: Context, row: GitSourceRow, error: unknown): Promise<GitSourceRow> {
   const now = ctx.clock.now();
-  const { code, message } = asTowpathError(error);
+  const { code, message, detail } = asTowpathError(error);
   const earlier = problemOf(row);
   const tries = (earlier?.tries ?? 0) + 1;
   const problem: SourceProblem = {
     code,
-    message: code === "conflict" ? refusedCredential(row, message, now) : message,
+    message:
+      code === "conflict"
+        ? refusedCredential(row, message, now)
+        : detail === mayNeedSignIn && row.url !== null
+          ? noLongerPublic(row.url)
+          : message,
     since: earlier?.code === code ? earlier.since : now.toISOString(),
     tries,
   };
@@ -192,6 +197,10 @@ function refusedCredential(
   if (kind !== "token" || end === null || end > now) return message;
   return `The token ended on ${end.toISOString().slice(0, 10)}. Add a new one in the server's settings. (${message})`;
 }
+
+/** A repository that could be read without a credential, and no longer can. */
+const noLongerPublic = (url: string) =>
+  `${new URL(url).host} no longer shows this repository: it was made private, deleted or renamed. If it is private, add a token or a deploy key in the server's settings; if it has another URL, enter that there. What is live stays.`;
 
 /** How soon a repository is asked again at which somebody looks. */
 const lookedAtMs = 15_000;

@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { cloneUrl } from "../repository/internal.ts";
+import { type StatusHost, statusHosts } from "./git-source.schema.ts";
 import { type GitSourceRow, headsOf, problemOf, type UrlSourceRow } from "./git-source.store.ts";
 import { sourceOf } from "./source.ts";
 
@@ -102,6 +103,14 @@ export type GitSourceView = FollowedView & {
     /** When one last came with a right signature; null: never. */
     readonly receivedAt: string | null;
   };
+  /** Where states of builds are posted; null: nowhere. */
+  readonly status: {
+    readonly kind: StatusHost;
+    /** When one was last taken; null: never. */
+    readonly postedAt: string | null;
+    /** Why the newest was refused. */
+    readonly problem: string | null;
+  } | null;
 };
 
 /** `https://example.com/owner/repository.git` → `owner/repository` */
@@ -151,6 +160,11 @@ export function sourceSummary(
     checkedAt: git.checkedAt?.toISOString() ?? null,
     credentialEndsSoon: endsSoon(git, ctx.clock.now()),
   };
+}
+
+function statusView({ statusKind, statusAt, statusProblem: problem }: GitSourceRow): GitSourceView["status"] {
+  const kind = statusHosts.find((each) => each === statusKind);
+  return kind === undefined ? null : { kind, postedAt: statusAt?.toISOString() ?? null, problem };
 }
 
 const followedView = (of: ProjectRow, row: GitSourceRow): FollowedView => ({
@@ -206,5 +220,6 @@ export function gitSourceView(ctx: Context, of: ProjectRow, row: UrlSourceRow): 
       hasSecret: row.webhookSecretCiphertext !== null,
       receivedAt: row.webhookAt?.toISOString() ?? null,
     },
+    status: statusView(row),
   };
 }

@@ -14,3 +14,4 @@ export { openSource, readerOf } from "./open-source.ts";
 export { firstCheckAt } from "./pauses.ts";
 export { chooseBranch, movedUrl, readRefs, refusedAt } from "./read-refs.ts";
 export { repositoryView, type Source, sourceOf } from "./source.ts";
+export { noteStatus, openedStatusHook } from "./status-hook.ts";

@@ -9,7 +9,7 @@ import { type GitReader, type GitRemote, requireGitRemotes, requireInstanceRepos
 import { requireSecretBox } from "../secret/internal.ts";
 import { findGitSource, type GitSourceRow, type UrlSourceRow } from "./git-source.store.ts";
 
-type Reason = "check" | "build" | "source";
+type Reason = "check" | "build" | "source" | "status";
 
 /** Reads the repository behind a URL. */
 export function readerOf(ctx: Context, remote: GitRemote): GitReader {
@@ -46,7 +46,12 @@ const storedCredentialSchema = z.discriminatedUnion("kind", [
 const dayMs = 86_400_000;
 
 /** In the audit log: who decrypted a credential (KEY-2). Of a job that does it all day long, once a day. */
-async function auditDecryption(ctx: Context, organizationId: string, row: UrlSourceRow, reason: string): Promise<void> {
+export async function auditDecryption(
+  ctx: Context,
+  organizationId: string,
+  row: UrlSourceRow,
+  reason: Reason,
+): Promise<void> {
   const { projectId, url, credentialVersion: version } = row;
   const entry = { organizationId, projectId, action: "source.decrypt", subject: url, detail: { reason, version } };
   await ctx.db.transaction(async (tx) => {

@@ -1,5 +1,7 @@
 import { packageNameProblem, packageVersionProblem } from "../package/package.schema.ts";
 import { gitUrlSchema } from "./git-source.schema.ts";
+import { type NamedByCommand, readSourceCommand } from "./source-command.schema.ts";
+import { decoded, isAccount, isCommit, readSourceLink } from "./source-link.schema.ts";
 
 /** What a person pastes to name where a server's code comes from (SRC-2). Pure, for browser, terminal and server. */
 export type SourceText =
@@ -26,34 +28,29 @@ const example = "Paste a repository's URL such as https://github.com/owner/repos
 /** Understands URLs, links to folders, `owner/repository`, `git clone …`, names of packages and of registry entries. */
 export function parseSourceText(text: string): SourceTextResult {
   const words = text
-    .trim()
-    .replace(/^["'<]|["'>]$/g, "")
-    .split(/\s+/);
-  const command = commandOf(words);
-  if (command !== null) return command;
+    .split(/\s+/)
+    .map((word) => word.replace(/^["'<`]|["'>`]$/g, ""))
+    .filter((word) => word !== "");
+  const command = readSourceCommand(words);
+  if (command !== null) return fromCommand(command);
   const [word = ""] = words;
   if (word === "") return { problem: example };
   if (words.length > 1) return { problem: `This has several words. ${example}` };
-  return packageOf(word) ?? registryOf(word) ?? repositoryOf(word);
+  return packageOf(word) ?? registryOf(word) ?? linkOf(word);
 }
 
-/** `git clone [options] URL`, and the commands that install or run a package. */
-function commandOf(words: readonly string[]): SourceTextResult | null {
-  const line = words.join(" ");
-  const clone = /^(?:\$ )?git clone (.+)$/.exec(line)?.[1];
-  if (clone !== undefined) {
-    const branch = /(?:^|\s)(?:-b|--branch)[ =](\S+)/.exec(clone)?.[1] ?? null;
-    const url = clone.split(" ").find((word) => /[:/]/.test(word) && !word.startsWith("-"));
-    const found = url === undefined ? { problem: example } : repositoryOf(url);
-    if ("problem" in found || found.source.kind !== "git" || branch === null) return found;
-    return { source: { ...found.source, branch } };
-  }
-  const installed =
-    /^(?:\$ )?(?:pip3? install|uv pip install|uv add|uvx|pipx (?:install|run)|uv tool (?:install|run)) (?:--?\S+ )*(\S+)$/.exec(
-      line,
-    )?.[1];
-  if (installed === undefined) return null;
-  return installed.startsWith("git+") ? repositoryOf(installed.slice("git+".length)) : asPackage(installed);
+function fromCommand(command: NamedByCommand): SourceTextResult {
+  if (command.kind === "problem") return { problem: `${command.problem} ${example}` };
+  if (command.kind === "requirement") return asPackage(command.text);
+  const found = repositoryOf(command.url);
+  if ("problem" in found || found.source.kind !== "git" || command.branch === null) return found;
+  return { source: { ...found.source, branch: isCommit(command.branch) ? null : command.branch } };
+}
+
+/** A reference of pip or uv in place of a plain URL. */
+function linkOf(word: string): SourceTextResult {
+  const command = word.startsWith("git+") ? readSourceCommand(["pip", "install", word]) : null;
+  return command === null ? repositoryOf(word) : fromCommand(command);
 }
 
 function packageOf(word: string): SourceTextResult | null {
@@ -62,14 +59,23 @@ function packageOf(word: string): SourceTextResult | null {
   return page ? asPackage(page[2] === undefined ? (page[1] ?? "") : `${page[1]}==${page[2]}`) : null;
 }
 
-/** `name`, `name==1.2`, `name[extra]==1.2` or `name@1.2`, as uv writes it; extras are left out. */
+/** `name`, `name==1.2`, `name[extra]==1.2` or `name@1.2`, as uv writes it; extras and lower bounds are left out. */
 function asPackage(text: string): SourceTextResult {
-  const [, name = "", version = null] = /^([^[=@<>~!]*)(?:\[[^\]]*\])?(?:(?:==|@)(.+))?$/.exec(text) ?? [];
-  const pinned = version === "latest" ? null : version;
-  const problem = packageNameProblem(name) ?? packageVersionProblem(pinned ?? "");
+  const [, name = "", rest = ""] = /^([^[=@<>~!;]*)(?:\[[^\]]*\])?([^;]*)/.exec(text) ?? [];
+  const [, operator = "", given = ""] = /^(===?|@|>=?)?(.*)$/.exec(rest) ?? [];
+  if ((operator === "" && given !== "") || given.includes(","))
+    return {
+      problem: `Only one version can be deployed. Write pypi:${name} for the newest, or pypi:${name}==VERSION.`,
+    };
+  const version = operator.startsWith(">") || given === "latest" || given === "" ? null : given;
+  const problem = packageNameProblem(name) ?? packageVersionProblem(version ?? "");
   if (problem !== null) return { problem: `${problem}. Write pypi:NAME or pypi:NAME==VERSION.` };
-  return { source: { kind: "package", name, version: pinned } };
+  return { source: { kind: "package", name, version } };
 }
+
+/** First parts of names in the registry: top-level domains. Countries' have two letters. */
+const domainEnd =
+  /^(?:[a-z]{2}|com|org|net|edu|gov|dev|app|xyz|info|biz|cloud|tech|tools|site|online|store|blog|page|codes|software|systems|digital|studio|world|live|run|build|works|team|group|company|health|finance|media|news|games|space|design|agency|one|pro|fun|art|today|email|network|services|solutions|technology|academy|science)$/i;
 
 /** `registry:WORDS`, and names of the registry: a domain backwards, a slash and a name. */
 function registryOf(word: string): SourceTextResult | null {
@@ -77,7 +83,13 @@ function registryOf(word: string): SourceTextResult | null {
     const search = word.slice("registry:".length);
     return search === "" ? { problem: "Write registry: and the server's name, or a part of it." } : asRegistry(search);
   }
-  return /^(?:com|io|ai|dev|org|net|app|co|me|sh|xyz)(?:\.[a-z0-9-]+)+\/[\w.-]+$/i.test(word) ? asRegistry(word) : null;
+  const [domain = "", name = "", ...more] = word.split("/");
+  const labels = domain.split(".");
+  const isDomain = labels.length > 1 && labels.every((label) => /^[a-z0-9-]+$/i.test(label));
+  // `my.company.com/repository` is a host.
+  const isBackwards = domainEnd.test(labels[0] ?? "") && !/^(?:com|org|net|edu|gov)$/i.test(labels.at(-1) ?? "");
+  const isName = more.length === 0 && /^[\w.-]+$/.test(name) && !name.endsWith(".git");
+  return isDomain && isBackwards && isName ? asRegistry(word) : null;
 }
 
 const asRegistry = (search: string): SourceTextResult => ({
@@ -91,21 +103,34 @@ function repositoryOf(word: string): SourceTextResult {
     return { problem: "The URL has a user name or password in it. Paste it without, and add a token instead." };
   if (!/^(?:https?|ssh):$/.test(url.protocol))
     return { problem: "A Git URL begins with https:// or ssh://, or has the form git@host:owner/repository." };
-  const { path, branch, directory } = splitPath(url);
+  if (isAccount(url)) {
+    const account = decoded(
+      url.pathname
+        .split("/")
+        .filter((part) => part !== "")
+        .at(-1) ?? "",
+    );
+    return {
+      problem: `This is an account or group of ${url.host}, not a repository. Open one of its repositories and paste that page's URL, such as https://${url.host}/${account}/REPOSITORY.`,
+    };
+  }
+  const { path, branch, directory } = readSourceLink(url);
   const plain = `${url.protocol}//${url.protocol === "ssh:" && url.username ? `${url.username}@` : ""}${url.host}${path}`;
   const checked = gitUrlSchema.safeParse(plain);
   if (!checked.success) return { problem: checked.error.issues[0]?.message ?? example };
   const last = path.split("/").at(-1) ?? "";
   const name = decoded(last.replace(/\.git$/, ""));
   if (name === "") return { problem: `The URL names a host, but no repository of it. ${example}` };
-  return { source: { kind: "git", url: checked.data, branch, directory, name } };
+  return { source: { kind: "git", url: checked.data, branch, directory: directory ?? subdirectoryOf(url), name } };
 }
 
+/** Of `#subdirectory=servers/one`, as pip and uv write it. */
+const subdirectoryOf = ({ hash }: URL): string | null => new URLSearchParams(hash.slice(1)).get("subdirectory") || null;
+
 /** `git@host:owner/repository.git` as scp writes it, a host without scheme, or `owner/repository` of github.com. */
-function urlOf(word: string): URL | null {
-  const text = word.replace(/^git\+/, "");
+function urlOf(text: string): URL | null {
   if (/^[a-z][a-z+.-]*:\/\//i.test(text)) return URL.canParse(text) ? new URL(text) : null;
-  const scp = /^(?:([\w.-]+)@)([\w.-]+):(?!\/\/)\/?(.+)$/.exec(text);
+  const scp = /^([\w.-]+)@([\w.-]+):(?!\/\/)\/?(.+)$/.exec(text);
   const candidate = scp
     ? `ssh://${scp[1]}@${scp[2]}/${scp[3]}`
     : /^[\w-]+(?:\.[\w-]+)+(?::\d+)?\/./.test(text)
@@ -114,44 +139,4 @@ function urlOf(word: string): URL | null {
         ? `https://github.com/${text}`
         : null;
   return candidate !== null && URL.canParse(candidate) ? new URL(candidate) : null;
-}
-
-type Split = { readonly path: string; readonly branch: string | null; readonly directory: string | null };
-
-/** Hosts whose repositories are always two parts of the path; others may have groups. */
-const twoParts = /^(?:www\.)?(?:github\.com|bitbucket\.org|codeberg\.org|gitea\.com)$/;
-
-/** The repository's path, and what a link to a folder or file of GitHub, GitLab, Bitbucket or Gitea says beside it. */
-function splitPath(url: URL): Split {
-  const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "");
-  const gitLab = /^(.+?)\/-\/(tree|blob)\/([^/]+)(?:\/(.+))?$/.exec(path);
-  if (gitLab) return linked(gitLab[1], gitLab[3], gitLab[4], gitLab[2] === "blob");
-  const gitea = /^(\/[^/]+\/[^/]+)\/src\/branch\/([^/]+)(?:\/(.+))?$/.exec(path);
-  if (gitea) return linked(gitea[1], gitea[2], gitea[3], false);
-  const gitHub = /^(\/[^/]+\/[^/]+)\/(tree|blob)\/([^/]+)(?:\/(.+))?$/.exec(path);
-  if (gitHub) return linked(gitHub[1], gitHub[3], gitHub[4], gitHub[2] === "blob");
-  const bitbucket = /bitbucket/.test(url.host) ? /^(\/[^/]+\/[^/]+)\/src\/([^/]+)(?:\/(.+))?$/.exec(path) : null;
-  if (bitbucket) return linked(bitbucket[1], bitbucket[2], bitbucket[3], false);
-  // A page of the repository, such as its issues.
-  const page = twoParts.test(url.host) ? /^(\/[^/]+\/[^/]+)\/./.exec(path)?.[1] : /^(.+?)\/-\//.exec(path)?.[1];
-  return { path: page ?? path, branch: null, directory: null };
-}
-
-/** A link to a file is one to its folder. */
-function linked(path = "", branch = "", rest: string | undefined, isFile: boolean): Split {
-  const parts = decoded(rest ?? "")
-    .split("/")
-    .filter((part) => part !== "");
-  const directory = (isFile || /\.(?:py|toml|json|md)$/.test(parts.at(-1) ?? "") ? parts.slice(0, -1) : parts).join(
-    "/",
-  );
-  return { path, branch: decoded(branch), directory: directory === "" ? null : directory };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -6,6 +6,9 @@ const git = (url: string, more: { branch?: string; directory?: string; name?: st
   source: { kind: "git", url, branch: null, directory: null, name: "echo", ...more },
 });
 
+const time = (version: string | null = null) => ({ source: { kind: "package", name: "mcp-server-time", version } });
+const sha = "0123456789abcdef0123456789abcdef01234567";
+
 test.each([
   ["https://github.com/acme/echo", git("https://github.com/acme/echo")],
   [" https://github.com/acme/echo.git/ ", git("https://github.com/acme/echo.git")],
@@ -43,16 +46,49 @@ test.each([
     git("ssh://git@example.com/echo.git", { branch: "dev" }),
   ],
   ["pip install git+https://github.com/acme/echo", git("https://github.com/acme/echo")],
-  ["pypi:mcp-server-time", { source: { kind: "package", name: "mcp-server-time", version: null } }],
-  ["pypi:mcp-server-time==1.2", { source: { kind: "package", name: "mcp-server-time", version: "1.2" } }],
   [
-    "https://pypi.org/project/mcp-server-time/",
-    { source: { kind: "package", name: "mcp-server-time", version: null } },
+    "pip install -U 'git+https://github.com/acme/echo@feature/x#egg=echo&subdirectory=servers/one'",
+    git("https://github.com/acme/echo", { branch: "feature/x", directory: "servers/one" }),
   ],
-  ["uvx mcp-server-time@latest", { source: { kind: "package", name: "mcp-server-time", version: null } }],
-  ["pip install --upgrade mcp-server-time", { source: { kind: "package", name: "mcp-server-time", version: null } }],
+  [`uv add "echo @ git+https://github.com/acme/echo@${sha}"`, git("https://github.com/acme/echo")],
+  ["git+ssh://git@example.com/acme/echo.git@main", git("ssh://git@example.com/acme/echo.git", { branch: "main" })],
+  ["uvx --python 3.12 --from git+https://example.com/a/echo echo --port 1", git("https://example.com/a/echo")],
+  ["$ gh repo clone acme/echo -- --depth 1", git("https://github.com/acme/echo")],
+  [`https://github.com/acme/echo/blob/${sha}/a/b.py#L3`, git("https://github.com/acme/echo", { directory: "a" })],
+  ["https://gitlab.com/g/s/t/echo/-/blob/main/server.py", git("https://gitlab.com/g/s/t/echo", { branch: "main" })],
+  [
+    "https://gitlab.example/g/s/echo/-/tree/fix/servers?ref_type=heads",
+    git("https://gitlab.example/g/s/echo", { branch: "fix", directory: "servers" }),
+  ],
+  ["https://gitlab.com/g/s/echo/-/merge_requests/3", git("https://gitlab.com/g/s/echo")],
+  ["https://codeberg.org/acme/echo/src/tag/v1/server", git("https://codeberg.org/acme/echo", { directory: "server" })],
+  [
+    `https://bitbucket.org/acme/echo/src/${sha}/server/?at=fix%2Fone`,
+    git("https://bitbucket.org/acme/echo", { branch: "fix/one", directory: "server" }),
+  ],
+  ["https://bitbucket.org/acme/echo/branch/dev", git("https://bitbucket.org/acme/echo", { branch: "dev" })],
+  [
+    "https://bitbucket.example/projects/ACME/repos/echo/browse/server?at=refs%2Fheads%2Fmain",
+    git("https://bitbucket.example/scm/acme/echo.git", { branch: "main", directory: "server" }),
+  ],
+  ["pypi:mcp-server-time", time()],
+  ["pypi:mcp-server-time==1.2", time("1.2")],
+  ["https://pypi.org/project/mcp-server-time/", time()],
+  ["uvx mcp-server-time@latest", time()],
+  ["pip install --upgrade mcp-server-time", time()],
+  ["pip install 'mcp-server-time[cli]==1.0'", time("1.0")],
+  ['uv add "mcp-server-time>=1.0; python_version > 3"', time()],
+  ["uvx --from mcp-server-time==1.2 server --timezone=UTC", time("1.2")],
+  ["uvx --with httpx mcp-server-time --timezone UTC", time()],
+  ["pipx run --spec=mcp-server-time server", time()],
+  ["uv run --with mcp-server-time mcp-server-time", time()],
+  ["python3 -m pip install -i https://index.example/simple mcp-server-time", time()],
   ["registry:weather", { source: { kind: "registry", search: "weather" } }],
   ["io.github.acme/echo", { source: { kind: "registry", search: "io.github.acme/echo" } }],
+  ["de.acme/weather", { source: { kind: "registry", search: "de.acme/weather" } }],
+  ["cloud.acme/weather", { source: { kind: "registry", search: "cloud.acme/weather" } }],
+  ["my.company.com/echo", git("https://my.company.com/echo")],
+  ["de.acme/echo.git", git("https://de.acme/echo.git")],
 ])("SRC-2 %s is understood as what it names", (text, expected) => {
   expect(parseSourceText(text)).toEqual(expected);
 });
@@ -66,6 +102,14 @@ test.each([
   ["pypi:-x", /pypi:NAME/],
   ["registry:", /registry: and the server's name/],
   ["some words here", /several words/],
+  ["https://github.com/acme?tab=repositories", /an account or group of github\.com.*github\.com\/acme\/REPOSITORY/],
+  ["https://github.com/orgs/acme", /github\.com\/acme\/REPOSITORY/],
+  ["https://gitlab.com/acme", /an account or group of gitlab\.com/],
+  ["pip install -r requirements.txt", /list of requirements/],
+  ["pip install -e .", /directory of your machine/],
+  ["uv add mcp httpx", /several packages/],
+  ["pip install 'mcp-server-time>=1,<2'", /pypi:mcp-server-time==VERSION/],
+  ["uvx", /no package/],
 ])("SRC-2 %j says what to paste instead", (text, problem) => {
   expect(parseSourceText(text)).toEqual({ problem: expect.stringMatching(problem) });
 });
@@ -88,6 +132,10 @@ test("SRC-2 no text makes it throw, and no URL that it finds has a password, que
     "a",
     "..",
     "tree",
+    "src",
+    "-",
+    "git+",
+    "pip install ",
     "%zz",
     "?q",
     "#f",

@@ -1,58 +1,32 @@
 import { createHmac } from "node:crypto";
 import { auditLog, gitSource } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
-import {
-  GitModel,
-  memoryQueue,
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  testContext,
-} from "../testing/index.ts";
-import {
-  deployGitUrl,
-  getSource,
-  makeSourceWebhookSecret,
-  receiveSourceWebhook,
-  removeSourceWebhookSecret,
-} from "./index.ts";
+import { refusalCode, type SeededOrganization, seedOrganization } from "../testing/index.ts";
+import { openGitScene } from "../testing/play-git.ts";
+import { getSource, makeSourceWebhookSecret, receiveSourceWebhook, removeSourceWebhookSecret } from "./index.ts";
 
-const secrets = createSecretBox({ current: "a root secret of 32 characters..", previous: [] });
-const url = "https://git.example/acme/echo";
 const rawBody = Buffer.from('{"ref":"refs/heads/main"}');
 
-let database: TestDatabase;
 let team: SeededOrganization;
-let queue: ReturnType<typeof memoryQueue>;
 let made: { readonly id: string; readonly name: string };
-beforeAll(async () => {
-  database = await createTestDatabase();
+const scene = openGitScene((fresh) => {
+  ({ team } = fresh);
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
-  queue = memoryQueue();
-  const input = { orgSlug: team.slug, name: `hooked-${team.slug.slice(-12)}`, gitUrl: url };
-  ({ project: made } = await deployGitUrl({ ctx: as(), input }));
+  ({ project: made } = await scene.deploy(team));
+  scene.queue.jobs.length = 0;
 });
-afterAll(() => database.close());
 
-const git = new GitModel(url);
-git.heads.set("main", "m1");
-const as = (actor: Actor = team.owner) =>
-  testContext(database.db, actor, {
-    ...{ secrets, queue, gitRemotes: git.remotes, dashboardUrl: "https://towpath.example" },
-  });
+const as = (actor: Actor = team.owner) => scene.as(actor);
 const input = () => ({ orgSlug: team.slug, projectName: made.name });
 const receive = (headers: Record<string, string>, projectId = made.id) =>
   receiveSourceWebhook({
     ctx: as({ kind: "job", job: "webhook.receive" }),
     input: { projectId, headers: new Headers(headers), rawBody },
   });
-const checks = () => queue.jobs.filter(({ name }) => name === "source.check");
+const checks = () => scene.queue.jobs.filter(({ name }) => name === "source.check");
 const sign = (secret: string) => createHmac("sha256", secret).update(rawBody).digest("hex");
 
 test("SRC-2 webhooks of GitHub, Gitea, GitLab and Bitbucket have the repository asked at once", async () => {
@@ -67,11 +41,11 @@ test("SRC-2 webhooks of GitHub, Gitea, GitLab and Bitbucket have the repository 
     ["x-gitlab-token", secret],
     ["x-hub-signature", `sha256=${sign(secret)}`],
   ] as const) {
-    queue.jobs.length = 0;
+    scene.queue.jobs.length = 0;
     await receive({ [header]: value });
     expect(checks()).toMatchObject([{ payload: { projectId: made.id } }]);
   }
-  const [row] = await database.db.select().from(gitSource).where(eq(gitSource.projectId, made.id));
+  const [row] = await scene.db.select().from(gitSource).where(eq(gitSource.projectId, made.id));
   expect(row?.nextCheckAt.getTime()).toBeLessThanOrEqual(Date.now());
   expect(JSON.stringify(row)).not.toContain(secret);
   const shown = await getSource({ ctx: as(), input: input() });
@@ -97,7 +71,7 @@ test("SRC-2 ERR-1 a wrong signature, an earlier secret and an unknown project ar
   await removeSourceWebhookSecret({ ctx: as(), input: input() });
   expect(await refusalCode(receive(right))).toBe("unauthenticated");
   expect(checks()).toEqual([]);
-  const actions = await database.db
+  const actions = await scene.db
     .select({ action: auditLog.action })
     .from(auditLog)
     .where(eq(auditLog.projectId, made.id));
@@ -110,7 +84,7 @@ test("SRC-2 ERR-1 a wrong signature, an earlier secret and an unknown project ar
 });
 
 test("SRC-2 a webhook's secret is made and removed by members only", async () => {
-  const others = await seedOrganization(database.db);
+  const others = await seedOrganization(scene.db);
   for (const verb of [makeSourceWebhookSecret, removeSourceWebhookSecret]) {
     expect(await refusalCode(verb({ ctx: as(await team.join("viewer")), input: input() }))).toBe("forbidden");
     expect(await refusalCode(verb({ ctx: as(others.owner), input: input() }))).toBe("not_found");

@@ -19,17 +19,18 @@ import {
 import { type FollowedSourceView, followedSourceView } from "./git-source.view.ts";
 import { openSource, readerOf } from "./open-source.ts";
 import { chooseBranch, refusedAt } from "./read-refs.ts";
+import { sealedStatus } from "./status-hook.ts";
 
 type UpdateGitSourceInput = z.input<typeof updateGitSourceSchema>;
 type Changes = z.output<typeof updateGitSourceSchema>;
 
 /**
- * Changes which branch goes live, whether others get previews, or the credential (SRC-2); what is left out stays. A new
- * branch or credential is tried first, and nothing changes when the repository refuses it. The repository is then asked
- * at once.
+ * Changes which branch goes live, whether others get previews, the credential, or where states of builds are posted
+ * (SRC-2); what is left out stays. A new branch or credential is tried first, and nothing changes when the repository
+ * refuses it. The repository is then asked at once.
  *
  * @throws TowpathError `not_found` for a project with another source, `invalid_input` by field as `deployGitUrl`;
- * `conflict` for a credential of a repository of this instance
+ * `conflict` for a credential or states of a repository of this instance
  */
 export async function updateGitSource(call: {
   ctx: Context;
@@ -56,6 +57,7 @@ export async function updateGitSource(call: {
         ...(changes.branch !== undefined && { branch: changes.branch }),
         ...(changes.previews !== undefined && { previews: changes.previews }),
         ...(changes.credential !== undefined && { credential: given?.credential.kind ?? null }),
+        ...(changes.status !== undefined && { status: changes.status?.kind ?? null }),
       },
     });
     return followedSourceView(tx, ctx, locked, row);
@@ -67,11 +69,16 @@ type Change = { readonly changes: Changes; readonly given: GivenCredential | nul
 /** A credential can be removed from a private repository: somebody else may have got hold of it. */
 async function tryChanges(ctx: Context, organizationId: string, before: GitSourceRow, { changes, given }: Change) {
   const namesBranch = changes.branch !== undefined && changes.branch !== null;
-  if (given === null && !namesBranch) return;
   const { url } = before;
   if (url === null && given !== null) {
     throw new TowpathError("conflict", "A repository of this instance needs no credential.");
   }
+  if (url === null && changes.status) {
+    const message =
+      "A repository of this instance has no host that takes states of builds. They are on the server's page.";
+    throw new TowpathError("conflict", message);
+  }
+  if (given === null && !namesBranch) return;
   const reader =
     url === null || changes.credential === undefined
       ? await openSource(ctx, organizationId, before, "source")
@@ -99,6 +106,8 @@ async function store(
       ...(changes.branch !== undefined && { branch: changes.branch }),
       ...(changes.previews !== undefined && { previews: changes.previews }),
       ...(changes.credential !== undefined && (await sealedCredential(tx, ctx, sealing, given))),
+      ...(changes.status !== undefined &&
+        (await sealedStatus(tx, ctx, { organizationId, projectId, url: url ?? "" }, changes.status))),
       ...{ nextCheckAt: now, changedAt: now, updatedAt: now },
     })
     // A credential is for the URL that it was given for.

@@ -1,7 +1,9 @@
 import type { Database } from "@towpath/db";
 import { auditLog, branch, build, gitSource, project } from "@towpath/db/schema";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Actor, Context } from "../context/index.ts";
 import { checkDueGitSources, checkSourceOf, type DeployGitUrlInput, deployGitUrl, getSource } from "../source/index.ts";
 import { syncBranch } from "../webhook/index.ts";
@@ -13,8 +15,22 @@ import { StoredModel } from "./stored-model.ts";
 /** The repository of `GitScene`. */
 export const gitUrl = "https://git.example/acme/echo";
 
+/**
+ * A scene with a database of its own, new for each test, for the top of a file. `onReset` gets what the test works with.
+ */
+export function openGitScene(onReset: (fresh: Awaited<ReturnType<GitScene["reset"]>>) => void): GitScene {
+  let database: TestDatabase;
+  const scene = new GitScene(() => database.db);
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => onReset(await scene.reset()));
+  afterAll(() => database.close());
+  return scene;
+}
+
 /** A repository behind a Git URL, two organizations, a clock and a queue; what tests of sources say again and again. */
-export class GitScene {
+class GitScene {
   readonly secrets = createSecretBox({ current: "a root secret of 32 characters..", previous: [] });
   readonly #db: () => Database;
   #servers = 0;
@@ -25,6 +41,15 @@ export class GitScene {
 
   constructor(db: () => Database) {
     this.#db = db;
+  }
+
+  get db(): Database {
+    return this.#db();
+  }
+
+  /** Jobs that wait. */
+  get queue() {
+    return this.#queue;
   }
 
   /** The state of a new test. */

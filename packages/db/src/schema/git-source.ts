@@ -37,6 +37,13 @@ export const gitSource = pgTable(
     webhookSecretCiphertext: text(),
     /** When a webhook came last. */
     webhookAt: instant(),
+    /** gitlab | gitea | bitbucket | github: whose API takes states of builds; null: nothing is posted. */
+    statusKind: text(),
+    /** The token for that, sealed for the URL's origin. */
+    statusCiphertext: text(),
+    /** When a state was last posted, and why the newest was refused; null: it was taken. */
+    statusAt: instant(),
+    statusProblem: text(),
     /** Heads of branches as last seen, by name; `json` of at most 1,000. Null before the first check. */
     heads: jsonb(),
     /** When the remote was last asked, and when it is asked next. */
@@ -57,6 +64,7 @@ export const gitSource = pgTable(
       "git_source_credential_check",
       sql`num_nonnulls(${table.credentialKind}, ${table.credentialCiphertext}) <> 1`,
     ),
+    check("git_source_status_check", sql`num_nonnulls(${table.statusKind}, ${table.statusCiphertext}) <> 1`),
   ],
 );
 

@@ -39,6 +39,8 @@ const placeOf = (directory: string): Scratch => ({
   directory,
   repository: directory,
   maxBytes: Number.POSITIVE_INFINITY,
+  // It has no end.
+  atEnd: () => {},
   close: async () => {},
 });
 

@@ -11,6 +11,9 @@ import { parseRefs } from "../refs.ts";
 import { type GitRun, gitText } from "../run-git.ts";
 import { isStored, remoteListing, runOn } from "./bare-repository.ts";
 
+/** As of repositories elsewhere. */
+const archiveLimits = { maxBytes: 1024 ** 3, timeoutMs: 5 * 60_000 };
+
 /** Reads a stored repository, as `createGitRemotes` reads one elsewhere. */
 export function readRepository(directory: string): GitReader {
   const runFor = async (at: GitCommitRef, signal?: AbortSignal): Promise<GitRun> => {
@@ -39,7 +42,7 @@ export function readRepository(directory: string): GitReader {
     async tarball(at, { warn, signal }) {
       const run = await runFor(at, signal);
       await warnOfMissing(at.sha, run, warn, signal);
-      return streamArchive(at.sha, run.scratch, signal);
+      return streamArchive(at.sha, run.scratch, { ...archiveLimits, signal });
     },
   };
 }

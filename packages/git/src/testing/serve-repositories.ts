@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -20,6 +21,8 @@ type ServeOptions = {
   readonly answer?: (request: IncomingMessage) => GitAnswer | null | Promise<GitAnswer | null>;
   /** Clients speak protocol version 0, in which only heads of branches are served. */
   readonly isOld?: boolean;
+  /** PEM; served over TLS with it. */
+  readonly tls?: { readonly key: string; readonly cert: string };
 };
 
 export type GitServer = {
@@ -67,12 +70,13 @@ export async function serveGitRepositories(directory: string, given: ServeOption
     response.writeHead(backend.status, Object.fromEntries(backend.headers));
     await pipeline(Readable.fromWeb(backend.body as NodeReadableStream<Uint8Array>), response);
   };
-  const server = createServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     handle(request, response).catch(() => response.destroy());
-  });
+  };
+  const server = given.tls ? createTlsServer(given.tls, onRequest) : createServer(onRequest);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${given.tls ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     set: (changed) => {
       options = { ...options, ...changed };

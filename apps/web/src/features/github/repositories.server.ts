@@ -1,6 +1,6 @@
 import { type GitHubRepository, isGitHubError, withGitHub } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
-import { repositoryProposals } from "../source/repository-proposals.ts";
+import { repositoryProposals } from "~/http/source-look/repository-proposals.ts";
 
 // The caller has checked that the installation may be used.
 

@@ -3,15 +3,20 @@ import { flag, listOf, positiveInteger, type SearchOf, searchParameters, text } 
 /** A variable's name. Cuts off `=value`: a URL must not carry secrets. */
 const variableName = (value: unknown) => text(4096)(value)?.split("=", 1)[0]?.slice(0, 256) || undefined;
 
-const deployReaders = {
+/** Of a server, wherever its code comes from. */
+export const serverReaders = {
   serverName: text(64),
-  defaultBranch: text(255),
-  teamId: text(64),
   entrypoint: text(200),
   arguments: text(500),
   requirements: text(200),
   rootDirectory: text(200),
   envVariables: listOf(variableName, 100),
+};
+
+const deployReaders = {
+  ...serverReaders,
+  defaultBranch: text(255),
+  teamId: text(64),
   shouldUseAuth: flag,
   repoName: text(255),
   owner: text(100),

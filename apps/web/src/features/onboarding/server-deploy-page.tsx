@@ -9,11 +9,10 @@ import type { DeployAddress, DeploySearch } from "./deploy-search.ts";
 import { deployRepository } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { OtherTeam } from "./other-team.tsx";
-import { ServerNameField, useServerName } from "./server-name-field.tsx";
-import { useDeployForm } from "./use-deploy-form.ts";
-import { pathsWithin, useFileChecks } from "./use-file-checks.ts";
-import { useKeptInUrl } from "./use-kept-in-url.ts";
-import { useVariables } from "./use-variables.ts";
+import { ServerNameField } from "./server-name-field.tsx";
+import type { useDeployForm } from "./use-deploy-form.ts";
+import { offersWithin, useFileChecks } from "./use-file-checks.ts";
+import { useServerForm } from "./use-server-form.ts";
 import { EnvironmentVariables } from "./variable-fields.tsx";
 
 type Props = {
@@ -36,30 +35,19 @@ type Props = {
 
 /** ONB-5: what to build, and who can call it. */
 export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, ...props }: Props) {
-  const { repository, branch, entrypoints, projects, requirementFiles, variables: offered } = props;
-  const choice = useServerName(orgSlug, search.serverName ?? proposal.like ?? proposal.name);
-  const variables = useVariables(search.envVariables ?? []);
-  const form = useDeployForm(orgSlug, deployTo(address), variables, {
-    entrypoint: search.entrypoint ?? "",
-    arguments: search.arguments ?? "",
-    requirements: search.requirements ?? "",
-    rootDirectory: search.rootDirectory ?? "",
-    authMode: search.shouldUseAuth === false ? "towpath-public" : defaultAuthMode,
+  const { repository, branch, variables: offered } = props;
+  const { choice, variables, form } = useServerForm({
+    orgSlug,
+    initial: {
+      ...search,
+      serverName: search.serverName ?? proposal.like ?? proposal.name,
+      authMode: search.shouldUseAuth === false ? "towpath-public" : defaultAuthMode,
+    },
+    deploy: deployTo(address),
+    more: (authMode) => ({ shouldUseAuth: authMode !== "towpath-public" }),
+    onKeep,
   });
   const { values } = form.fields;
-  const names = variables.rows.map(({ keyName }) => keyName).filter((name) => name !== "");
-  useKeptInUrl(
-    {
-      serverName: choice.name,
-      entrypoint: values.entrypoint || undefined,
-      arguments: values.arguments || undefined,
-      requirements: values.requirements || undefined,
-      rootDirectory: values.rootDirectory || undefined,
-      envVariables: names.length > 0 ? names : undefined,
-      shouldUseAuth: values.authMode !== "towpath-public",
-    },
-    onKeep,
-  );
   const source = { orgSlug, address, branchName: repository.default_branch, commitSha: branch?.commit.sha ?? null };
   const missing = useFileChecks(source, values);
   return (
@@ -85,16 +73,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
           like={proposal.like}
           error={form.fields.refused.name ?? null}
         />
-        <BuildFields
-          fields={form.fields}
-          entrypoints={
-            projects.find(({ directory }) => directory === values.rootDirectory)?.entrypoints ??
-            pathsWithin(values.rootDirectory, entrypoints)
-          }
-          rootDirectories={projects.map(({ directory }) => directory)}
-          requirementFiles={pathsWithin(values.rootDirectory, requirementFiles)}
-          missing={missing}
-        />
+        <BuildFields fields={form.fields} {...offersWithin(values.rootDirectory, props)} missing={missing} />
         <EnvironmentVariables variables={variables} offered={offered} />
         <AuthModeChoice value={values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />
         <Button type="submit" variant="primary" size="lg" busy={form.busy} className="self-start">

@@ -28,10 +28,24 @@ const prefixOf = (root: string): string => {
 };
 
 /** Those of the repository's paths that are in the root directory, from there. */
-export const pathsWithin = (root: string, paths: readonly string[]): readonly string[] => {
+const pathsWithin = (root: string, paths: readonly string[]): readonly string[] => {
   const prefix = prefixOf(root);
   return paths.flatMap((path) => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []));
 };
+
+type Offers = {
+  readonly entrypoints: readonly string[];
+  /** Directories with a project of their own, and what may start their servers, from there. */
+  readonly projects: readonly { readonly directory: string; readonly entrypoints: readonly string[] }[];
+  readonly requirementFiles: readonly string[];
+};
+
+/** What the build fields offer of a repository, for the chosen root directory. */
+export const offersWithin = (root: string, { entrypoints, projects, requirementFiles }: Offers) => ({
+  entrypoints: projects.find(({ directory }) => directory === root)?.entrypoints ?? pathsWithin(root, entrypoints),
+  rootDirectories: projects.map(({ directory }) => directory),
+  requirementFiles: pathsWithin(root, requirementFiles),
+});
 
 /** Looks up the form's files in the repository while the user fills it in; a text for each that is missing. */
 export function useFileChecks(source: Source, files: Files): Missing {

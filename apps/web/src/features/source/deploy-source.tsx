@@ -2,10 +2,8 @@ import { defaultAuthMode } from "@towpath/core/project/schema";
 import type { GitCredentialInput } from "@towpath/core/source/schema";
 import { useState } from "react";
 import { AddForm } from "~/features/onboarding/add-page.tsx";
-import { useServerName } from "~/features/onboarding/server-name-field.tsx";
-import { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
-import { useKeptInUrl } from "~/features/onboarding/use-kept-in-url.ts";
-import { useVariables } from "~/features/onboarding/use-variables.ts";
+import type { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
+import { useServerForm } from "~/features/onboarding/use-server-form.ts";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { NewServerFields } from "./new-server-fields.tsx";
 import type { Keep, NewServerSearch } from "./new-server-search.ts";
@@ -26,31 +24,19 @@ type Props = {
 
 /** The form that deploys what was found (SRC-2). */
 export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...source }: Props) {
-  const choice = useServerName(orgSlug, search.serverName ?? found.serverName);
-  const variables = useVariables(search.envVariables ?? []);
   const [previews, setPreviews] = useState(search.previews ?? false);
-  const form = useDeployForm(orgSlug, deployTo({ found, previews, ...source }), variables, {
-    entrypoint: search.entrypoint ?? "",
-    arguments: search.arguments ?? "",
-    requirements: search.requirements ?? "",
-    rootDirectory: search.rootDirectory ?? directoryOf(found),
-    authMode: search.authMode ?? defaultAuthMode,
-  });
-  const { values } = form.fields;
-  const names = variables.rows.map(({ keyName }) => keyName).filter((name) => name !== "");
-  useKeptInUrl(
-    {
-      serverName: choice.name,
-      entrypoint: values.entrypoint || undefined,
-      arguments: values.arguments || undefined,
-      requirements: values.requirements || undefined,
-      rootDirectory: values.rootDirectory || undefined,
-      envVariables: names.length > 0 ? names : undefined,
-      authMode: values.authMode,
-      previews: previews || undefined,
+  const { choice, variables, form } = useServerForm({
+    orgSlug,
+    initial: {
+      ...search,
+      serverName: search.serverName ?? found.serverName,
+      rootDirectory: search.rootDirectory ?? directoryOf(found),
+      authMode: search.authMode ?? defaultAuthMode,
     },
+    deploy: deployTo({ found, previews, ...source }),
+    more: (authMode) => ({ authMode, previews: previews || undefined }),
     onKeep,
-  );
+  });
   return (
     <AddForm
       title="Deploy this repository"

@@ -1,5 +1,6 @@
 /** Git hosts whose pages we know, by the shapes of their URLs. */
-export type HostKind = "github" | "gitlab" | "bitbucket" | "gitea";
+export const hostKinds = ["github", "gitlab", "gitea", "bitbucket"] as const;
+export type HostKind = (typeof hostKinds)[number];
 
 export const hostNames: Readonly<Record<HostKind, string>> = {
   github: "GitHub",

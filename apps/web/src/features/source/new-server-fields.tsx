@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { AuthModeChoice, BuildFields } from "~/features/onboarding/build-fields.tsx";
 import { ServerNameField, type useServerName } from "~/features/onboarding/server-name-field.tsx";
 import type { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
-import { pathsWithin } from "~/features/onboarding/use-file-checks.ts";
+import { offersWithin } from "~/features/onboarding/use-file-checks.ts";
 import type { useVariables } from "~/features/onboarding/use-variables.ts";
 import { EnvironmentVariables } from "~/features/onboarding/variable-fields.tsx";
 import type { FoundSource } from "./use-source-look.ts";
@@ -24,7 +24,6 @@ export function NewServerFields({
   readonly found: Offers;
 }) {
   const { values } = form.fields;
-  const { entrypoints, projects, requirementFiles } = found;
   return (
     <>
       <ServerNameField choice={choice} urlTemplate={urlTemplate} error={form.fields.refused.name ?? null} />
@@ -32,15 +31,7 @@ export function NewServerFields({
         isToChoose={mustChoose(found, values.rootDirectory)}
         hasProblem={buildFields.some((field) => form.fields.problem(field) !== null)}
       >
-        <BuildFields
-          fields={form.fields}
-          entrypoints={
-            projects.find(({ directory }) => directory === values.rootDirectory)?.entrypoints ??
-            pathsWithin(values.rootDirectory, entrypoints)
-          }
-          rootDirectories={projects.map(({ directory }) => directory)}
-          requirementFiles={pathsWithin(values.rootDirectory, requirementFiles)}
-        />
+        <BuildFields fields={form.fields} {...offersWithin(values.rootDirectory, found)} />
       </BuildSettings>
       <EnvironmentVariables variables={variables} offered={found.variables} />
       <AuthModeChoice value={values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />

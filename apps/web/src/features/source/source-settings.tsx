@@ -18,6 +18,7 @@ import { ChangeSource } from "./change-source.tsx";
 import { GitCommands } from "./git-commands.tsx";
 import { checkSource, sourceQuery, updateGitSource } from "./source.functions.ts";
 import { SourceCredential } from "./source-credential.tsx";
+import { SourceStatus } from "./source-status.tsx";
 import { SourceWebhook } from "./source-webhook.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
@@ -95,6 +96,7 @@ function GitUrl({ projectKey, source }: GitProps) {
       <Followed projectKey={projectKey} source={source} />
       <SourceCredential projectKey={projectKey} source={source} />
       <SourceWebhook projectKey={projectKey} source={source} />
+      <SourceStatus projectKey={projectKey} source={source} />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { HostLink } from "./credential-fields.tsx";
-import { type HostKind, hostKindOf, hostNames, settingsPage } from "./host-pages.ts";
+import { type HostKind, hostKindOf, hostKinds, hostNames, settingsPage } from "./host-pages.ts";
 import { makeSourceWebhookSecret, removeSourceWebhookSecret } from "./source.functions.ts";
 import { useSourceChange } from "./use-source-change.ts";
 
@@ -106,10 +106,7 @@ const steps: Readonly<Record<HostKind, string>> = {
     "Repository → Repository settings → Webhooks → Add webhook. URL: the URL. Secret: the secret. Triggers: repository push.",
 };
 
-const hosts = (["github", "gitlab", "gitea", "bitbucket"] as const).map((value) => ({
-  value,
-  label: hostNames[value],
-}));
+const hosts = hostKinds.map((value) => ({ value, label: hostNames[value] }));
 
 function Instructions({ url }: { readonly url: string }) {
   const known = hostKindOf(new URL(url).hostname);

@@ -26,9 +26,9 @@ import { z } from "zod";
 import { deploySampleServer } from "~/features/onboarding/sample.server.ts";
 import { organizationAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { lookIntoSource } from "~/http/source-look/look.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
-import { lookIntoSource } from "./look.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
 

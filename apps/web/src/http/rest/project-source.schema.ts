@@ -1,5 +1,6 @@
+import { statusHosts } from "@towpath/core/source/schema";
 import { z } from "zod";
-import { named, names, time } from "./answer-names.ts";
+import { listOf, named, names, time } from "./answer-names.ts";
 
 const problem = z
   .object({ code: z.string(), message: z.string(), since: time })
@@ -61,6 +62,33 @@ export const gitSource = named(
       hasSecret: z.boolean(),
       receivedAt: time.nullable(),
     }),
+    status: z
+      .object({ kind: z.enum(statusHosts), postedAt: time.nullable(), problem: z.string().nullable() })
+      .nullable()
+      .describe("where states of builds are posted"),
+  }),
+);
+
+/** What `lookIntoSource` finds. */
+export const lookedAtSource = named(
+  "LookedAtSource",
+  z.object({
+    url: z.string().describe("where the repository is now, to deploy as `gitUrl`"),
+    host: z.string(),
+    name: z.string(),
+    branch: z.string().describe("the branch that would go live"),
+    defaultBranch: z.string().nullable(),
+    branches: names,
+    directory: z.string().nullable().describe("of a link to a folder, for `rootDirectory`"),
+    commit: z.object({ sha: z.string(), message: z.string().nullable(), author: z.string().nullable() }),
+    entrypoints: names.describe("what may start the server, the likeliest first"),
+    projects: listOf(z.object({ directory: z.string(), entrypoints: names })).describe(
+      "directories with a project of their own",
+    ),
+    requirementFiles: names,
+    variables: listOf(z.object({ name: z.string(), file: z.string() })).describe("that its files read"),
+    python: z.object({ request: z.string().nullable(), from: z.string() }).nullable(),
+    serverName: z.string().describe("a free name for the server"),
   }),
 );
 

@@ -1,7 +1,7 @@
 import { type BuildView, startBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
 import { findProjectOfInstance, type ProjectView, unavailableName, updateProject } from "@towpath/core/project";
-import { deployRepository } from "@towpath/core/repository";
+import { deployRepository, getRepository } from "@towpath/core/repository";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import {
   changeSource,
@@ -13,13 +13,19 @@ import {
   type SourceSummary,
   updateGitSource,
 } from "@towpath/core/source";
-import { changeSourceSchema, deployGitUrlSchema, updateGitSourceSchema } from "@towpath/core/source/schema";
+import {
+  changeSourceSchema,
+  deployGitUrlSchema,
+  lookAtSourceSchema,
+  updateGitSourceSchema,
+} from "@towpath/core/source/schema";
 import { z } from "zod";
+import { lookIntoSource } from "../source-look/look.server.ts";
 import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { otherSource } from "./other-source.ts";
-import { followedSource, gitSource, sourceDetail } from "./project-source.schema.ts";
+import { followedSource, gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
 const { shape } = deployGitUrlSchema;
@@ -119,6 +125,8 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
 /** Deploys a repository of this instance (SRC-3). */
 async function saveRepository(ctx: Context, repository: string, input: z.output<typeof saveRepositorySchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
+  // It is part of the address, not a field: refused as what isn't there.
+  await getRepository({ ctx, input: { orgSlug, name: repository } });
   const { name, branch, previews, variables } = input;
   const source = { branch, previews };
   return saveGitServer(ctx, {
@@ -157,6 +165,18 @@ export const sourceOperations: readonly Operation[] = [
   }),
   operation({
     method: "POST",
+    path: "/sources/look",
+    id: "lookAtSource",
+    permission: "project.create",
+    summary:
+      "what is in the repository that a `text` names (a URL, a link to a folder, `git clone …`), as New server shows it, without deploying",
+    body: lookAtSourceSchema.extend({ organization: z.string().min(1).nullish() }),
+    answer: lookedAtSource,
+    handle: async ({ ctx, body: { organization, ...input } }) =>
+      lookIntoSource({ ctx, input: { ...input, orgSlug: await organizationSlug(ctx, organization) } }),
+  }),
+  operation({
+    method: "POST",
     path: "/repositories/{repository}/deploy",
     id: "deployRepository",
     permission: "project.create",
@@ -181,7 +201,7 @@ export const sourceOperations: readonly Operation[] = [
     id: "updateSource",
     permission: "project.update",
     summary:
-      "changes the branch or previews of its Git URL or repository of this instance, or the URL's credential; `credential: null` removes that",
+      "changes the branch or previews of its Git URL or repository of this instance; of a URL also the credential, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
     body: updateGitSourceSchema,
     answer: followedSource,
     handle: ({ ctx, project, body }) => updateGitSource({ ctx, input: { ...body, projectId: project.id } }),

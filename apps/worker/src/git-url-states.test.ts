@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { getBuild } from "@towpath/core/build";
+import { deployGitUrl, getSource, updateGitSource } from "@towpath/core/source";
+import { type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
+import { auditLog, gitSource } from "@towpath/db/schema";
+import { createAddressPolicy } from "@towpath/egress";
+import { createGitRemotes, createStatePoster } from "@towpath/git";
+import { commitFiles, type GitServer, makeRepository, serveGitRepositories } from "@towpath/git/testing";
+import { and, eq } from "drizzle-orm";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkGitSource } from "./jobs/check-source.ts";
+import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
+
+// A host that serves a repository and takes states of its commits as Gitea does.
+let bench: Bench;
+let team: SeededOrganization;
+let directory: string;
+let server: GitServer;
+let posted: { readonly sha: string; readonly state: string; readonly body: Record<string, string> }[];
+let status: number;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "towpath-git-states-"));
+  await makeRepository(join(directory, "acme/echo.git"), { "echo.py": "first = 1\n" });
+  posted = [];
+  status = 201;
+  server = await serveGitRepositories(directory, {
+    answer: async (request) => {
+      const [, sha] = /^\/api\/v1\/repos\/acme\/echo\/statuses\/([0-9a-f]{40})$/.exec(request.url ?? "") ?? [];
+      if (sha === undefined) return null;
+      const body = JSON.parse(await text(request)) as Record<string, string>;
+      if (request.headers.authorization !== "token for-states") return { status: 403 };
+      if (status === 201) posted.push({ sha, state: body.state ?? "", body });
+      return { status, body: "{}" };
+    },
+  });
+  const policy = createAddressPolicy(["127.0.0.0/8"]);
+  bench = await openBench({
+    gitRemotes: createGitRemotes({ policy, directory }),
+    postState: createStatePoster({ policy }),
+    // Of an instance without a GitHub App.
+    tellGitHub: null,
+  });
+  team = await seedOrganization(bench.database.db);
+  bench.build = async ({ openTarball, signal }) => {
+    await (await openTarball(signal)).cancel();
+    return goodBuild;
+  };
+});
+afterEach(async () => {
+  await bench.close();
+  await server.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const as = () =>
+  testContext(bench.database.db, team.owner, {
+    ...{ queue: bench.services.queue, secrets: bench.services.secrets, gitRemotes: bench.services.gitRemotes },
+  });
+async function deploy() {
+  const name = `states-${team.slug.slice(-6)}`;
+  const input = { orgSlug: team.slug, name, gitUrl: `${server.url}/acme/echo.git` };
+  const made = await deployGitUrl({ ctx: as(), input });
+  return { ...made, key: { orgSlug: team.slug, projectName: made.project.name } };
+}
+const ended = (buildId: string) =>
+  until(
+    async () => ["succeeded", "failed"].includes((await getBuild({ ctx: as(), input: { buildId } })).status),
+    20_000,
+  );
+const statesOf = (sha: string) => posted.filter((each) => each.sha === sha).map(({ state }) => state);
+const hook = (token: string) => ({ status: { kind: "gitea", token } }) as const;
+
+test("SRC-2 the host of a Git URL shows the states of builds once each, with a link, from a token of its own", async () => {
+  const { key, build, project } = await deploy();
+  const source = await updateGitSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+  expect(source).toMatchObject({ status: { kind: "gitea", postedAt: null, problem: null } });
+  expect(JSON.stringify(source)).not.toContain("for-states");
+  const [row] = await bench.database.db.select().from(gitSource).where(eq(gitSource.projectId, project.id));
+  expect([row?.credentialCiphertext, row?.statusCiphertext]).toEqual([null, expect.not.stringContaining("for-states")]);
+  await bench.work();
+  await ended(build.id);
+  await until(async () => statesOf(build.commitSha).includes("success"), 10_000);
+  expect(statesOf(build.commitSha)).toEqual(["pending", "success"]);
+  expect(posted.at(-1)?.body).toMatchObject({
+    context: `towpath/${project.name}`,
+    target_url: `http://localhost:3000/${team.slug}/${project.name}/build-logs/${build.id}`,
+  });
+  const mine = and(eq(auditLog.projectId, project.id), eq(auditLog.action, "source.decrypt"));
+  expect(await bench.database.db.$count(auditLog, mine)).toBe(1);
+  bench.build = async () => ({
+    ok: false,
+    diagnosis: {
+      ...{ code: "entrypoint_not_found", phase: "plan", title: "No server was found", detail: "", remedy: "" },
+      ...{ file: null, line: null, excerpt: null, action: { kind: "rebuild" } },
+    },
+    timings: {},
+  });
+  const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
+  await checkGitSource(bench.services, project.id);
+  await until(async () => statesOf(sha).includes("failure"), 20_000);
+  expect(statesOf(sha)).toEqual(["pending", "failure"]);
+  expect(posted.at(-1)?.body.description).toBe("No server was found");
+  const after = await getSource({ ctx: as(), input: key });
+  expect(after).toMatchObject({ status: { postedAt: expect.any(String), problem: null } });
+  expect(await updateGitSource({ ctx: as(), input: { ...key, status: null } })).toMatchObject({ status: null });
+});
+
+test("SRC-2 a state that the host refuses is named in the settings, one that it can't take now is posted later, and the build goes on", async () => {
+  const { key, build, project } = await deploy();
+  await updateGitSource({ ctx: as(), input: { ...key, ...hook("wrong") } });
+  await bench.work();
+  await ended(build.id);
+  const problem = async () => {
+    const source = await getSource({ ctx: as(), input: key });
+    return source.kind === "git" ? source.status?.problem : undefined;
+  };
+  await until(async () => (await problem()) !== null, 10_000);
+  expect(await problem()).toMatch(/refuses the token for build states/);
+  expect(posted).toEqual([]);
+  await updateGitSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+  status = 503;
+  const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
+  await checkGitSource(bench.services, project.id);
+  await until(async () => server.requests.some(({ url }) => url.endsWith(`/statuses/${sha}`)), 20_000);
+  status = 201;
+  await until(async () => statesOf(sha).includes("success"), 30_000);
+  expect(await problem()).toBeNull();
+});
