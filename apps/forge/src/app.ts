@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
 import { HTTPException } from "hono/http-exception";
+import { manifestRoutes } from "./app-manifest.ts";
 import type { ForgeContext } from "./forge.context.ts";
 import { gitRoutes } from "./git/git-routes.ts";
 import { operatorRoutes } from "./operator/operator-routes.ts";
@@ -39,6 +40,8 @@ export function createApp(context: ForgeContext): Hono<PageEnvironment> {
   const app = new Hono<PageEnvironment>();
   app.use(onlyOwnHosts(context.config));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
+  // Before the pages: their forms come from other sites.
+  app.route("/", manifestRoutes(context));
   app.route("/api/v3", restRoutes(context));
   app.route("/internal", operatorRoutes(context));
   app.route("/assets", assetRoutes());

@@ -72,8 +72,16 @@ export async function startForge(config: ForgeConfig, log: Logger): Promise<Runn
     pruneDeliveries(database);
   };
   clean();
-  const deliverer = createDeliverer({ database, log, url: config.webhookUrl, secret: config.app.webhookSecret });
-  const context: ForgeContext = { config, directory, database, deliverer, log, inRepository: createQueues() };
+  const target = () => ({ url: context.config.webhookUrl, secret: context.config.app.webhookSecret });
+  const deliverer = createDeliverer({ database, log, target });
+  const context: ForgeContext = {
+    config: { ...config },
+    directory,
+    database,
+    deliverer,
+    log,
+    inRepository: createQueues(),
+  };
 
   for (const repository of allRepositories(database)) {
     await ensureDirectory(context, repository);

@@ -4,11 +4,12 @@ import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
+import { openGitHub } from "@towpath/core/github-connection";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitRemotes, removeLeftovers } from "@towpath/git";
-import { createGitHub, findLocalForge } from "@towpath/github";
+import { createGitHubConnections, findLocalForge, type GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -22,7 +23,7 @@ import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { createTellGitHub } from "./jobs/tell-github.ts";
-import { redeliverMissed } from "./missed-deliveries.ts";
+import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
 import { sweepForge } from "./retention/forge.ts";
 import { startRetention } from "./retention/retention.ts";
@@ -96,7 +97,12 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     transport: config.mail && createMailTransport(config.mail),
   };
   const policy = createAddressPolicy(config.externalNetworks);
-  const github = createGitHub(config.github);
+  const github: GitHubConnections = createGitHubConnections(config.github, () =>
+    openGitHub({
+      ctx: jobContext(services, "github-connections"),
+      input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
+    }),
+  );
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   await mkdir(gitDirectory, { recursive: true });
@@ -203,13 +209,13 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   );
   const stopAskingForMissed = startRounds(
     missedEveryMs,
-    (signal) => redeliverMissed(services, github, signal),
+    (signal) => redeliverMissedOfAll(services, github, signal),
     logError("asking GitHub for missed deliveries failed"),
   );
   const stopSweepingForge = startRounds(
     forgeEveryMs,
     async (signal) => {
-      const forge = await findLocalForge(config.github);
+      const forge = config.github && (await findLocalForge(config.github));
       const deleted = forge === null ? 0 : await sweepForge(jobContext(services, "sweep"), forge, signal);
       if (deleted > 0)
         log.info({ deleted }, "retention: deleted the forge's repositories that no server is built from");

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { parseNetworks } from "@towpath/egress";
-import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
 import { type IndexAddress, indexesOf, packageIndexSettings } from "@towpath/package-index";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
@@ -54,7 +54,6 @@ const environmentSchema = z.object({
   ...pythonSettings,
   ...sandboxSettings,
   ...serverLimitSettings,
-  ...gitHubSettingsSchema.shape,
 });
 
 export type WorkerConfig = {
@@ -81,7 +80,8 @@ export type WorkerConfig = {
   /** Besides public addresses, where external servers and Git repositories may be. */
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
-  readonly github: GitHubConfig;
+  /** The App that the environment names; null: none, only those that were connected in the dashboard. */
+  readonly github: GitHubConfig | null;
   readonly retention: RetentionConfig;
   /** Null: this instance sends no mail. */
   readonly mail: MailConfig | null;
@@ -91,8 +91,9 @@ export type WorkerConfig = {
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): WorkerConfig {
   const result = environmentSchema.safeParse(environment);
   const mail = mailConfigSchema.safeParse(environment);
-  if (!result.success || !mail.success) {
-    const issues = [result, mail].flatMap((parsed) => parsed.error?.issues ?? []);
+  const github = optionalGitHubConfig.safeParse(environment);
+  if (!result.success || !mail.success || !github.success) {
+    const issues = [result, mail, github].flatMap((parsed) => parsed.error?.issues ?? []);
     const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
   }
@@ -128,7 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
         },
       },
     },
-    github: gitHubConfigFrom(values),
+    github: github.data,
     retention: retentionConfigFrom(values),
     mail: mail.data,
   };

@@ -15,11 +15,13 @@ import type { Disk } from "./retention/disk.ts";
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
+  /** Of all connections: numbers of installations and repositories are Towpath's (decision 054). */
   readonly github: Pick<
     GitHub,
     | "branch"
     | "changedFiles"
     | "commit"
+    | "heads"
     | "installation"
     | "pullRequest"
     | "pullRequestsFrom"
@@ -52,7 +54,15 @@ export type Services = {
 /** The context in which a job calls core's verbs. */
 export function jobContext(
   services: Services,
-  job: JobName | "sweep" | "external-servers" | "missed-deliveries" | "package-versions" | "git-sources",
+  job:
+    | JobName
+    | "sweep"
+    | "external-servers"
+    | "missed-deliveries"
+    | "package-versions"
+    | "git-sources"
+    | "github-connections"
+    | "github-repositories",
 ): Context {
   const actor: Actor = { kind: "job", job };
   return {

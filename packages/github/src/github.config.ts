@@ -40,7 +40,7 @@ export const gitHubSettingsSchema = z.object({
 });
 export type GitHubSettings = z.infer<typeof gitHubSettingsSchema>;
 
-export function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
+function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
   return {
     appId: settings.GITHUB_APP_ID,
     appSlug: settings.GITHUB_APP_SLUG,
@@ -52,3 +52,18 @@ export function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
     apiUrl: settings.GITHUB_API_URL,
   };
 }
+
+const isCredential = (name: string) => !name.endsWith("_URL");
+
+/** A process's environment → the App that it names; null when it names none. All its settings, or none. */
+export const optionalGitHubConfig = z
+  .record(z.string(), z.string().optional())
+  .transform((environment, context): GitHubConfig | null => {
+    const names = Object.keys(gitHubSettingsSchema.shape);
+    const given = Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+    if (!names.some((name) => isCredential(name) && given[name])) return null;
+    const settings = gitHubSettingsSchema.safeParse(given);
+    if (settings.success) return gitHubConfigFrom(settings.data);
+    for (const { path, message } of settings.error.issues) context.addIssue({ code: "custom", path, message });
+    return z.NEVER;
+  });

@@ -1,4 +1,15 @@
+export { type AppHealth, type AppProblem, appHealth } from "./app-health.ts";
+export { appManifest, convertManifest, manifestUrl } from "./app-manifest.ts";
+export { neededEvents } from "./app-needs.ts";
 export { createGitHub } from "./client.ts";
+export {
+  createGitHubConnections,
+  type GitHubConnection,
+  type GitHubConnections,
+  isLocalForge,
+  type StoredConnection,
+  webhookPathOf,
+} from "./connections.ts";
 export type {
   GitHub,
   GitHubConfig,
@@ -14,7 +25,7 @@ export {
   findLocalForge,
   forgeOperatorToken,
 } from "./forge-admin.ts";
-export { gitHubConfigFrom, gitHubSettingsSchema } from "./github.config.ts";
+export { gitHubSettingsSchema, optionalGitHubConfig } from "./github.config.ts";
 export type {
   GitHubInstallation,
   GitHubRepository,
@@ -27,3 +38,4 @@ export type {
   WebhookEvent,
 } from "./webhook.schema.ts";
 export { parseWebhook, parseWebhookPayload, signWebhook, verifyWebhook } from "./webhooks.ts";
+export { webhooksMayArrive } from "./webhooks-arrive.ts";

@@ -98,15 +98,14 @@ function setupUrl(config: ForgeConfig, installation: Installation, isNew: boolea
 export function installationRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { database, config } = context;
   const routes = new Hono<PageEnvironment>();
-  const { slug } = config.app;
-
   function show(c: PageContext, viewer: Account, state: string | undefined, problem: string | null = null) {
     const installation = installationOfAccount(database, viewer.id);
     const covered = installation ? repositoriesOfInstallation(database, installation) : [];
     const repositories = repositoriesOf(database, viewer.id);
     const chosen = new Set(covered.map(({ id }) => id));
     const query = state === undefined ? "" : `?state=${encodeURIComponent(state)}`;
-    const here = `/apps/${slug}/installations/new${query}`;
+    const here = `/apps/${config.app.slug}/installations/new${query}`;
+    const { slug } = config.app;
     return c.html(
       installPage({ slug, viewer, installation, repositories, chosen, state, problem, here }),
       problem ? 422 : 200,
@@ -116,7 +115,7 @@ export function installationRoutes(context: ForgeContext): Hono<PageEnvironment>
   routes.get("/apps/:slug", (c) => c.redirect(`/apps/${c.req.param("slug")}/installations/new`));
 
   routes.get("/apps/:slug/installations/new", (c) => {
-    if (c.req.param("slug") !== slug) return c.notFound();
+    if (c.req.param("slug") !== config.app.slug) return c.notFound();
     const viewer = c.get("viewer");
     return viewer === null ? redirectToSignIn(c) : show(c, viewer, c.req.query("state"));
   });

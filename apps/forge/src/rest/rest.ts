@@ -4,7 +4,7 @@ import { diskFull, isDiskFull } from "../disk-full.ts";
 import type { ForgeContext } from "../forge.context.ts";
 import { GitError } from "../git/run-git.ts";
 import { appRoutes, installationRoutes } from "./app-routes.ts";
-import { appPublicKey, identify, type RestEnvironment } from "./caller.ts";
+import { identify, type RestEnvironment } from "./caller.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { commentRoutes } from "./comment-routes.ts";
 import { contentRoutes } from "./content-routes.ts";
@@ -34,12 +34,11 @@ const bodyLimitBytes = 16 * 1024 * 1024;
 /** The REST API, mounted at /api/v3 as on a GitHub Enterprise host. */
 export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const rest = new Hono<RestEnvironment>();
-  const key = appPublicKey(context.config.app.privateKey);
 
   rest.use(bodyLimit({ maxSize: bodyLimitBytes, onError: (c) => c.json({ message: "Payload too large" }, 413) }));
   rest.use(async (c, next) => {
     c.header("x-github-media-type", "github.v3; format=json");
-    c.set("caller", await identify(context, key, c.req.header("authorization")));
+    c.set("caller", await identify(context, c.req.header("authorization")));
     await next();
   });
   for (const part of parts) {

@@ -45,7 +45,7 @@ export function ConnectGitHubPage({
         </>
       ) : (
         <Callout tone="warn" title="GitHub is not set up on this instance">
-          The operator has to configure a GitHub App, or start the local forge.
+          An owner of this instance's own organization connects it in Settings → GitHub.
         </Callout>
       )}
       <section aria-labelledby="without-github" className="mt-8">
