@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";
@@ -84,6 +85,7 @@ const maxNames = 8;
 
 function Changes({ orgSlug, app, id }: Props & { readonly id: string }) {
   const queryClient = useQueryClient();
+  const router = useRouter();
   const [question, setQuestion] = useState<Question | null>(null);
   const { appSlug, hostName, servers } = app;
   const refresh = () => queryClient.invalidateQueries({ queryKey: gitHubAppsQuery(orgSlug).queryKey });
@@ -99,6 +101,8 @@ function Changes({ orgSlug, app, id }: Props & { readonly id: string }) {
     });
   const remove = async (confirmation: string) => {
     await removeGitHubApp({ data: { orgSlug, connectionId: id, confirmation } });
+    // First the page forgets the App: links to it lead nowhere now.
+    await router.invalidate();
     await refresh();
     await queryClient.invalidateQueries({ queryKey: ["installations"] });
   };

@@ -48,7 +48,7 @@ export function GitHubSettingsPage({
           repository's URL all the same.
         </Callout>
       ) : null}
-      {connections.length === 0 ? (
+      {connections.length === 0 && app === null ? null : connections.length === 0 ? (
         <div className="rounded-lg border bg-surface">
           <EmptyState icon={<FolderGit2 aria-hidden />} title="No GitHub account is connected" actions={connect}>
             Connect one to deploy its repositories.
