@@ -154,10 +154,10 @@ test("GH-5 what is wrong with an App is said: clock, permissions, events, its we
   const [delivery] = (await github?.webhookDeliveries())?.deliveries ?? [];
   forge.hooks.answers.push(404);
   await github?.redeliver(delivery?.id ?? 0);
-  await expect.poll(kinds).toEqual(["webhooks"]);
+  await expect.poll(() => kinds()).toEqual(["webhooks"]);
   expect((await health()).problems[0]?.title).toMatch(/^1 of the last \d webhooks didn't arrive$/);
   await github?.redeliver(delivery?.id ?? 0);
-  await expect.poll(kinds).toEqual([]);
+  await expect.poll(() => kinds()).toEqual([]);
 
   const [first] = stored as [StoredConnection];
   // GitHub refuses a key that isn't the App's.

@@ -68,7 +68,9 @@ test("GH-5 accounts of a connected App are connected, and its webhooks come by i
   const [installation] = await site.db.select().from(githubInstallation);
   expect(atHost(installation?.installationId ?? 0)).toEqual({ connection: row?.number, id: 1 });
   await expect
-    .poll(async () => (await site.db.select().from(webhookDelivery)).map(({ event, connection }) => [event, connection]))
+    .poll(async () =>
+      (await site.db.select().from(webhookDelivery)).map(({ event, connection }) => [event, connection]),
+    )
     .toEqual([["installation", row?.number]]);
   for (const path of ["", "/nonsense", `/${row?.id}`]) {
     const response = await fetch(`${site.url}/api/github/webhooks${path}`, {

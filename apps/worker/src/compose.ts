@@ -4,12 +4,13 @@ import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
+import { checkDueGitHubRepositories } from "@towpath/core/github-check";
 import { openGitHub } from "@towpath/core/github-connection";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitRemotes, removeLeftovers } from "@towpath/git";
-import { createGitHubConnections, findLocalForge, type GitHubConnections } from "@towpath/github";
+import { createGitHubConnections, findLocalForge, followsGitHub, type GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -183,6 +184,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       logError("asking a Git URL failed"),
     ),
   );
+  const follows = followsGitHub(github, config.dashboardUrl);
+  const stopAskingGitHub = startRounds(
+    askEveryMs,
+    async (signal) => {
+      const ctx = jobContext(services, "github-repositories");
+      const input = { ...follows, limit: askedAtOnce };
+      while (!signal.aborted && (await checkDueGitHubRepositories({ ctx, input })) > 0);
+    },
+    logError("asking GitHub for pushes failed"),
+  );
   const stopFollowing = startRounds(
     followEveryMs,
     async (signal) => {
@@ -236,6 +247,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         stopSweepingForge(),
         stopChecking(),
         ...stopAsking.map((stop) => stop()),
+        stopAskingGitHub(),
         stopFollowing(),
         stopFolding(),
         stopIndexing(),

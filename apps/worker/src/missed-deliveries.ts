@@ -1,3 +1,4 @@
+import { noteMissedWebhooks } from "@towpath/core/github-check";
 import { unknownDeliveries } from "@towpath/core/webhook";
 import type { GitHub, GitHubConnections } from "@towpath/github";
 import { jobContext, type Services } from "./services.ts";
@@ -18,9 +19,11 @@ export async function redeliverMissedOfAll(
   connections: Pick<GitHubConnections, "all">,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (const { github } of await connections.all()) {
+  for (const { github, number } of await connections.all()) {
     try {
-      await redeliverMissed(services, github, signal);
+      const { redelivered } = await redeliverMissed(services, github, signal);
+      const ctx = jobContext(services, "missed-deliveries");
+      if (redelivered > 0) await noteMissedWebhooks({ ctx, input: { connection: number } });
     } catch (error) {
       services.log.warn({ err: error, host: github.config.url }, "asking GitHub for missed deliveries failed");
     }

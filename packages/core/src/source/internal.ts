@@ -11,6 +11,6 @@ export {
   storedHeads,
 } from "./git-source.store.ts";
 export { type GitSummaryColumns, nameOfUrl, type SourceSummary, sourceSummary } from "./git-source.view.ts";
-export { firstCheckAt } from "./pauses.ts";
+export { claimedUntil, firstCheckAt, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { chooseBranch, movedUrl, readRefs, refusedAt } from "./read-refs.ts";
 export { repositoryView, type Source, sourceOf } from "./source.ts";

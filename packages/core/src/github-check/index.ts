@@ -1,0 +1,2 @@
+export { checkDueGitHubRepositories, checkGitHubRepository, getGitHubCheck, noteMissedWebhooks } from "./check-repository.ts";
+export type { AskHeads, FollowsGitHub, GitHubCheckView } from "./github-check.port.ts";
