@@ -1,5 +1,7 @@
-import { atHost } from "@towpath/core/github-connection/numbers";
-import { auditLog, githubConnection, githubInstallation, webhookDelivery } from "@towpath/db/schema";
+import { atHost, numberOf } from "@towpath/core/github-connection/numbers";
+import { auditLog, githubCheck, githubConnection, githubInstallation, project, webhookDelivery } from "@towpath/db/schema";
+import { createForgeAdmin } from "@towpath/github";
+import { seedProject } from "@towpath/core/testing";
 import { freePort } from "@towpath/role/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
@@ -107,6 +109,48 @@ test("GH-5 keys and webhook secret are changed there; a key that GitHub refuses 
   await expect.poll(() => site.db.$count(webhookDelivery)).toBe(before + 1);
 });
 
+test("GH-5 OPS-4 the operator reads, rotates and removes Apps over REST", async () => {
+  const call = (method: string, path: string, body?: unknown) =>
+    fetch(`${site.url}/api/v1/github-apps${path}`, {
+      method,
+      headers: { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const [row] = await rows();
+  const list = await call("GET", "");
+  expect(await list.json()).toMatchObject([{ id: row?.id, slug: row?.appSlug, owner: "ada-codes", problems: [] }]);
+  expect((await call("PATCH", `/${row?.id}`, { privateKey: "not a key" })).status).toBe(422);
+  expect((await call("PATCH", `/${row?.id}`, { clientSecret: "another secret" })).status).toBe(200);
+  expect((await rows())[0]?.version).toBe(3);
+  expect((await call("DELETE", `/${row?.id}?confirm=other`)).status).toBe(422);
+  expect((await call("DELETE", `/${crypto.randomUUID()}?confirm=x`)).status).toBe(404);
+  expect(await rows()).toHaveLength(1);
+});
+
+test("GH-6 a server's settings say when its repository was asked, and that webhooks don't arrive", async () => {
+  const number = (await rows())[0]?.number ?? 0;
+  const admin = createForgeAdmin({ url: forge.url, clientSecret: forgeSettings(forge.url).GITHUB_CLIENT_SECRET ?? "" });
+  const { installationId } = await admin.ensureInstallation({ login: "ada-codes" });
+  const { repository } = await admin.ensureRepository({ owner: "ada-codes", name: "echo" });
+  const { name } = await seedProject(site.db, owner.organization, {
+    installationId: numberOf(number, installationId),
+    repositoryId: numberOf(number, repository.id),
+    repositoryFullName: repository.full_name,
+  });
+  await page.goto(`${site.url}/${owner.organization.slug}/${name}/settings`);
+  const known = page.getByRole("region", { name: "How pushes become known" });
+  await known.getByText("Not checked yet.").waitFor();
+  await known.getByRole("button", { name: "Check now" }).click();
+  await known.getByText(/^Checked /).waitFor();
+  await known.getByText("None has come yet, so Towpath asks too.").waitFor();
+  await site.db.update(githubCheck).set({ missedAt: new Date() });
+  await page.reload();
+  await known.getByText(/^Checked .*, because webhooks don't arrive\./).waitFor();
+  await expectAccessible(page);
+  await site.db.delete(githubCheck);
+  await site.db.delete(project);
+});
+
 test("GH-5 an App is removed there, after its name was typed, with what that means", async () => {
   await page.goto(settings());
   await app().getByRole("button", { name: "Remove" }).click();
@@ -118,7 +162,7 @@ test("GH-5 an App is removed there, after its name was typed, with what that mea
   expect(await rows()).toEqual([]);
   const actions = await site.db.select({ action: auditLog.action }).from(auditLog).orderBy(auditLog.createdAt);
   expect(actions.map(({ action }) => action).filter((action) => action.startsWith("github."))).toEqual([
-    ...["github.connect", "github.rotate", "github.remove"],
+    ...["github.connect", "github.rotate", "github.rotate", "github.remove"],
   ]);
 });
 

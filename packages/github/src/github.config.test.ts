@@ -38,6 +38,7 @@ test("GH-1 all invalid settings are reported at once, without quoting a secret",
 });
 
 test("GH-5 an environment names an App with all of its settings, or none", () => {
+  expect(optionalGitHubConfig.parse(process.env)).toBeNull();
   expect(optionalGitHubConfig.parse({ PATH: "/bin", GITHUB_URL: "https://github.example.com" })).toBeNull();
   const half = optionalGitHubConfig.safeParse({ GITHUB_APP_ID: "1", GITHUB_APP_SLUG: "towpath" });
   const missing = half.error?.issues.map(({ path }) => path[0]);

@@ -57,7 +57,7 @@ const isCredential = (name: string) => !name.endsWith("_URL");
 
 /** A process's environment → the App that it names; null when it names none. All its settings, or none. */
 export const optionalGitHubConfig = z
-  .record(z.string(), z.string().optional())
+  .looseObject({})
   .transform((environment, context): GitHubConfig | null => {
     const names = Object.keys(gitHubSettingsSchema.shape);
     const given = Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
