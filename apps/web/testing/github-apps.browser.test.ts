@@ -1,7 +1,14 @@
 import { atHost, numberOf } from "@towpath/core/github-connection/numbers";
-import { auditLog, githubCheck, githubConnection, githubInstallation, project, webhookDelivery } from "@towpath/db/schema";
-import { createForgeAdmin } from "@towpath/github";
 import { seedProject } from "@towpath/core/testing";
+import {
+  auditLog,
+  githubCheck,
+  githubConnection,
+  githubInstallation,
+  project,
+  webhookDelivery,
+} from "@towpath/db/schema";
+import { createForgeAdmin } from "@towpath/github";
 import { freePort } from "@towpath/role/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";

@@ -40,7 +40,9 @@ const context = (actor: Actor = team.owner) => {
   const secrets = createSecretBox({ current: instance.rootSecret, previous: [] });
   const ctx = testContext(instance.database.db, actor, { queue: instance.queue, secrets });
   const platform = { ...ctx, actor: { kind: "job", job: "github-connections" } } as const;
-  const connections = createGitHubConnections(null, () => openGitHub({ ctx: platform, input: { onProblem: () => {} } }));
+  const connections = createGitHubConnections(null, () =>
+    openGitHub({ ctx: platform, input: { onProblem: () => {} } }),
+  );
   return { ...ctx, repositories: createRepositoryHost(connections) };
 };
 
@@ -49,7 +51,12 @@ async function connect(url: string): Promise<number> {
   let cookie = "";
   const submit = async (path: string, fields: Record<string, string>) => {
     const headers = { origin: url, cookie };
-    const response = await fetch(url + path, { method: "POST", body: new URLSearchParams(fields), headers, redirect: "manual" });
+    const response = await fetch(url + path, {
+      method: "POST",
+      body: new URLSearchParams(fields),
+      headers,
+      redirect: "manual",
+    });
     cookie = response.headers.getSetCookie()[0]?.split(";", 1)[0] ?? cookie;
     return response;
   };

@@ -56,14 +56,12 @@ function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
 const isCredential = (name: string) => !name.endsWith("_URL");
 
 /** A process's environment → the App that it names; null when it names none. All its settings, or none. */
-export const optionalGitHubConfig = z
-  .looseObject({})
-  .transform((environment, context): GitHubConfig | null => {
-    const names = Object.keys(gitHubSettingsSchema.shape);
-    const given = Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
-    if (!names.some((name) => isCredential(name) && given[name])) return null;
-    const settings = gitHubSettingsSchema.safeParse(given);
-    if (settings.success) return gitHubConfigFrom(settings.data);
-    for (const { path, message } of settings.error.issues) context.addIssue({ code: "custom", path, message });
-    return z.NEVER;
-  });
+export const optionalGitHubConfig = z.looseObject({}).transform((environment, context): GitHubConfig | null => {
+  const names = Object.keys(gitHubSettingsSchema.shape);
+  const given = Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+  if (!names.some((name) => isCredential(name) && given[name])) return null;
+  const settings = gitHubSettingsSchema.safeParse(given);
+  if (settings.success) return gitHubConfigFrom(settings.data);
+  for (const { path, message } of settings.error.issues) context.addIssue({ code: "custom", path, message });
+  return z.NEVER;
+});

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { Actor, Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { getProject } from "../project/index.ts";
-import { GitHubModel } from "../testing/github-model.ts";
+import type { GitHubModel } from "../testing/github-model.ts";
 import { memoryQueue, refusalCode, seedOrganization, shaOf } from "../testing/index.ts";
 import { webhookScene } from "../testing/play-webhooks.ts";
 import { openProjectSuite } from "../testing/project-suite.ts";
@@ -238,9 +238,9 @@ test("GH-6 who may start builds asks at once; others only see it; two workers as
   expect(await refusalCode(check(await suite.team.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(check((await seedOrganization(db())).owner))).toBe("not_found");
   const dueCheck = () => checkDueGitHubRepositories({ ctx: job(), input: { ...follows, limit: 10 } });
-  expect(await refusalCode(checkDueGitHubRepositories({ ctx: as(suite.team.owner), input: { ...follows, limit: 1 } }))).toBe(
-    "forbidden",
-  );
+  expect(
+    await refusalCode(checkDueGitHubRepositories({ ctx: as(suite.team.owner), input: { ...follows, limit: 1 } })),
+  ).toBe("forbidden");
   later(20);
   const count = asked.length;
   await Promise.all([dueCheck(), dueCheck(), dueCheck()]);

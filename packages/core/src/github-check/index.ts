@@ -1,2 +1,7 @@
-export { checkDueGitHubRepositories, checkGitHubRepository, getGitHubCheck, noteMissedWebhooks } from "./check-repository.ts";
+export {
+  checkDueGitHubRepositories,
+  checkGitHubRepository,
+  getGitHubCheck,
+  noteMissedWebhooks,
+} from "./check-repository.ts";
 export type { AskHeads, FollowsGitHub, GitHubCheckView } from "./github-check.port.ts";
