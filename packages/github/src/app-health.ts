@@ -6,7 +6,7 @@ import type { GitHubDelivery } from "./github.schema.ts";
 import { webhooksMayArrive } from "./webhooks-arrive.ts";
 
 /** What is wrong with an App, and what to do. */
-export type AppProblem = {
+type AppProblem = {
   readonly kind: "unavailable" | "rejected" | "clock" | "permissions" | "events" | "webhooks";
   readonly title: string;
   readonly detail: string;

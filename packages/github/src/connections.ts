@@ -42,7 +42,7 @@ type CallName = (typeof installationCalls)[number];
  * Calls for the installations of all connections. Numbers of installations and repositories that they take and return are
  * Towpath's (decision 054); other ids, such as those of comments, are the host's.
  */
-export type InstallationCalls = Pick<GitHub, CallName>;
+type InstallationCalls = Pick<GitHub, CallName>;
 
 export type GitHubConnections = InstallationCalls & {
   /** The environment's first, then the oldest. */
@@ -76,7 +76,7 @@ export function followsGitHub(
 /** Other processes notice a change after so long. */
 const knownForMs = 2000;
 
-export const environmentWebhookPath = "/api/github/webhooks";
+const environmentWebhookPath = "/api/github/webhooks";
 export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
 
 /**

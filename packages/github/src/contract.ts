@@ -52,7 +52,7 @@ export type UserToken = {
   readonly refreshTokenExpiresAt: Date | null;
 };
 
-export type BranchHeads = {
+type BranchHeads = {
   readonly heads: ReadonlyMap<string, string>;
   /** null: the host has none for all of it. */
   readonly etag: string | null;

@@ -38,7 +38,7 @@ export const gitHubSettingsSchema = z.object({
     .default("https://api.github.com")
     .transform(withoutTrailingSlash),
 });
-export type GitHubSettings = z.infer<typeof gitHubSettingsSchema>;
+type GitHubSettings = z.infer<typeof gitHubSettingsSchema>;
 
 function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
   return {

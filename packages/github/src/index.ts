@@ -1,11 +1,10 @@
-export { type AppHealth, type AppProblem, appHealth } from "./app-health.ts";
+export { type AppHealth, appHealth } from "./app-health.ts";
 export { appManifest, convertManifest, manifestUrl } from "./app-manifest.ts";
 export { neededEvents } from "./app-needs.ts";
 export { createGitHub } from "./client.ts";
 export {
   createGitHubConnections,
   followsGitHub,
-  type GitHubConnection,
   type GitHubConnections,
   isLocalForge,
   type StoredConnection,

@@ -7,7 +7,7 @@ import type { CheckProblem } from "./github-check.store.ts";
  *
  * @throws TowpathError `not_found`, `conflict`; `limit_reached`, with the time to wait; `upstream_unavailable`
  */
-export type AskHeads = (
+type AskHeads = (
   address: RepositoryAddress,
   etag: string | null,
 ) => Promise<{ readonly heads: ReadonlyMap<string, string>; readonly etag: string | null } | null>;

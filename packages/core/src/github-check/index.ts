@@ -4,4 +4,4 @@ export {
   getGitHubCheck,
   noteMissedWebhooks,
 } from "./check-repository.ts";
-export type { AskHeads, FollowsGitHub, GitHubCheckView } from "./github-check.port.ts";
+export type { FollowsGitHub, GitHubCheckView } from "./github-check.port.ts";
