@@ -3,7 +3,7 @@ import { z } from "zod";
 const url = z
   .url({ protocol: /^https?$/ })
   .max(300)
-  .transform((text) => text.replace(/\/+$/, ""));
+  .refine((text) => !text.endsWith("/"), "must have no trailing slash");
 
 const secretText = (what: string) => z.string().trim().min(1, `${what} is empty`).max(20_000);
 
