@@ -49,8 +49,7 @@ const allowedPackages = {
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
-  "apps/forge": ["git", "github", "role"],
-  "apps/cli": ["auth", "db", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+  "apps/cli": ["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
 };
 
 const patternOf = (allowed) => (allowed.startsWith("^") ? allowed : `^packages/${allowed}/`);
@@ -79,6 +78,12 @@ module.exports = {
       "Code that two processes share belongs in a package.",
       { path: "^packages/" },
       { path: "^apps/" },
+    ),
+    forbid(
+      "the-product-imports-no-stand-in",
+      "Tests start the stand-in for GitHub; the product knows GitHub only.",
+      { path: "^(packages|apps)/", pathNot: `${tests}|/testing/` },
+      { path: "^tests/" },
     ),
     forbid(
       "apps-do-not-import-each-other",

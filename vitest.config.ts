@@ -5,7 +5,13 @@ export default defineConfig({
   // The one alias there is: apps/web/tsconfig.json.
   resolve: { alias: { "~": join(import.meta.dirname, "apps/web/src") } },
   test: {
-    include: ["packages/**/*.test.ts", "apps/**/*.test.ts", "apps/**/*.test.tsx", "docs/**/*.test.ts"],
+    include: [
+      "packages/**/*.test.ts",
+      "apps/**/*.test.ts",
+      "apps/**/*.test.tsx",
+      "docs/**/*.test.ts",
+      "tests/github/**/*.test.ts",
+    ],
     setupFiles: ["tests/fail-on-console.ts", "tests/refuse-stray-kills.ts"],
     globalSetup: ["packages/db/src/testing/global-setup.ts"],
     // Fewer collections of the young generation: a twelfth less processor time.

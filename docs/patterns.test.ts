@@ -27,7 +27,6 @@ const giveUpMs = 500;
 /** By file: quadratic patterns, and the longest input that their callers pass. */
 const shortInputs: Readonly<Record<string, { readonly source: string; readonly maxLength: number }>> = {
   // URLs in the operator's settings.
-  "apps/forge/src/config.ts": { source: "\\/+$", maxLength: 200 },
   "apps/web/src/config.server.ts": { source: "\\/+$", maxLength: 200 },
   "packages/auth/src/oidc.ts": { source: "\\/+$", maxLength: 200 },
   "packages/github/src/github.config.ts": { source: "\\/+$", maxLength: 200 },

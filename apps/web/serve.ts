@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Logger } from "pino";
-import { requestHandler } from "./serve/request-handler.ts";
+import { longestRequestMs, requestHandler } from "./serve/request-handler.ts";
 import type * as Built from "./src/server.ts";
 
 /** Serves a production build: `node apps/web/serve.ts [directory of the build]`. */
@@ -15,7 +15,12 @@ async function main(): Promise<void> {
   const onWrongKey = (error: Error) => fail(log, error, config);
   await checkKeys(onWrongKey).catch(onWrongKey);
   // Bounds what slow clients and huge headers cost. Node itself responds with 408, 431 and 400.
-  const limits = { maxHeaderSize: 16_384, requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 };
+  const limits = {
+    maxHeaderSize: 16_384,
+    requestTimeout: longestRequestMs,
+    headersTimeout: 10_000,
+    keepAliveTimeout: 65_000,
+  };
   const server = createServer(
     { ...limits, connectionsCheckingInterval: 5000 },
     requestHandler({

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { openDatabase } from "@towpath/db";
 import { z } from "zod";
+import { pushUrlOf } from "../instance/operator.ts";
 import type { TowpathInstance } from "../instance/towpath-process.ts";
 import { callWord } from "./echo-server.ts";
 import type { LoadMeter } from "./load.ts";
@@ -37,7 +38,7 @@ export async function cloneServer(
   { instance, pool, meter }: { readonly instance: TowpathInstance; readonly pool: Pool; readonly meter: LoadMeter },
 ): Promise<PushedServer> {
   const directory = join(await mkdtemp(join(tmpdir(), "towpath-bench-clone-")), "clone");
-  await run("git", ["clone", "--quiet", await pushUrl(instance, name), directory]);
+  await run("git", ["clone", "--quiet", await pushUrlOf(instance, name), directory]);
   const git = (...args: string[]) =>
     run("git", ["-C", directory, "-c", "user.name=bench", "-c", "user.email=bench@localhost", ...args]);
   const url = `${instance.serversUrl}/${name}/mcp`;
@@ -70,17 +71,6 @@ export async function cloneServer(
       };
     },
   };
-}
-
-/** Asks the instance for the repository's address, as the command line does. */
-async function pushUrl(instance: TowpathInstance, name: string): Promise<string> {
-  const token = (await readFile(join(instance.dataDirectory, "operator-token"), "utf8")).trim();
-  const response = await fetch(`${instance.url}/api/v1/repositories`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ name }),
-  });
-  return z.object({ pushUrl: z.string() }).parse(await response.json()).pushUrl;
 }
 
 /**

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createRunnerClient } from "@towpath/runner-api";
 import { z } from "zod";
+import { pushUrlOf } from "../instance/operator.ts";
 import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { callWord, serverSource, writeServer } from "./echo-server.ts";
 import { printTable, timed } from "./measure.ts";
@@ -46,9 +47,8 @@ async function answers(address: string, word: string): Promise<void> {
 
 /** A clone of the server's repository, to push other versions from. */
 async function clone(): Promise<(word: string, branch: string) => Promise<void>> {
-  const { pushUrl } = await rest("POST", "/api/v1/repositories", z.object({ pushUrl: z.string() }), { name });
   const directory = join(await mkdtemp(join(tmpdir(), "towpath-bench-clone-")), "clone");
-  await run("git", ["clone", "--quiet", pushUrl, directory]);
+  await run("git", ["clone", "--quiet", await pushUrlOf(instance, name), directory]);
   const git = (...args: string[]) =>
     run("git", ["-C", directory, "-c", "user.name=bench", "-c", "user.email=bench@localhost", ...args]);
   return async (word, branch) => {

@@ -61,8 +61,8 @@ export async function createOrganization(page: Page, name: string): Promise<stri
   return new URL(page.url()).pathname.split("/")[1] ?? "";
 }
 
-/** Connects the forge: account, authorization, installation on all repositories. Ends on the success page. */
-export async function connectForge(page: Page, account: string): Promise<void> {
+/** Connects the stand-in for GitHub: account, authorization, installation on all repositories. Ends on the success page. */
+export async function connectGitHub(page: Page, account: string): Promise<void> {
   await page
     .getByRole("link", { name: "Connect GitHub" })
     .or(page.getByRole("button", { name: "Connect GitHub" }))

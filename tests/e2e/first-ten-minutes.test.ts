@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { isThorough } from "../thorough.ts";
 import { expectAccessible } from "./accessible.ts";
-import { connectForge, createOrganization, newVisitor, openBrowser, signUp, type Visitor } from "./browser.ts";
+import { connectGitHub, createOrganization, newVisitor, openBrowser, signUp, type Visitor } from "./browser.ts";
 
 const url = inject("url");
 let browser: Browser;
@@ -46,7 +46,7 @@ describe("a new user's first ten minutes", () => {
     slug = await createOrganization(page, "Acme Canals");
     expect(slug).toMatch(/^acme-canals/);
     await expectAccessible(page);
-    await connectForge(page, `acme-${process.pid}`);
+    await connectGitHub(page, `acme-${process.pid}`);
     await expectAccessible(page);
     await page
       .getByRole("link", { name: "Continue" })

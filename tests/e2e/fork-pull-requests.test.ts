@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openDatabase } from "@towpath/db";
+import { createAdmin } from "@towpath/github-stand-in";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { operatorPost, operatorToken } from "../instance/operator.ts";
@@ -12,14 +13,17 @@ import { databaseUrlOf } from "../instance/processes.ts";
 import { towpath } from "../instance/towpath-process.ts";
 import { isThorough } from "../thorough.ts";
 import { expectAccessible } from "./accessible.ts";
-import { newVisitor, openBrowser } from "./browser.ts";
+import { connectGitHub, newVisitor, openBrowser } from "./browser.ts";
 
-// A stranger's fork at the forge, and its pull request: from the first push to the end of its preview.
+// A stranger's fork at GitHub, and its pull request: from the first push to the end of its preview.
 
 const instance = { url: inject("url"), dataDirectory: inject("dataDirectory") };
-const [forgeUrl, serversUrl] = [inject("forgeUrl"), inject("serversUrl")];
+const [gitHubUrl, serversUrl] = [inject("gitHubUrl"), inject("serversUrl")];
+const admin = createAdmin(gitHubUrl);
 const server = `forked-${process.pid}`;
+const maintainer = `maintainer-${process.pid}`;
 const stranger = `mallory-${process.pid}`;
+const repository = `${maintainer}/${server}`;
 const secret = "a-value-that-no-fork-may-see";
 const { pool: database } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 1 });
 /** What passes through webhook, queue and worker. */
@@ -27,10 +31,8 @@ const soon = { timeout: 45_000 };
 let browser: Browser;
 let page: Page;
 let directory: string;
-/** owner/name of the repository. */
-let repository: string;
-/** The stranger's session at the forge. */
-let cookie = "";
+/** The stranger's at GitHub. */
+let token = "";
 let deployments: string;
 let previewUrl: string;
 
@@ -82,19 +84,18 @@ async function pushToFork(word: string): Promise<string> {
   return git("rev-parse", "HEAD");
 }
 
-/** As the stranger at the forge, in a browser without scripts. */
-async function atForge(path: string, fields?: Record<string, string>) {
-  const headers = { origin: forgeUrl, cookie };
-  const form = fields && { method: "POST", body: new URLSearchParams(fields) };
-  const answer = await fetch(`${forgeUrl}${path}`, { ...form, headers, redirect: "manual" });
-  return {
-    text: await answer.text(),
-    location: answer.headers.get("location"),
-    cookies: answer.headers.getSetCookie(),
-  };
+/** As the stranger at GitHub. */
+async function atGitHub(method: string, path: string, body?: unknown) {
+  const answer = await fetch(`${gitHubUrl}/api/v3/repos/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, text: await answer.text() };
 }
 
-const onPage = async (path: string): Promise<string> => (await atForge(path)).text;
+const textOf = async (path: string): Promise<string> => (await atGitHub("GET", `${repository}${path}`)).text;
+const checkOf = (commit: string) => textOf(`/commits/${commit}/check-runs`);
 
 async function ask(url: string, name: string): Promise<string | null> {
   const params = { name, arguments: {} };
@@ -123,23 +124,39 @@ const button = (commit: string) => page.getByRole("button", { name: `Approve and
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-fork-"));
-  await writeFile(join(directory, "server.py"), plainServer({ word: '"one"' }));
-  await writeFile(join(directory, "requirements.txt"), plainRequirements);
-  const data = ["--data-dir", instance.dataDirectory];
-  const deployed = await towpath("deploy", directory, "--name", server, "--public", ...data);
-  expect(deployed.stdout + deployed.stderr).toContain("Live: ");
-  expect((await towpath("env", server, "set", `API_KEY=${secret}`, ...data)).status).toBe(0);
-  const target = (await operatorPost(instance, "repositories", { name: server })).repository;
-  repository = (target as { fullName: string }).fullName;
   browser = await openBrowser();
   ({ page } = await newVisitor(browser));
   await page.goto(`${instance.url}/login`);
   await page.getByLabel("Email").fill(inject("ownerEmail"));
   await page.getByLabel("Password").fill("correct horse battery staple");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(/\/servers/);
-  deployments = `${instance.url}/${new URL(page.url()).pathname.split("/")[1]}/${server}/deployments`;
+  await page.waitForURL(/\/(servers|welcome)/);
+  const organization = new URL(page.url()).pathname.split("/")[1] ?? "";
+  await page.goto(`${instance.url}/${organization}/welcome/connect-github?success=false`);
+  await connectGitHub(page, maintainer);
+  await deployFirst(organization);
+  deployments = `${instance.url}/${organization}/${server}/deployments`;
 });
+
+async function deployFirst(organization: string): Promise<void> {
+  const { pushUrl } = await admin.ensureRepository({ owner: maintainer, name: server });
+  await writeFile(join(directory, "server.py"), plainServer({ word: '"one"' }));
+  await writeFile(join(directory, "requirements.txt"), plainRequirements);
+  await git("init", "--quiet", "--initial-branch", "main");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "Say one");
+  await git("push", "--quiet", pushUrl, "HEAD:main");
+  const { installationId } = await admin.ensureInstallation({ login: maintainer });
+  const variables = [{ keyName: "API_KEY", secretValue: secret }];
+  const project = { organization, name: server, installationId, repositoryFullName: repository, variables };
+  await operatorPost(instance, "projects", { ...project, authMode: "towpath-public" });
+  const deadline = Date.now() + 90_000;
+  while ((await ask(`${serversUrl}/${server}/mcp`, "word").catch(() => null)) !== "one") {
+    if (Date.now() > deadline) throw new Error(`${server} doesn't answer after 90 s`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
 afterAll(async () => {
   await browser?.close();
   await database.end();
@@ -147,10 +164,10 @@ afterAll(async () => {
 });
 
 test("BLD-9 BLD-8 a fork's pull request waits, and is approved at the commit that was looked at, not at one that was pushed meanwhile", async () => {
-  const { cookies } = await atForge("/login", { login: stranger, name: "", email: "" });
-  cookie = cookies.map((each) => each.split(";", 1)[0]).join("; ");
-  expect((await atForge(`/${repository}/forks`, {})).location).toBe(`/${stranger}/${server}`);
-  const pushUrl = /git remote add towpath (\S+)/.exec(await onPage(`/${stranger}/${server}`))?.[1] ?? "";
+  await admin.ensureAccount({ login: stranger });
+  token = await admin.userToken(stranger);
+  expect((await atGitHub("POST", `${repository}/forks`)).status).toBe(202);
+  const { pushUrl } = await admin.ensureRepository({ owner: stranger, name: server });
   await rm(directory, { recursive: true });
   await mkdir(directory);
   await git("clone", "--quiet", pushUrl, ".");
@@ -163,7 +180,7 @@ test("BLD-9 BLD-8 a fork's pull request waits, and is approved at the commit tha
   // The fork's branch is called like that of production.
   const first = await pushToFork("two");
   const pull = { title: "Say two", head: `${stranger}:main`, base: "main" };
-  expect((await atForge(`/${repository}/pulls`, pull)).location).toBe(`/${repository}/pull/1`);
+  expect((await atGitHub("POST", `${repository}/pulls`, pull)).status).toBe(201);
 
   await expect.poll(waiting, soon).toMatchObject([{ number: 1, state: "waiting", commitSha: first, author: stranger }]);
   await page.goto(deployments);
@@ -188,7 +205,7 @@ test("BLD-9 BLD-8 a fork's pull request waits, and is approved at the commit tha
   );
   const late = await towpath("approve", server, "1", first.slice(0, 7), "--data-dir", instance.dataDirectory);
   expect([late.status, late.stderr]).toEqual([1, expect.stringContaining(`is ${second.slice(0, 7)}, not`)]);
-  await expect.poll(() => onPage(`/${repository}/pull/1`), soon).toContain("Waits for approval");
+  await expect.poll(() => checkOf(second), soon).toContain("Waits for approval");
 
   await page.unroute("**/_serverFn/**");
   await page.goto(deployments);
@@ -200,10 +217,10 @@ test("BLD-9 BLD-8 a fork's pull request waits, and is approved at the commit tha
   expect(await buildsOf("pull:1")).toEqual([{ commit: second, status: "succeeded" }]);
   expect(await ask(`${serversUrl}/${server}/mcp`, "word")).toBe("one");
   expect(await buildsOf("main")).toHaveLength(1);
-  // The check, and the comment after it.
-  const told = new RegExp(`${previewUrl}[^]*Added tool[^]*${previewUrl}[^]*Added tool`);
-  await expect.poll(() => onPage(`/${repository}/pull/1`), soon).toMatch(told);
-  await expect.poll(() => onPage(`/${repository}`), soon).toContain("preview/pull/1");
+  const reported = new RegExp(`${previewUrl}[^]*Added tool`);
+  await expect.poll(() => checkOf(second), soon).toMatch(reported);
+  await expect.poll(() => textOf("/issues/1/comments"), soon).toMatch(reported);
+  await expect.poll(() => textOf("/deployments"), soon).toContain("preview/pull/1");
 });
 
 test("BLD-9 neither the build's hooks nor the server of a fork see variables, and its cache is nobody else's", async () => {
@@ -226,7 +243,7 @@ test("BLD-9 BLD-7 the next push waits again while the preview stays; closing the
   await expect.poll(waiting, soon).toMatchObject([{ state: "waiting", commitSha: third }]);
   expect(await ask(previewUrl, "word")).toBe("three");
   if (isThorough) await approveInTerminal(third);
-  await atForge(`/${repository}/pull/1`, { state: "closed" });
+  await atGitHub("PATCH", `${repository}/pulls/1`, { state: "closed" });
   await expect.poll(() => ask(previewUrl, "word"), soon).toBeNull();
   expect(await waiting()).toEqual([]);
   await page.goto(deployments);

@@ -4,15 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createAdmin } from "@towpath/github-stand-in";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
-import { connectForge, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
+import { connectGitHub, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
 
 const run = promisify(execFile);
-const [url, serversUrl, forgeUrl] = [inject("url"), inject("serversUrl"), inject("forgeUrl")];
+const [url, serversUrl] = [inject("url"), inject("serversUrl")];
 const account = `own-${process.pid}`;
 const server = `own-code-${process.pid}`;
 let browser: Browser;
@@ -51,7 +52,13 @@ beforeAll(async () => {
   ({ page } = await newVisitor(browser));
   await signUp(page, url);
   slug = await createOrganization(page, "Own Code");
-  await connectForge(page, account);
+  await connectGitHub(page, account);
+  const { pushUrl } = await createAdmin(inject("gitHubUrl")).ensureRepository({ owner: account, name: "weather" });
+  await git("init", "--quiet", "--initial-branch", "main");
+  await writeFile(join(directory, "requirements.txt"), plainRequirements);
+  await commit("one");
+  await git("remote", "add", "towpath", pushUrl);
+  await git("push", "--quiet", "-u", "towpath", "HEAD:main");
 });
 
 afterAll(async () => {
@@ -60,20 +67,6 @@ afterAll(async () => {
 });
 
 describe("own code from a push to previews", () => {
-  test("GH-3 the forge says how to push a local repository, and it works as written", async () => {
-    await page.goto(`${forgeUrl}/new`);
-    await page.getByLabel("Repository name").fill("weather");
-    await page.getByRole("button", { name: "Create repository" }).click();
-    const address = /git remote add towpath (\S+)/.exec(await page.locator("main").innerText())?.[1];
-    await git("init", "--quiet", "--initial-branch", "main");
-    await writeFile(join(directory, "requirements.txt"), plainRequirements);
-    await commit("one");
-    await git("remote", "add", "towpath", address ?? "");
-    await git("push", "--quiet", "-u", "towpath", "HEAD:main");
-    await page.reload();
-    await page.getByRole("heading", { name: "Branches" }).waitFor();
-  });
-
   test("ONB-5 ONB-6 VAL-2 choose the repository, name entrypoint and mode, deploy", async () => {
     await page.goto(`${url}/${slug}/welcome/choose-repo`);
     await expectAccessible(page);

@@ -4,16 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createAdmin } from "@towpath/github-stand-in";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { expectAccessible } from "./accessible.ts";
-import { connectForge, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
+import { connectGitHub, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
 
 // A server that doesn't start without its variables, so that it goes live only if they reach its process.
 
 const run = promisify(execFile);
-const [url, serversUrl, forgeUrl] = [inject("url"), inject("serversUrl"), inject("forgeUrl")];
+const [url, serversUrl] = [inject("url"), inject("serversUrl")];
 const account = `vars-${process.pid}`;
 const server = `with-variables-${process.pid}`;
 const privateKey = "-----BEGIN KEY-----\nabc=\n-----END KEY-----";
@@ -34,11 +35,8 @@ beforeAll(async () => {
   ({ page, complaints } = await newVisitor(browser));
   await signUp(page, url);
   slug = await createOrganization(page, "Variables");
-  await connectForge(page, account);
-  await page.goto(`${forgeUrl}/new`);
-  await page.getByLabel("Repository name").fill("needy");
-  await page.getByRole("button", { name: "Create repository" }).click();
-  const address = /git remote add towpath (\S+)/.exec(await page.locator("main").innerText())?.[1] ?? "";
+  await connectGitHub(page, account);
+  const { pushUrl } = await createAdmin(inject("gitHubUrl")).ensureRepository({ owner: account, name: "needy" });
   await writeFile(join(directory, "requirements.txt"), plainRequirements);
   await writeFile(join(directory, "server.py"), source);
   const git = (...args: string[]) =>
@@ -46,7 +44,7 @@ beforeAll(async () => {
   await git("init", "--quiet", "--initial-branch", "main");
   await git("add", ".");
   await git("commit", "--quiet", "-m", "Needs variables");
-  await git("push", "--quiet", address, "HEAD:main");
+  await git("push", "--quiet", pushUrl, "HEAD:main");
 });
 
 afterAll(async () => {

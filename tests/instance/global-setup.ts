@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gitHubSettings, startGitHub } from "@towpath/github-stand-in";
+import { freePort } from "@towpath/role/testing";
 import type { TestProject } from "vitest/node";
 import { createOrganization, newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
 import { startEchoingModel } from "./echoing-model.ts";
@@ -10,7 +12,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     url: string;
     serversUrl: string;
-    forgeUrl: string;
+    /** Of the stand-in for GitHub. */
+    gitHubUrl: string;
     dataDirectory: string;
     /** Of the first account, which owns what the terminal deploys. */
     ownerEmail: string;
@@ -37,15 +40,21 @@ export default async function startInstance(project: TestProject): Promise<() =>
   const model = await startEchoingModel();
   const key = "a-key-that-only-web-has";
   const models = [{ name: "Echoing", provider: "openai-compatible", model: "echoing", url: model.url, key }];
-  const instance = await startTowpath(dataDirectory, await instancePorts(), {
+  const ports = await instancePorts();
+  const settings = gitHubSettings(`http://localhost:${await freePort()}`);
+  const gitHub = await startGitHub({ settings, webUrl: `http://localhost:${ports.web}` });
+  const instance = await startTowpath(dataDirectory, ports, {
+    ...settings,
     TOWPATH_START_TIMEOUT_MS: "20000",
     TOWPATH_CHAT_MODELS: JSON.stringify(models),
   });
   project.provide("ownerEmail", await makeFirstAccount(instance.url));
-  for (const name of ["url", "serversUrl", "forgeUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
+  for (const name of ["url", "serversUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
+  project.provide("gitHubUrl", gitHub.url);
   return async () => {
     const { status } = await instance.stop();
     await model.close();
+    await gitHub.close();
     await rm(dataDirectory, { recursive: true, force: true });
     if (status !== 0) throw new Error(`towpath up ended with status ${status}:\n${instance.output()}`);
   };

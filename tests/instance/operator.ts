@@ -22,16 +22,24 @@ export async function operatorPost(instance: Instance, path: string, body: unkno
   return (await response.json()) as Record<string, unknown>;
 }
 
+/** Where Git pushes to the repository of this instance that a server is built from, with the operator's token. */
+export async function pushUrlOf(instance: Instance, name: string): Promise<string> {
+  const token = await operatorToken(instance);
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${instance.url}/api/v1/projects/${name}/source`, { headers });
+  const { source } = (await response.json()) as { readonly source: { readonly url: string } };
+  return source.url.replace("://", `://operator:${token}@`);
+}
+
 type Branch = { readonly name: string; readonly branch: string; readonly message: string };
 
 /** Pushes a branch with an empty commit to the repository of a server that the terminal deployed. Returns the commit's SHA. */
 export async function pushBranch(instance: Instance, { name, branch, message }: Branch): Promise<string> {
-  const { pushUrl } = await operatorPost(instance, "repositories", { name });
   const clone = await mkdtemp(join(tmpdir(), "towpath-clone-"));
   const author = ["-c", "user.name=Ada", "-c", "user.email=ada@localhost"];
   const git = (...args: string[]) => promisify(execFile)("git", ["-C", clone, ...author, ...args]);
   try {
-    await git("clone", "--quiet", String(pushUrl), ".");
+    await git("clone", "--quiet", await pushUrlOf(instance, name), ".");
     await git("checkout", "--quiet", "-b", branch);
     await git("commit", "--quiet", "--allow-empty", "--message", message);
     await git("push", "--quiet", "origin", branch);

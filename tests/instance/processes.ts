@@ -6,7 +6,6 @@ const entries = {
   gateway: "apps/gateway/src/main.ts",
   runner: "apps/runner/src/main.ts",
   worker: "apps/worker/src/main.ts",
-  forge: "apps/forge/src/main.ts",
 } as const;
 export type RoleName = keyof typeof entries;
 

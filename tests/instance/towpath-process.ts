@@ -10,7 +10,6 @@ export type TowpathInstance = {
   readonly url: string;
   /** Servers are at `{serversUrl}/{name}`, unless the environment said otherwise. */
   readonly serversUrl: string;
-  readonly forgeUrl: string;
   readonly dataDirectory: string;
   readonly process: ChildProcess;
   /** Everything printed so far. */
@@ -21,11 +20,11 @@ export type TowpathInstance = {
   stop(): Promise<{ readonly status: number | null; readonly tookMs: number }>;
 };
 
-export type Ports = { readonly web: number; readonly gateway: number; readonly forge: number };
+export type Ports = { readonly web: number; readonly gateway: number };
 
 export async function instancePorts(): Promise<Ports> {
-  const [web = 0, gateway = 0, forge = 0] = await freePorts(3);
-  return { web, gateway, forge };
+  const [web = 0, gateway = 0] = await freePorts(2);
+  return { web, gateway };
 }
 
 /**
@@ -40,7 +39,7 @@ export async function startTowpath(
   const begun = performance.now();
   const serversUrl = `http://localhost:${ports.gateway}`;
   const args = ["up", "--data-dir", dataDirectory, "--port", String(ports.web)];
-  args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
+  args.push("--gateway-port", String(ports.gateway));
   const child = spawn(join(repositoryRoot, "towpath"), args, {
     env: {
       ...process.env,
@@ -65,7 +64,6 @@ export async function startTowpath(
   return {
     url: `http://localhost:${ports.web}`,
     serversUrl,
-    forgeUrl: `http://localhost:${ports.forge}`,
     dataDirectory,
     process: child,
     output: () => text,

@@ -79,10 +79,9 @@ test("OPS-2 with DATABASE_URL the instance starts no PostgreSQL of its own, and 
   await close();
 }, 180_000);
 
-test("OPS-2 every process tells its health: web, gateway, runner and forge by an address, the worker by its metrics", async () => {
+test("OPS-2 every process tells its health: web, gateway and runner by an address, the worker by its metrics", async () => {
   expect(await (await fetch(health().web)).json()).toEqual({ ok: true });
   expect(await (await fetch(health().gateway)).json()).toMatchObject({ ok: true, database: true });
-  expect(await (await fetch(`${instance.forgeUrl}/healthz`)).json()).toEqual({ status: "ok" });
   expect(await askSocket("runner.sock", "/healthz")).toEqual({ status: 200, body: '{"status":"ok"}' });
   expect(await (await fetch(`${instance.serversUrl}/-/metrics`)).text()).toMatch(
     /^towpath_gateway_requests_total \d+$/m,

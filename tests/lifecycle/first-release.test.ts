@@ -4,10 +4,18 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePorts } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { modernCall } from "../instance/modern-call.ts";
-import { operatorPost } from "../instance/operator.ts";
-import { instancePorts, type Ports, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { operatorPost, operatorToken } from "../instance/operator.ts";
+import {
+  instancePorts,
+  type Ports,
+  repositoryRoot,
+  startTowpath,
+  type TowpathInstance,
+  towpath,
+} from "../instance/towpath-process.ts";
 
 // The first release is checked out, installed by its own launcher, and upgraded while its servers are being called.
 const firstRelease = "2420f951548780433809a9e25fe1e3624d4340e2";
@@ -75,7 +83,7 @@ const ownEnvironment = () => ({ ...process.env, NO_COLOR: "1", NODE_COMPILE_CACH
 
 async function startFirstRelease(checkout: string, dataDirectory: string): Promise<ChildProcess> {
   const argv = ["up", "--data-dir", dataDirectory, "--port", String(ports.web)];
-  argv.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
+  argv.push("--gateway-port", String(ports.gateway), "--forge-port", String((await freePorts(1))[0]));
   const child = spawn(join(checkout, "towpath"), argv, {
     env: ownEnvironment(),
     stdio: ["ignore", "pipe", "inherit"],
@@ -109,7 +117,7 @@ async function callAllTheTime({ name, tool, input }: (typeof servers)[number], e
 }
 
 /** Starts this checkout on a copy of what the first release left, while both servers are being called. */
-async function upgrade(copy: string, env: Record<string, string>, then: (dataDirectory: string) => Promise<void>) {
+async function upgrade(copy: string, env: Record<string, string>, then: (instance: TowpathInstance) => Promise<void>) {
   const data = join(directory, copy);
   // With owners: some files are another user's.
   await run("cp", ["-a", join(directory, "data"), data]);
@@ -119,7 +127,7 @@ async function upgrade(copy: string, env: Record<string, string>, then: (dataDir
   try {
     expect(await calls).toEqual([[], []]);
     expect(instance.output()).toMatch(/Updated from schema 0000_initial to \S+ \(.*\), \d+ migrations\.\n/);
-    await then(data);
+    await then(instance);
   } finally {
     ended.abort();
     await instance.stop();
@@ -131,15 +139,18 @@ test("RUN-8 OPS-3 an upgrade from the first release without the package index: s
 }, 600_000);
 
 test("RUN-8 OPS-3 an upgrade from the first release: servers answer every call, and are deployed and pushed to as before", async () => {
-  await upgrade("with-index", {}, async (dataDirectory) => {
+  await upgrade("with-index", {}, async (instance) => {
     await writeFile(join(directory, "adding", "server.py"), adding.replace("a + b", "a + b + 1"));
-    const options = ["--name", "first-add", "--data-dir", dataDirectory];
+    const options = ["--name", "first-add", "--data-dir", instance.dataDirectory];
     const { status, stdout, stderr } = await towpath("deploy", join(directory, "adding"), ...options);
     expect(status, stdout + stderr).toBe(0);
     expect(await (await call("first-add", "add", { a: 1, b: 2 })).text()).toContain('"text":"4"');
 
-    // The first release named the address.
+    // The first release named the forge's address; `up` names the one that its repository has now.
+    const [, url = ""] = /first-echo: (\S+)/.exec(instance.output()) ?? [];
     const clone = join(directory, "clone");
+    const credential = `operator:${await operatorToken(instance)}`;
+    await run("git", ["-C", clone, "remote", "set-url", "origin", url.replace("://", `://${credential}@`)]);
     const file = join(clone, "echo.py");
     await writeFile(file, (await readFile(file, "utf8")).replace("return text", 'return f"pushed {text}"'));
     await run("git", ["-C", clone, ...author, "commit", "--quiet", "--all", "--message", "Change the echo"]);

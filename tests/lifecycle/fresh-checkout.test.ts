@@ -24,7 +24,7 @@ test("OPS-1 up in a fresh checkout brings what is missing, builds the site and i
   await checkOut(checkout);
   const ports = await instancePorts();
   const args = ["up", "--data-dir", join(directory, "data"), "--port", String(ports.web)];
-  args.push("--gateway-port", String(ports.gateway), "--forge-port", String(ports.forge));
+  args.push("--gateway-port", String(ports.gateway));
   const child = spawn(join(checkout, "towpath"), args, {
     // The system's programs only: nothing that this run has brought.
     env: {

@@ -46,17 +46,7 @@ test("OPS-1 up, down, up: ready, gone within 10 s with nothing left, ready again
   expect((await stat(join(dataDirectory, "operator-token"))).mode & 0o777).toBe(0o600);
   const token = await readFile(join(dataDirectory, "operator-token"), "utf8");
 
-  const twice = await towpath(
-    "up",
-    "--data-dir",
-    dataDirectory,
-    "--port",
-    "1",
-    "--gateway-port",
-    "2",
-    "--forge-port",
-    "3",
-  );
+  const twice = await towpath("up", "--data-dir", dataDirectory, "--port", "1", "--gateway-port", "2");
   expect(twice.status).toBe(1);
   expect(twice.stderr).toContain("already runs");
 
@@ -104,8 +94,8 @@ test("OPS-1 a port of the environment is checked before anything starts", async 
   await once(server, "listening");
   const address = server.address();
   const port = String(typeof address === "object" && address ? address.port : 0);
-  const { web, forge } = await instancePorts();
-  const args = ["up", "--data-dir", join(dataDirectory, "other"), "--port", String(web), "--forge-port", String(forge)];
+  const { web } = await instancePorts();
+  const args = ["up", "--data-dir", join(dataDirectory, "other"), "--port", String(web)];
   const { status, stderr } = await run(join(repositoryRoot, "towpath"), args, {
     env: { ...process.env, TOWPATH_GATEWAY_PORT: port },
   }).then(

@@ -35,7 +35,7 @@ async function take(page: Page, name: string): Promise<void> {
 
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-pictures-"));
 // The ports that readers have, too.
-const instance = await startTowpath(dataDirectory, { web: 3000, gateway: 8080, forge: 8090 });
+const instance = await startTowpath(dataDirectory, { web: 3000, gateway: 8080 });
 const browser = await openBrowser();
 try {
   const visitor = await newVisitor(browser, { viewport, deviceScaleFactor: 1.4 });

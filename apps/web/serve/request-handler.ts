@@ -34,6 +34,7 @@ export function requestHandler({ clientDirectory, baseUrl, proxies, fetch, onErr
       discardBody(request);
       return;
     }
+    limitTime(request, response);
     const dynamic = () => {
       compress(request as CompressionRequest, response as CompressionResponse, async () => {
         acceptEndCallback(response);
@@ -55,23 +56,53 @@ export function requestHandler({ clientDirectory, baseUrl, proxies, fetch, onErr
 type CompressionRequest = Parameters<ReturnType<typeof compression>>[0];
 type CompressionResponse = Parameters<ReturnType<typeof compression>>[1];
 
-/** Everything but a webhook is a form or a small JSON body. */
-const maxBodyBytes = 1024 * 1024;
-const maxWebhookBytes = 25 * 1024 * 1024;
-/** Of a push through `/api/git`, which is passed on as it arrives. */
-const maxPushBytes = 64 * 1024 * 1024;
-const webhookPath = "/api/github/webhooks";
+/** What a client may send: bytes, and how long that may take. */
+type BodyLimit = { readonly bytes: number; readonly ms: number; readonly mayBeChunked?: boolean };
 
-function refusalOf({ url = "/", headers }: IncomingMessage): { readonly status: number; readonly text: string } | null {
+const mebibyte = 1024 * 1024;
+const minuteMs = 60_000;
+/** Everything but these is a form or a small JSON body. */
+const ordinaryLimit: BodyLimit = { bytes: mebibyte, ms: minuteMs / 2 };
+const bodyLimits: readonly (readonly [path: RegExp, limit: BodyLimit])[] = [
+  [/^\/api\/github\/webhooks$/, { bytes: 25 * mebibyte, ms: minuteMs / 2 }],
+  // A push that is passed on as it arrives.
+  [/^\/api\/git\//, { bytes: 64 * mebibyte, ms: minuteMs / 2 }],
+  // git sends large pushes in chunks; it refuses what is above the limit of a push, with a text for its client.
+  [/^\/git\//, { bytes: 2100 * mebibyte, ms: 60 * minuteMs, mayBeChunked: true }],
+  [/^\/api\/v1\/repositories\/[^/]+\/commits$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],
+];
+/** The longest of them, for the server. */
+export const longestRequestMs = Math.max(...bodyLimits.map(([, { ms }]) => ms));
+
+const pathOf = ({ url = "/" }: IncomingMessage) => url.split("?", 1)[0] ?? "";
+
+function limitOf(request: IncomingMessage): BodyLimit {
+  const path = pathOf(request);
+  return bodyLimits.find(([of]) => of.test(path))?.[1] ?? ordinaryLimit;
+}
+
+function refusalOf(request: IncomingMessage): { readonly status: number; readonly text: string } | null {
+  const { url = "/", headers } = request;
   // A target in absolute or authority form (RFC 9112, section 3.2) would replace the origin.
   if (!url.startsWith("/") || !URL.canParse(url, "http://localhost")) return { status: 400, text: "Bad Request" };
+  const limit = limitOf(request);
   // Requires a content-length, so that a body that is too large is refused before it is read.
-  if (headers["transfer-encoding"] !== undefined) return { status: 411, text: "Length Required" };
-  const path = url.split("?", 1)[0] ?? "";
+  if (headers["transfer-encoding"] !== undefined && !limit.mayBeChunked)
+    return { status: 411, text: "Length Required" };
   // A call of a function without a name, which the framework answers as a failure of the server.
-  if (/^\/_serverFn\/(\/|$)/.test(path)) return { status: 404, text: "Not Found" };
-  const limit = path === webhookPath ? maxWebhookBytes : path.startsWith("/api/git/") ? maxPushBytes : maxBodyBytes;
-  return Number(headers["content-length"] ?? 0) <= limit ? null : { status: 413, text: "Payload Too Large" };
+  if (/^\/_serverFn\/(\/|$)/.test(pathOf(request))) return { status: 404, text: "Not Found" };
+  return Number(headers["content-length"] ?? 0) <= limit.bytes ? null : { status: 413, text: "Payload Too Large" };
+}
+
+/** Ends a request whose body takes too long, as Node does: it knows only one limit for all. */
+function limitTime(request: IncomingMessage, response: ServerResponse): void {
+  const timer = setTimeout(() => {
+    if (request.complete) return;
+    if (!response.headersSent) response.writeHead(408, { "content-type": "text/plain", connection: "close" });
+    response.end("Request Timeout", () => request.destroy());
+  }, limitOf(request).ms);
+  timer.unref();
+  response.once("close", () => clearTimeout(timer));
 }
 
 /** How long the rest of a refused body is read and discarded, milliseconds. */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { recordAccountChange } from "@towpath/core/account";
@@ -9,7 +10,7 @@ import { type JobQueue, systemClock } from "@towpath/core/ports";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
-import { createGitRemotes } from "@towpath/git";
+import { createGitRemotes, openRepositories, type Repositories } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
@@ -33,6 +34,8 @@ export type Services = {
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
   readonly gitHub: GitHubConnections;
+  /** Repositories of this instance, as git's clients reach them. */
+  readonly repositoryStore: Repositories;
   readonly notifications: Notifications;
   /** For steps of sign-ins by MCP clients. */
   readonly signIns: SignInRecorder;
@@ -80,6 +83,7 @@ function compose(config: WebConfig): Services {
   const adminTokens = createAdminTokens(signingKeys);
   const policy = createAddressPolicy(config.externalNetworks);
   const gitRemotes = createGitRemotes({ policy });
+  const repositoryStore = openRepositories({ directory: join(config.dataDirectory, "repositories") });
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -94,6 +98,7 @@ function compose(config: WebConfig): Services {
     clock: systemClock,
     repositories,
     gitRemotes,
+    instanceRepositories: repositoryStore,
     packages,
     serverRegistry,
     serverUrlTemplate: config.serverUrlTemplate,
@@ -139,6 +144,7 @@ function compose(config: WebConfig): Services {
     auth,
     signingKeys,
     gitHub,
+    repositoryStore,
     notifications,
     signIns,
     contextFor,

@@ -116,7 +116,7 @@ import { Route as ApiGithubWebhooksConnectionIdRouteImport } from "./routes/api/
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
-import { Route as ApiGitOrgSlugRepositorySplatRouteImport } from "./routes/api/git/$orgSlug/$repository/$";
+import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
@@ -693,10 +693,10 @@ const ApiSourcesProjectIdWebhookRoute =
     path: "/api/sources/$projectId/webhook",
     getParentRoute: () => rootRouteImport,
   } as any);
-const ApiGitOrgSlugRepositorySplatRoute =
-  ApiGitOrgSlugRepositorySplatRouteImport.update({
-    id: "/api/git/$orgSlug/$repository/$",
-    path: "/api/git/$orgSlug/$repository/$",
+const GitOrgSlugRepositorySplatRoute =
+  GitOrgSlugRepositorySplatRouteImport.update({
+    id: "/git/$orgSlug/$repository/$",
+    path: "/git/$orgSlug/$repository/$",
     getParentRoute: () => rootRouteImport,
   } as any);
 const ApiProjectsOrgSlugProjectNameChatRoute =
@@ -841,9 +841,9 @@ export interface FileRoutesByFullPath {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -954,9 +954,9 @@ export interface FileRoutesByTo {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -1071,9 +1071,9 @@ export interface FileRoutesById {
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
+  "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
-  "/api/git/$orgSlug/$repository/$": typeof ApiGitOrgSlugRepositorySplatRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -1188,9 +1188,9 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1301,9 +1301,9 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1417,9 +1417,9 @@ export interface FileRouteTypes {
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/sources/$projectId/webhook"
+    | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
-    | "/api/git/$orgSlug/$repository/$"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
@@ -1481,7 +1481,7 @@ export interface RootRouteChildren {
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
-  ApiGitOrgSlugRepositorySplatRoute: typeof ApiGitOrgSlugRepositorySplatRoute;
+  GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
@@ -2241,11 +2241,11 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiSourcesProjectIdWebhookRouteImport;
       parentRoute: typeof rootRouteImport;
     };
-    "/api/git/$orgSlug/$repository/$": {
-      id: "/api/git/$orgSlug/$repository/$";
-      path: "/api/git/$orgSlug/$repository/$";
-      fullPath: "/api/git/$orgSlug/$repository/$";
-      preLoaderRoute: typeof ApiGitOrgSlugRepositorySplatRouteImport;
+    "/git/$orgSlug/$repository/$": {
+      id: "/git/$orgSlug/$repository/$";
+      path: "/git/$orgSlug/$repository/$";
+      fullPath: "/git/$orgSlug/$repository/$";
+      preLoaderRoute: typeof GitOrgSlugRepositorySplatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/api/projects/$orgSlug/$projectName/chat": {
@@ -2494,7 +2494,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
-  ApiGitOrgSlugRepositorySplatRoute: ApiGitOrgSlugRepositorySplatRoute,
+  GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
   ApiProjectsOrgSlugProjectNameMcpRoute: ApiProjectsOrgSlugProjectNameMcpRoute,

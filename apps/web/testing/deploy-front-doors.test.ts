@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { watchPathsProblem } from "@towpath/core/project/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSiteWithForge } from "./site.ts";
+import { openSiteWithGitHub } from "./site.ts";
 import { answerOf, callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";
 
 // Dashboard, quickstart, REST and CLI deploy by one verb, so each refuses the same input with the same text.
 
-const { site } = openSiteWithForge();
+const { site, gitHub } = openSiteWithGitHub();
 let directory: string;
 let visitor: Visitor;
 let target: { installationId: number; organization: string; repository: { fullName: string; defaultBranch: string } };
@@ -24,13 +24,30 @@ beforeAll(async () => {
   const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   const running = { pid: process.pid, startTime, url: site.url, serverUrl: "http://localhost:8080/{name}" };
   await writeFile(join(site.dataDirectory, "running.json"), JSON.stringify(running));
-  target = await (await rest("/api/v1/repositories", { name: "front-door" })).json();
-  // The CLI pushes before it deploys, so the repository gets a commit although this deploy is refused.
-  await terminal("front-door", "--entrypoint", "absent.py");
+  // The operator's organization is made by the first call that needs one.
+  expect((await rest("/api/v1/repositories", { name: "unused" })).status).toBe(200);
+  target = await connectGitHub();
   // The first account owns the organization that the CLI created.
   visitor = await signedUpVisitor(site.url);
 }, 120_000);
 afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** Connects the operator's organization to an account with a repository of the directory's files. */
+async function connectGitHub(): Promise<typeof target> {
+  await gitHub.admin.ensureAccount({ login: "ada" });
+  const { installationId } = await gitHub.admin.ensureInstallation({ login: "ada" });
+  const { pushUrl } = await gitHub.admin.ensureRepository({ owner: "ada", name: "front-door" });
+  const connect = `INSERT INTO github_installation (installation_id, organization_id, account_login, account_type)
+    SELECT $1, id, 'ada', 'User' FROM organization WHERE slug = 'local'`;
+  await site.pool.query(connect, [installationId]);
+  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+  const git = (...args: string[]) => promisify(execFile)("git", [...who, ...args], { cwd: directory });
+  await git("init", "--quiet", "--initial-branch", "main");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "First");
+  await git("push", "--quiet", pushUrl, "HEAD:main");
+  return { installationId, organization: "local", repository: { fullName: "ada/front-door", defaultBranch: "main" } };
+}
 
 function rest(path: string, body: unknown): Promise<Response> {
   const headers = { authorization: `Bearer ${site.operatorToken}`, "content-type": "application/json" };
@@ -79,15 +96,15 @@ const quickstart = async (serverName: string) => {
 
 test("ONB-5 OPS-4 a file that is not in the repository is named by every entry point, and no project is created", async () => {
   const { fullName, defaultBranch } = target.repository;
-  const text = (path: string) =>
-    new RegExp(`There is no .${path}. in ${fullName} at ${defaultBranch} \\([0-9a-f]{7}\\)`);
+  const text = (path: string, repository = fullName) =>
+    new RegExp(`There is no .${path}. in ${repository} at ${defaultBranch} \\([0-9a-f]{7}\\)`);
   const settings = { name: "door-absent", entrypoint: "absent.py:mcp", requirements: "absent.txt" };
   for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
     const answer = await deploy(settings);
     expect(answer).toMatch(text("absent\\.py"));
     expect(answer).toMatch(text("absent\\.txt"));
   }
-  expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py"));
+  expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py", "front-door"));
   // In a root directory they are looked for there.
   for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
     const answer = await deploy({ ...settings, rootDirectory: "./servers/one/" });
@@ -95,7 +112,7 @@ test("ONB-5 OPS-4 a file that is not in the repository is named by every entry p
     expect(answer).toMatch(text("servers/one/absent\\.txt"));
   }
   const elsewhere = await terminal("front-door", "--entrypoint", "server.py", "--root-directory", "servers/one");
-  expect(elsewhere).toMatch(text("servers/one/server\\.py"));
+  expect(elsewhere).toMatch(text("servers/one/server\\.py", "front-door"));
   expect((await site.pool.query("SELECT 1 FROM project")).rowCount).toBe(0);
 });
 

@@ -28,3 +28,25 @@ test("ONB-1 a press that React stops is repeated, even if it owns the button bef
   await page.getByRole("button", { name: "Allow" }).click();
   await expect.poll(() => page.locator("p").textContent()).toBe("1");
 });
+
+test("ONB-1 a press outlives its button: it goes to the one that replaces it, even after a pause", async () => {
+  const page = await newPage(await browser.newContext());
+  await page.setContent(
+    `<script>${earlyInputScript}</script><main><button type="button">Allow</button></main><p>0</p>`,
+  );
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.evaluate(async () => {
+    const main = document.querySelector("main") as HTMLElement;
+    main.textContent = "Loading";
+    // Long enough for the script to look several times.
+    await new Promise((done) => setTimeout(done, 400));
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Allow" });
+    Object.assign(button, { __reactProps$1: {}, __reactFiber$1: { flags: 0, alternate: {} } });
+    const count = document.querySelector("p") as HTMLElement;
+    button.addEventListener("click", () => {
+      count.textContent = String(Number(count.textContent) + 1);
+    });
+    main.replaceChildren(button);
+  });
+  await expect.poll(() => page.locator("p").textContent()).toBe("1");
+});

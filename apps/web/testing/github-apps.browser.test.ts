@@ -8,13 +8,12 @@ import {
   project,
   webhookDelivery,
 } from "@towpath/db/schema";
-import { createForgeAdmin } from "@towpath/github";
+import { type GitHubStandIn, gitHubSettings, startGitHub } from "@towpath/github-stand-in";
 import { freePort } from "@towpath/role/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
-import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -22,13 +21,13 @@ import { type Member, seededMember } from "./visitor.ts";
 
 const site = openSite();
 const browser = openBrowser();
-let forge: ForgeProcess;
+let gitHub: GitHubStandIn;
 let page: Page;
 let owner: Member;
 
 beforeAll(async () => {
-  const port = await freePort();
-  forge = await startForge({ port, webUrl: site.url, settings: forgeSettings(`http://localhost:${port}`) });
+  const hostSettings = gitHubSettings(`http://localhost:${await freePort()}`);
+  gitHub = await startGitHub({ settings: hostSettings, webUrl: site.url });
   owner = await seededMember(site.url, site.db);
   const { id } = owner.organization;
   await site.db.delete(githubInstallation).where(eq(githubInstallation.organizationId, id));
@@ -36,7 +35,7 @@ beforeAll(async () => {
   await signIn(context, site.url, owner);
   page = await newPage(context);
 });
-afterAll(() => forge.stop());
+afterAll(() => gitHub.close());
 
 const settings = () => `${site.url}/${owner.organization.slug}/settings/github`;
 const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
@@ -44,7 +43,7 @@ const app = () => page.getByRole("article", { name: /^towpath-.* \(GitHub at loc
 const rows = () => site.db.select().from(githubConnection);
 
 test("GH-5 an App is connected from the settings: host, GitHub's page, back, and it works without a restart", async () => {
-  await page.goto(`${forge.url}/login`);
+  await page.goto(`${gitHub.url}/login`);
   await page.locator('input[name="login"]').fill("ada-codes");
   await press(/continue/i);
   await page.goto(settings());
@@ -54,21 +53,21 @@ test("GH-5 an App is connected from the settings: host, GitHub's page, back, and
   await page.getByRole("textbox", { name: "Host" }).fill("not a host");
   await press("Continue to the host");
   await page.getByText("Type the host's name, such as github.example.com").waitFor();
-  await page.getByRole("textbox", { name: "Host" }).fill(forge.url);
+  await page.getByRole("textbox", { name: "Host" }).fill(gitHub.url);
   await press("Continue to the host");
-  await page.waitForURL(`${forge.url}/settings/apps/new?**`);
+  await page.waitForURL(`${gitHub.url}/settings/apps/new?**`);
   await press("Create GitHub App");
   await page.waitForURL(`${settings()}**`);
   await app().getByText("Works").waitFor();
   await app().getByText("owned by ada-codes").waitFor();
   const [row] = await rows();
-  expect(row).toMatchObject({ url: forge.url, apiUrl: `${forge.url}/api/v3`, ownerLogin: "ada-codes" });
+  expect(row).toMatchObject({ url: gitHub.url, apiUrl: `${gitHub.url}/api/v3`, ownerLogin: "ada-codes" });
   await expectAccessible(page);
 });
 
 test("GH-5 accounts of a connected App are connected, and its webhooks come by its own path and secret", async () => {
   await page.getByRole("link", { name: "Connect GitHub" }).click();
-  await page.waitForURL(`${forge.url}/**`);
+  await page.waitForURL(`${gitHub.url}/**`);
   await press(/^Authorize/);
   await press(/^Install/);
   await page.waitForURL(settings());
@@ -99,7 +98,7 @@ test("GH-5 keys and webhook secret are changed there; a key that GitHub refuses 
   await dialog.getByLabel("Private key").fill("not a key");
   await dialog.getByRole("button", { name: "Save keys" }).click();
   await dialog.getByText("This is no private key of a GitHub App.").waitFor();
-  await dialog.getByLabel("Private key").fill(forgeSettings(forge.url).GITHUB_APP_PRIVATE_KEY ?? "");
+  await dialog.getByLabel("Private key").fill(gitHub.gitHubConfig.privateKey);
   await dialog.getByRole("button", { name: "Save keys" }).click();
   await dialog.getByText("This key doesn't belong to the App").waitFor();
   expect((await rows())[0]?.version).toBe(1);
@@ -111,8 +110,7 @@ test("GH-5 keys and webhook secret are changed there; a key that GitHub refuses 
   expect((await rows())[0]?.version).toBe(2);
   // What the host signs with the new secret arrives.
   const before = await site.db.$count(webhookDelivery);
-  await page.goto(`${forge.url}/settings/installations/1`);
-  await page.getByRole("button", { name: /^Uninstall/ }).click();
+  await page.request.post(`${gitHub.url}/settings/installations/1/uninstall`);
   await expect.poll(() => site.db.$count(webhookDelivery)).toBe(before + 1);
 });
 
@@ -136,7 +134,7 @@ test("GH-5 OPS-4 the operator reads, rotates and removes Apps over REST", async 
 
 test("GH-6 a server's settings say when its repository was asked, and that webhooks don't arrive", async () => {
   const number = (await rows())[0]?.number ?? 0;
-  const admin = createForgeAdmin({ url: forge.url, clientSecret: forgeSettings(forge.url).GITHUB_CLIENT_SECRET ?? "" });
+  const { admin } = gitHub;
   const { installationId } = await admin.ensureInstallation({ login: "ada-codes" });
   const { repository } = await admin.ensureRepository({ owner: "ada-codes", name: "echo" });
   const { name } = await seedProject(site.db, owner.organization, {

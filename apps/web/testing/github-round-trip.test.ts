@@ -1,10 +1,10 @@
 import { seedProject } from "@towpath/core/testing";
 import { githubInstallation, user, verification } from "@towpath/db/schema";
+import { gitHubSettings } from "@towpath/github-stand-in";
 import { freePort } from "@towpath/role/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { startFakeGitHub } from "./fake-github.ts";
-import { forgeSettings } from "./forge-process.ts";
 import { openSite } from "./site.ts";
 import { answerOf, callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 
@@ -29,7 +29,7 @@ const site = openSite(async () => {
     { id: 2, login: "new", installations: [] },
     { id: 3, login: "paused", installations: [{ id: 103, login: "paused", suspended: true }] },
   ]);
-  return forgeSettings(`http://localhost:${port}`);
+  return gitHubSettings(`http://localhost:${port}`);
 });
 
 afterAll(() => gitHub?.stop());

@@ -3,12 +3,12 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
-import { openSiteWithForge } from "./site.ts";
+import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
 // These tests run in order: each continues where the one before it stopped.
 
-const { site, forge } = openSiteWithForge();
+const { site, gitHub } = openSiteWithGitHub();
 const browser = openBrowser();
 let page: Page;
 let owner: Member;
@@ -32,7 +32,7 @@ test("ONB-2 the settings tell an account that GitHub no longer knows from one th
   await gone.getByText("Removed on GitHub").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Connect an account" }).click();
-  await page.waitForURL(`${forge.url}/**`);
+  await page.waitForURL(`${gitHub.url}/**`);
   await page.locator('input[name="login"]').fill("ada-codes");
   await press(/continue/i);
   await press(/^Install/);
@@ -41,7 +41,7 @@ test("ONB-2 the settings tell an account that GitHub no longer knows from one th
   await card("ada-codes").getByText("Connected", { exact: true }).waitFor();
   await expect
     .poll(() => card("ada-codes").getByRole("link", { name: "Manage on GitHub" }).getAttribute("href"))
-    .toContain(forge.url);
+    .toContain(gitHub.url);
   await card("ada-codes")
     .getByRole("button", { name: /repositories/ })
     .click();
@@ -98,7 +98,7 @@ test("ONB-6 while the repositories load the page says so", async () => {
 test("ONB-6 a search goes through all pages of repositories", async () => {
   const own = (await installations()).find(({ accountLogin }) => accountLogin === "ada-codes");
   let asked = 0;
-  // As GitHub answers for an account with 250 repositories; the forge's own are too few.
+  // As GitHub answers for an account with 250 repositories; the stand-in's own are too few.
   await page.route(/getInstallationRepositories/, async (route) => {
     asked += 1;
     const first = (asked - 1) * 100;

@@ -4,11 +4,11 @@ import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, gotoWithoutScripts, newPage, openBrowser } from "./browser.ts";
-import { openSiteWithForge } from "./site.ts";
+import { openSiteWithGitHub } from "./site.ts";
 
 // These tests run in order: each continues where the one before it stopped.
 
-const { site, forge } = openSiteWithForge();
+const { site, gitHub } = openSiteWithGitHub();
 const browser = openBrowser();
 let page: Page;
 const consoleErrors: string[] = [];
@@ -63,11 +63,11 @@ test("ONB-1 a form submitted before the page's script has run is not lost, and t
   expect(documents()).toBe(before);
 });
 
-test("ONB-2 Connect GitHub is a link that works before the page's script, installs the App at the forge and records the installation", async () => {
+test("ONB-2 Connect GitHub is a link that works before the page's script, installs the App at GitHub and records the installation", async () => {
   await expectAccessible(page);
   const runScripts = await gotoWithoutScripts(page, page.url());
   await page.getByRole("link", { name: "Connect GitHub" }).click();
-  await page.waitForURL(`${forge.url}/**`, { waitUntil: "commit" });
+  await page.waitForURL(`${gitHub.url}/**`, { waitUntil: "commit" });
   runScripts();
   await page.locator('input[name="login"]').fill("ada-codes");
   await press(/continue/i);
@@ -131,7 +131,7 @@ test("ONB-3 the URL carries the name and the error of a quickstart", async () =>
 });
 
 test("ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, creates the project and starts its first build", async () => {
-  const asked = page.waitForRequest((request) => request.url().startsWith(`${forge.url}/login/oauth/authorize`));
+  const asked = page.waitForRequest((request) => request.url().startsWith(`${gitHub.url}/login/oauth/authorize`));
   const resumed = page.waitForRequest(
     (request) => request.isNavigationRequest() && /isCreating=true/.test(request.url()),
   );

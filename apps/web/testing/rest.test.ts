@@ -42,7 +42,7 @@ const adminJwtPath = () => `/api/v1/projects/${project.name}/admin-jwt`;
 
 const routes = () =>
   [
-    ["POST", "/api/v1/repositories", { name: "echo-one" }],
+    ["POST", "/api/v1/deploy-targets", { name: "echo-one" }],
     ["POST", "/api/v1/projects", { name: "echo-one" }],
     ["POST", "/api/v1/packages", { name: "echo-one", packageName: "x" }],
     ["POST", "/api/v1/git-urls", { name: "echo-one", gitUrl: "https://example.com/echo" }],
@@ -342,8 +342,7 @@ test("PRJ-10 the operator gets a project's admin JWT, its cache's statistics, an
 });
 
 test("missing things are 404, invalid JSON is 422, what is not configured is 501", async () => {
-  expect((await asOperator("GET", `/api/v1/builds/${newId()}`)).status).toBe(404);
-  expect((await asOperator("GET", "/api/v1/builds/no-id")).status).toBe(404);
+  for (const id of [newId(), "no-id"]) expect((await asOperator("GET", `/api/v1/builds/${id}`)).status).toBe(404);
   const unknown = await asOperator("GET", "/api/v1/projects/no-such-one/logs");
   expect(unknown.status).toBe(404);
   // `towpath logs` prints this message.
@@ -354,16 +353,15 @@ test("missing things are 404, invalid JSON is 422, what is not configured is 501
     headers: { authorization: `Bearer ${site.operatorToken}` },
   });
   expect(garbled.status).toBe(422);
-  expect((await asOperator("POST", "/api/v1/repositories", { name: "echo-one" })).status).toBe(501);
+  const { installationId, slug } = owner.organization;
+  const atGitHub = { name: "echo-one", organization: slug, installationId, repositoryFullName: "ada/echo" };
+  expect((await asOperator("POST", "/api/v1/projects", atGitHub)).status).toBe(501);
 });
 
 test("a body that is too long, or has no content-length, is refused before it is read", async () => {
   const headers = { authorization: `Bearer ${site.operatorToken}` };
-  const long = await newVisitor(site.url).request("/api/v1/repositories", {
-    method: "POST",
-    headers,
-    body: "x".repeat(1024 * 1024 + 1),
-  });
+  const body = "x".repeat(1024 * 1024 + 1);
+  const long = await newVisitor(site.url).request("/api/v1/repositories", { method: "POST", headers, body });
   expect(long.status).toBe(413);
   // More than the socket buffers hold, so that the client is still sending when it is refused.
   const huge = await fetch(`${site.url}/api/v1/repositories`, { method: "POST", headers, body: "x".repeat(64 << 20) });

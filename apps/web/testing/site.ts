@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "@towpath/db";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { type GitHubStandIn, gitHubSettings, startGitHub } from "@towpath/github-stand-in";
 import { freePort } from "@towpath/role/testing";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import { afterAll, beforeAll } from "vitest";
 import { maxBuildMs } from "./built-web.ts";
-import { type ForgeProcess, forgeSettings, startForge } from "./forge-process.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 /** The production build as a process over a database of its own. */
@@ -110,25 +110,30 @@ function siteOf(find: () => Opened | undefined): Site {
   };
 }
 
-/** The same, with the local forge as its GitHub. */
-export function openSiteWithForge(): { readonly site: Site; readonly forge: { readonly url: string } } {
-  let port: number;
-  let settings: Environment;
+/** The same, with the stand-in for GitHub, which runs in the test's process. */
+export function openSiteWithGitHub(): { readonly site: Site; readonly gitHub: Pick<GitHubStandIn, "url" | "admin"> } {
+  let settings: Environment = {};
   const site = openSite(async () => {
-    port = await freePort();
-    settings = forgeSettings(`http://localhost:${port}`);
+    settings = gitHubSettings(`http://localhost:${await freePort()}`);
     return settings;
   });
-  let forge: ForgeProcess | undefined;
+  let running: GitHubStandIn | undefined;
   beforeAll(async () => {
-    forge = await startForge({ port, webUrl: site.url, settings });
+    running = await startGitHub({ settings, webUrl: site.url });
   });
-  afterAll(() => forge?.stop());
+  afterAll(() => running?.close());
+  const started = () => {
+    if (!running) throw new Error("The stand-in for GitHub starts before the first test.");
+    return running;
+  };
   return {
     site,
-    forge: {
+    gitHub: {
       get url() {
-        return `http://localhost:${port}`;
+        return started().url;
+      },
+      get admin() {
+        return started().admin;
       },
     },
   };

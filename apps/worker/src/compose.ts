@@ -9,8 +9,8 @@ import { openGitHub } from "@towpath/core/github-connection";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
-import { createGitRemotes, removeLeftovers } from "@towpath/git";
-import { createGitHubConnections, findLocalForge, followsGitHub, type GitHubConnections } from "@towpath/github";
+import { createGitRemotes, openRepositories, removeLeftovers } from "@towpath/git";
+import { createGitHubConnections, followsGitHub, type GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -26,7 +26,7 @@ import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { createTellGitHub } from "./jobs/tell-github.ts";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
-import { sweepForge } from "./retention/forge.ts";
+import { sweepRepositories } from "./retention/repositories.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
@@ -45,8 +45,8 @@ const askEveryMs = 3_000;
 const askedAtOnce = 6;
 /** How often the worker asks for new versions of packages that projects follow. */
 const followEveryMs = 3_600_000;
-/** How often the worker looks for repositories of the local forge that no server is built from; also at its start. */
-const forgeEveryMs = 600_000;
+/** How often the worker packs repositories of this instance and removes those of deleted organizations; also at its start. */
+const repositoriesEveryMs = 3_600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
 const missedEveryMs = 600_000;
 const heartbeatMs = 5_000;
@@ -107,6 +107,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   await mkdir(gitDirectory, { recursive: true });
+  const repositories = openRepositories({ directory: join(dataDirectory, "repositories") });
   const services: Services = {
     database,
     queue: workers.queue,
@@ -116,6 +117,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       directory: gitDirectory,
       knownHostsFile: join(gitDirectory, "known_hosts"),
     }),
+    instanceRepositories: repositories,
     tellGitHub: createTellGitHub(github, log),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
@@ -223,15 +225,13 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     (signal) => redeliverMissedOfAll(services, github, signal),
     logError("asking GitHub for missed deliveries failed"),
   );
-  const stopSweepingForge = startRounds(
-    forgeEveryMs,
+  const stopSweepingRepositories = startRounds(
+    repositoriesEveryMs,
     async (signal) => {
-      const forge = config.github && (await findLocalForge(config.github));
-      const deleted = forge === null ? 0 : await sweepForge(jobContext(services, "sweep"), forge, signal);
-      if (deleted > 0)
-        log.info({ deleted }, "retention: deleted the forge's repositories that no server is built from");
+      const removed = await sweepRepositories(jobContext(services, "sweep"), repositories, signal);
+      if (removed > 0) log.info({ removed }, "retention: removed repositories of this instance that nobody has");
     },
-    logError("cleaning up the forge failed"),
+    logError("cleaning up repositories of this instance failed"),
   );
   const stopRetention = await startRetention(
     { services, config: config.retention, dataDirectory, store, firstRelease, disk },
@@ -244,7 +244,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       await Promise.all([
         stopSweeping(),
         stopRebuilding(),
-        stopSweepingForge(),
+        stopSweepingRepositories(),
         stopChecking(),
         ...stopAsking.map((stop) => stop()),
         stopAskingGitHub(),

@@ -63,6 +63,9 @@ test("RUN-1 weak limits are allowed by a plain yes only", () => {
 test("OPS-1 all faulty settings are named at once", () => {
   const faulty = { ...settings, TOWPATH_SECRET: "short", TOWPATH_DATA_DIR: "data", TOWPATH_SERVER_URL: "http://x" };
   const problems = () => readConfig({ ...faulty, GITHUB_APP_ID: undefined });
+  expect(
+    readConfig(Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("GITHUB_")))).github,
+  ).toBeNull();
   for (const name of ["TOWPATH_SECRET", "TOWPATH_DATA_DIR", "TOWPATH_SERVER_URL", "GITHUB_APP_ID"]) {
     expect(problems).toThrow(name);
   }

@@ -21,7 +21,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalInstance, openLocalInstance, writeFiles } from "./testing/local-instance.ts";
 import { until } from "./testing/worker-bench.ts";
 
-// Everything real: forge with git, sandbox, uv and the package index, runner, queue, and the worker as a process. Pushes,
+// Everything real but GitHub: git, sandbox, uv and the package index, runner, queue, and the worker as a process. Pushes,
 // previews and sign-in are in tests/e2e, behind the gateway.
 let instance: LocalInstance;
 let runner: RunnerClient;
@@ -93,7 +93,7 @@ async function logOf(buildId: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  instance = await openLocalInstance();
+  instance = await openLocalInstance({ withGitHub: true });
   runner = createRunnerClient(
     { kind: "unix", path: join(instance.runDirectory, "runner.sock") },
     { timeoutMs: 10_000 },
@@ -101,7 +101,6 @@ beforeAll(async () => {
   team = await seedOrganization(instance.database.db, cachingOrganization);
   await shareCache(instance.dataDirectory);
   directory = await mkdtemp(join(tmpdir(), "towpath-push-"));
-  await instance.start("forge");
   await instance.start("runner");
   await instance.start("worker");
 }, 60_000);
@@ -114,9 +113,9 @@ afterAll(async () => {
 test("ONB-4 BLD-6 RUN-4 GH-2 GH-3 a repository becomes a live server with its variables, and its log explains every step", {
   timeout: 180_000,
 }, async () => {
-  await instance.forge.ensureAccount({ login: "ada" });
-  ({ installationId } = await instance.forge.ensureInstallation({ login: "ada" }));
-  const { repository, pushUrl } = await instance.forge.ensureRepository({ owner: "ada", name: "weather" });
+  await instance.admin.ensureAccount({ login: "ada" });
+  ({ installationId } = await instance.admin.ensureInstallation({ login: "ada" }));
+  const { repository, pushUrl } = await instance.admin.ensureRepository({ owner: "ada", name: "weather" });
   await instance.git(directory, "init", "-q", "-b", "main");
   await git("remote", "add", "origin", pushUrl);
   const sha = await push({ "server.py": server("forecast", tellsAll), "requirements.txt": "six\n" });
@@ -151,8 +150,10 @@ test("ONB-4 BLD-6 RUN-4 GH-2 GH-3 a repository becomes a live server with its va
   expect(await runner.ensure(built.deployment?.id ?? "")).toMatchObject({ state: "ready" });
   const link = `http://localhost:3000/${team.slug}/${name}/build-logs/${built.id}`;
   await until(async () => {
-    const page = await (await fetch(`${instance.github.config.url}/ada/weather/commit/${sha}`)).text();
-    return page.includes("Live") && page.includes(`<a href="${link}">`);
+    const runs = await (
+      await instance.call(installationId, "GET", `/repos/ada/weather/commits/${sha}/check-runs`)
+    ).text();
+    return runs.includes('"title":"Live') && runs.includes(`"details_url":"${link}"`);
   });
 });
 
@@ -163,7 +164,7 @@ test("BLD-7 a renamed repository with another default branch: the push is built,
   expect((await ended(sha)).status).toBe("succeeded");
   expect(await instance.database.db.$count(route)).toBe(2);
   const body = { name: "weather-two", default_branch: "trunk" };
-  expect(await instance.change(installationId, "PATCH", "/repos/ada/weather", body)).toBe(200);
+  expect((await instance.call(installationId, "PATCH", "/repos/ada/weather", body)).status).toBe(200);
   const production = async () => {
     const [found] = await instance.database.db
       .select({ commitSha: build.commitSha, environment: deployment.environment, branchId: route.branchId })

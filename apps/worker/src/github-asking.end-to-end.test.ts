@@ -18,16 +18,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalInstance, openLocalInstance, writeFiles } from "./testing/local-instance.ts";
 import { until } from "./testing/worker-bench.ts";
 
-// Worker, runner and the stand-in for GitHub as processes, whose App is made while they run and sends no webhooks.
+// Worker and runner as processes, and the stand-in for GitHub, whose App is made while they run and sends no webhooks.
 let instance: LocalInstance;
 let team: SeededOrganization;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-asking-"));
-  instance = await openLocalInstance();
+  instance = await openLocalInstance({ withGitHub: true });
   team = await seedOrganization(instance.database.db, cachingOrganization);
   await shareCache(instance.dataDirectory);
-  await instance.start("forge");
   await instance.start("runner");
   await instance.start("worker");
 }, 60_000);
@@ -77,11 +76,11 @@ test("GH-5 GH-6 BLD-7 an App that is connected while the worker runs deploys, an
 }, async () => {
   const { db } = instance.database;
   const connection = await connect(instance.github.config.url);
-  const { installationId: id } = await instance.forge.ensureInstallation({ login: "ada" });
+  const { installationId: id } = await instance.admin.ensureInstallation({ login: "ada" });
   const installationId = numberOf(connection, id);
   const account = { orgSlug: team.slug, installationId, accountLogin: "ada", accountType: "User" };
   await recordInstallation({ ctx: context(), input: account });
-  const { repository, pushUrl } = await instance.forge.ensureRepository({ owner: "ada", name: "asked" });
+  const { repository, pushUrl } = await instance.admin.ensureRepository({ owner: "ada", name: "asked" });
   const git = (...args: string[]) => instance.git(directory, ...args);
   const push = async (text: string) => {
     await writeFiles(directory, { "server.py": text });

@@ -1,6 +1,13 @@
 import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
-import type { ExternalServers, GitRemotes, JobName, JobQueue, PackageIndex } from "@towpath/core/ports";
+import type {
+  ExternalServers,
+  GitRemotes,
+  InstanceRepositories,
+  JobName,
+  JobQueue,
+  PackageIndex,
+} from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
 import type { TellGitHub } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
@@ -29,6 +36,7 @@ export type Services = {
     | "tarball"
   >;
   readonly gitRemotes: GitRemotes;
+  readonly instanceRepositories: InstanceRepositories;
   readonly tellGitHub: TellGitHub;
   readonly packages: PackageIndex;
   readonly builder: Builder;
@@ -72,6 +80,7 @@ export function jobContext(
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
     gitRemotes: services.gitRemotes,
+    instanceRepositories: services.instanceRepositories,
     packages: services.packages,
     secrets: services.secrets,
     externalServers: services.externalServers,

@@ -19,6 +19,8 @@ type BackendRequest = {
 };
 
 const headerLimitBytes = 64 * 1024;
+/** Longer than any client takes that still moves. */
+const maxMs = 2 * 3_600_000;
 type Backend = ChildProcessByStdio<Writable, Readable, null>;
 
 /** CGI variables (RFC 3875) as `git http-backend` documents them. */
@@ -109,6 +111,8 @@ export async function serveGit(input: BackendRequest): Promise<Response> {
     child.once("error", reject);
     child.once("close", () => input.afterwards().then(resolve, reject));
   });
+  const late = setTimeout(() => child.kill("SIGTERM"), maxMs);
+  child.once("close", () => clearTimeout(late));
   // The reader of the body awaits the exit too; a client's disconnect must not become an unhandled rejection.
   ended.catch(() => {});
   child.stdin.on("error", () => {});

@@ -1,13 +1,14 @@
 import { tmpdir } from "node:os";
 import { TowpathError } from "@towpath/core/errors";
 import type { GitCheckout, GitCommitRef, GitRemote, GitRemotes } from "@towpath/core/ports";
-import { type Commit, commitSchema, commitShaSchema } from "@towpath/core/project/schema";
+import { commitShaSchema } from "@towpath/core/project/schema";
 import { branchNameSchema } from "@towpath/core/source/schema";
 import { archiveOf } from "./archive/archive.ts";
 import { openCheckout } from "./checkout.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { type FetchOptions, fetchCommits, initRepository } from "./fetch-commits.ts";
 import { noLongerThere, publicProblem } from "./problems.ts";
+import { readCommit } from "./read-commit.ts";
 import { parseRefs, refListLimit } from "./refs.ts";
 import { GitFailure, gitText } from "./run-git.ts";
 import { openScratch, type Scratch } from "./scratch.ts";
@@ -79,13 +80,13 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
       use(remote, signal, false, async (scratch, connected) => {
         const at = parseAt(given, connected);
         await fetchInto(at, [at.sha], scratch, connected, { filter: "blob:none", signal });
-        return readCommit(at.sha, scratch);
+        return readCommit(at.sha, { scratch });
       }),
     checkout: (remote, given, signal): Promise<GitCheckout> =>
       use(remote, signal, true, async (scratch, connected) => {
         const at = parseAt(given, connected);
         await fetchInto(at, [at.sha], scratch, connected, { filter: "blob:limit=1m", signal });
-        return openCheckout(await readCommit(at.sha, scratch), scratch, signal);
+        return openCheckout(await readCommit(at.sha, { scratch }), scratch, signal);
       }),
     changedPaths: (remote, since, given, signal) =>
       use(remote, signal, false, async (scratch, connected) => {
@@ -115,11 +116,4 @@ function parseAt(at: GitCommitRef, { endpoint }: Connection): GitCommitRef {
   const isValid = commitShaSchema.safeParse(at.sha).success && branchNameSchema.safeParse(at.branch).success;
   if (!isValid) throw noLongerThere(at.sha, endpoint.host);
   return at;
-}
-
-async function readCommit(sha: string, scratch: Scratch): Promise<Commit> {
-  const format = ["-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--no-show-signature", "--format=%an%x00%B"];
-  const text = await gitText([...format, sha, "--"], { scratch });
-  const [author = "", message = ""] = text.split("\0");
-  return commitSchema.parse({ sha, author: author || null, message: message.trimEnd() || null });
 }

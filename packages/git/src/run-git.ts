@@ -21,11 +21,12 @@ export type GitRun = {
   readonly scratch: Scratch;
   /** Settings and credential of a connection; without them, no protocol is allowed. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string | Uint8Array;
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
   readonly signal?: AbortSignal | undefined;
 };
+
+type Input = { readonly input?: string | Uint8Array };
 
 type Git = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -38,7 +39,7 @@ const processLimits = ["--core=0", "--data=2147483648", "--cpu=300"];
 
 /** Starts git on the scratch directory's repository, in a process group of its own. */
 export function startGit(args: readonly string[], scratch: Scratch, env: Readonly<Record<string, string>> = {}): Git {
-  const limits = [...processLimits, `--fsize=${scratch.maxBytes}`];
+  const limits = [...processLimits, ...(Number.isFinite(scratch.maxBytes) ? [`--fsize=${scratch.maxBytes}`] : [])];
   return spawn("prlimit", [...limits, "--", "git", ...args], {
     cwd: scratch.directory,
     env: {
@@ -68,11 +69,27 @@ export function killGit(child: Git): void {
  *
  * @throws GitFailure, or the signal's reason
  */
-export async function runGit(args: readonly string[], options: GitRun): Promise<Buffer> {
-  const { scratch, env, input, signal, timeoutMs = defaultTimeoutMs, maxOutputBytes = defaultMaxOutputBytes } = options;
+export function runGit(args: readonly string[], options: GitRun & Input): Promise<Buffer> {
+  return pipeToGit(args, options, async (stream) => {
+    stream.end(options.input);
+  });
+}
+
+/**
+ * The same with an input that `write` writes, until it resolves; what it throws ends git.
+ *
+ * @throws GitFailure, what `write` throws, or the signal's reason
+ */
+export async function pipeToGit(
+  args: readonly string[],
+  options: GitRun,
+  write: (stream: Writable) => Promise<void>,
+): Promise<Buffer> {
+  const { scratch, env, signal, timeoutMs = defaultTimeoutMs, maxOutputBytes = defaultMaxOutputBytes } = options;
   signal?.throwIfAborted();
   const child = startGit(args, scratch, env);
   let stopped: FailureReason | null = null;
+  let unwritten: { readonly error: unknown } | null = null;
   const stop = (reason: FailureReason) => {
     stopped ??= reason;
     killGit(child);
@@ -85,16 +102,27 @@ export async function runGit(args: readonly string[], options: GitRun): Promise<
   const output = collect(child.stdout, maxOutputBytes, () => stop("too_much_output"));
   // git may exit without reading its input; its exit status tells why.
   child.stdin.on("error", () => {});
-  child.stdin.end(input);
+  const over = ended(child);
+  const written = write(child.stdin).then(
+    () => void child.stdin.end(),
+    (error: unknown) => {
+      // If git has ended by itself, what it said is the reason.
+      if (child.exitCode === null && child.signalCode === null) unwritten = { error };
+      killGit(child);
+    },
+  );
   try {
-    const code = await ended(child);
+    const [code] = await Promise.all([over, written]);
     signal?.throwIfAborted();
+    const failed = unwritten as { readonly error: unknown } | null;
+    if (failed !== null) throw failed.error;
     const said = withoutCredential(stderr(), env);
     if (stopped !== null) throw new GitFailure(stopped, args, said);
     if (code !== 0) throw new GitFailure(await reasonOf(code, said, scratch), args, said);
     return output();
   } catch (error) {
-    if (error instanceof GitFailure || signal?.aborted) throw error;
+    if (error instanceof GitFailure || signal?.aborted || error === (unwritten as { error: unknown } | null)?.error)
+      throw error;
     throw new GitFailure("not_installed", args, "", error);
   } finally {
     clearTimeout(timer);
@@ -103,7 +131,7 @@ export async function runGit(args: readonly string[], options: GitRun): Promise<
   }
 }
 
-export async function gitText(args: readonly string[], options: GitRun): Promise<string> {
+export async function gitText(args: readonly string[], options: GitRun & Input): Promise<string> {
   return (await runGit(args, options)).toString("utf8");
 }
 
@@ -155,6 +183,7 @@ function collect(stream: Readable, max: number, onTooMuch: () => void): () => Bu
 
 /** Calls `onTooLarge` when the directory has grown too large. */
 function watchSize(scratch: Scratch, onTooLarge: () => void): () => void {
+  if (!Number.isFinite(scratch.maxBytes)) return () => {};
   let timer: NodeJS.Timeout | null = null;
   let isOver = false;
   const check = async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 export type Scratch = {
   readonly directory: string;
   readonly repository: string;
-  /** Of everything in it. */
+  /** Of everything in it; infinite for a repository that stays. */
   readonly maxBytes: number;
   readonly close: () => Promise<void>;
 };

@@ -13,7 +13,7 @@ import { createUserCalls } from "./user-authorization.ts";
 const hookSchema = z.object({ url: z.string().nullish() });
 
 /**
- * The only GitHub client (GH-1). It talks to github.com, an Enterprise host or the local forge, depending on the
+ * The only GitHub client (GH-1). It talks to github.com or an Enterprise host, depending on the
  * configuration. Doesn't connect before the first call.
  *
  * @throws when the private key can't be parsed

@@ -130,9 +130,8 @@ export function createGitHubConnections(
     find,
     async preferred() {
       const list = await all();
-      const found = list.find((each) => !isLocalForge(each)) ?? list[0];
-      if (!found) throw gitHubNotConfigured();
-      return found;
+      if (!list[0]) throw gitHubNotConfigured();
+      return list[0];
     },
     forget() {
       if (known) known = { ...known, until: 0 };
@@ -150,10 +149,6 @@ function connectionOf(config: GitHubConfig, of: Pick<GitHubConnection, "id" | "n
     signed: (rawBody, signature) => verifyWebhook(config.webhookSecret, rawBody, signature),
   };
 }
-
-/** Whether it is this instance's stand-in for GitHub. */
-export const isLocalForge = ({ number, github }: Pick<GitHubConnection, "number" | "github">): boolean =>
-  number === environmentConnection && /^(localhost|127\.)/.test(new URL(github.config.url).hostname);
 
 type First = number | { readonly installationId: number; readonly repositoryId?: number };
 

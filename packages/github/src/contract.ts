@@ -12,8 +12,7 @@ import type {
 import type { ReportCalls } from "./reports.ts";
 
 /**
- * What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com, an Enterprise host and
- * the local forge.
+ * What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com and an Enterprise host.
  */
 export type GitHubConfig = {
   readonly appId: string;
@@ -24,9 +23,9 @@ export type GitHubConfig = {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly webhookSecret: string;
-  /** For browsers, without a trailing slash: https://github.com, http://localhost:8090 */
+  /** For browsers, without a trailing slash: https://github.com */
   readonly url: string;
-  /** For REST, without a trailing slash: https://api.github.com, http://localhost:8090/api/v3 */
+  /** For REST, without a trailing slash: https://api.github.com */
   readonly apiUrl: string;
 };
 

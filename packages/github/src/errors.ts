@@ -11,7 +11,6 @@ export type GitHubErrorCode =
   | "conflict"
   | "invalid"
   | "unavailable"
-  | "out_of_storage"
   | "unexpected";
 
 const publicTexts: Record<GitHubErrorCode, string> = {
@@ -23,8 +22,6 @@ const publicTexts: Record<GitHubErrorCode, string> = {
   conflict: "The repository was changed at the same time. Try again.",
   invalid: "GitHub rejected the request.",
   unavailable: "GitHub can't be reached right now. Try again in a minute.",
-  out_of_storage:
-    "The disk of this instance's forge is full. Ask the operator to free disk space, then try again. Servers keep running.",
   unexpected: "GitHub sent an unexpected response. Try again; if the problem persists, ask the operator.",
 };
 
@@ -101,8 +98,6 @@ function codeOf(response: Response, body: z.infer<typeof errorBodySchema>): GitH
       return "not_found";
     case 409:
       return "conflict";
-    case 507:
-      return "out_of_storage";
     case 400:
     case 413:
       return "invalid";

@@ -18,10 +18,7 @@ const privateKeySchema = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-/**
- * The GitHub part of a process's settings. Spread `.shape` into its own object, then give the parsed value to
- * `gitHubConfigFrom`.
- */
+/** The settings of a GitHub App. */
 export const gitHubSettingsSchema = z.object({
   GITHUB_APP_ID: z.string().min(1),
   GITHUB_APP_SLUG: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be the App's name as in its URL"),

@@ -6,7 +6,6 @@ export {
   createGitHubConnections,
   followsGitHub,
   type GitHubConnections,
-  isLocalForge,
   type StoredConnection,
   webhookPathOf,
 } from "./connections.ts";
@@ -18,14 +17,7 @@ export type {
   UserToken,
 } from "./contract.ts";
 export { isGitHubError } from "./errors.ts";
-export {
-  createForgeAdmin,
-  type ForgeAdmin,
-  type ForgePushTarget,
-  findLocalForge,
-  forgeOperatorToken,
-} from "./forge-admin.ts";
-export { gitHubSettingsSchema, optionalGitHubConfig } from "./github.config.ts";
+export { optionalGitHubConfig } from "./github.config.ts";
 export type {
   GitHubInstallation,
   GitHubRepository,

@@ -14,7 +14,6 @@ const codes: Readonly<Record<GitHubErrorCode, ErrorCode>> = {
   conflict: "conflict",
   invalid: "invalid_input",
   unavailable: "upstream_unavailable",
-  out_of_storage: "out_of_storage",
   unexpected: "upstream_unavailable",
 };
 
@@ -35,7 +34,7 @@ export async function withGitHub<Result>(work: () => Promise<Result>): Promise<R
   }
 }
 
-/** Implements core's port on GitHub or the local forge. */
+/** Implements core's port on GitHub. */
 export function createRepositoryHost(
   gitHub: Pick<GitHub, "repository" | "branch" | "commit" | "fileExists">,
 ): RepositoryHost {

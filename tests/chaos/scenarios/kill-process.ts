@@ -7,7 +7,7 @@ import type { Rig } from "../rig.ts";
 import type { Row } from "../row.ts";
 import { answersNow, rowOf, timeUntil, underLoad } from "../under-load.ts";
 
-export type Victim = Exclude<RoleName, "forge"> | "postgres";
+export type Victim = RoleName | "postgres";
 
 /** No call waits for a start here; clients whose stream breaks with a gateway notice nothing before. */
 const callTimeoutMs = 20_000;

@@ -42,7 +42,6 @@ export const commands = {
       "data-dir": path("DIR", "where everything is kept"),
       port: value("PORT", "of the dashboard; 3000"),
       "gateway-port": value("PORT", "of the servers; 8080"),
-      "forge-port": value("PORT", "of the local forge; 8090"),
     },
     examples: ["up", "up --data-dir /srv/towpath --port 8000"],
     isLocal: true,

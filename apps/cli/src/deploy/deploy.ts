@@ -2,6 +2,7 @@ import { namedVersion } from "@towpath/core/build/version/schema";
 import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { type Api, connectApi } from "../instance/api.ts";
+import { setVariables } from "../servers/env.ts";
 import { projectPath } from "../servers/list.ts";
 import { callers } from "../settings/auth-mode.ts";
 import { CommandError, dim, print, step } from "../terminal/terminal.ts";
@@ -12,40 +13,28 @@ import { pushDirectory } from "./push-directory.ts";
 
 const targetSchema = z.object({
   organization: z.string(),
-  pushUrl: z.url(),
-  installationId: z.number(),
-  repository: z.object({ id: z.number(), fullName: z.string(), defaultBranch: z.string() }),
+  /** Of the instance; the terminal made it. */
+  repository: z.object({ name: z.string(), defaultBranch: z.string() }),
   /** Null: there is no server of this name yet. */
   project: z.object({ name: z.string(), pathName: z.string(), authMode: z.string() }).nullable(),
 });
 type Target = z.infer<typeof targetSchema>;
-const projectSchema = z.object({
-  project: z.object({ name: z.string(), authMode: authModeSchema }),
-  build: buildSchema.nullable(),
-});
+const changedSchema = z.object({ name: z.string(), authMode: authModeSchema });
 const startedSchema = z.object({ build: buildSchema, created: z.boolean() });
-
-function saveProject(api: Api, target: Target, settings: Record<string, unknown>) {
-  return api.call("POST", "/api/v1/projects", projectSchema, {
-    body: {
-      ...settings,
-      organization: target.organization,
-      installationId: target.installationId,
-      repositoryFullName: target.repository.fullName,
-    },
-  });
-}
 
 const buildSettings = ({ entrypoint, arguments: words, requirements, rootDirectory }: DeployOptions) => ({
   ...{ entrypoint, arguments: words, requirements, rootDirectory },
 });
 
-/** Called before the push, so that the build which the push's webhook starts has these settings. */
+/** Called before the push, so that the build which the push starts has these settings. */
 async function changeSettings(api: Api, options: DeployOptions, target: Target): Promise<void> {
   const { name, authMode, variables } = options;
-  const settings = { ...buildSettings(options), authMode, variables: variables.length > 0 ? variables : undefined };
+  const { entrypoint, ...others } = buildSettings(options);
+  // Empty: each build finds it.
+  const settings = { ...others, entrypoint: entrypoint === "" ? null : entrypoint, authMode };
+  if (variables.length > 0) await setVariables(api, name, variables);
   if (Object.values(settings).every((each) => each === undefined)) return;
-  const { project } = await saveProject(api, target, { name, ...settings });
+  const project = await api.call("PATCH", projectPath(name), changedSchema, { body: settings });
   if (project.authMode !== target.project?.authMode) {
     print(`Can be called by ${callers[project.authMode]} from now on.`);
   }
@@ -53,23 +42,26 @@ async function changeSettings(api: Api, options: DeployOptions, target: Target):
 
 type Started = z.infer<typeof startedSchema>;
 
-/** Makes at most one commit and one build, which either the push's webhook or this command starts. */
+/** Makes at most one commit and one build, which either the push or this command starts. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
   const { name, directory, authMode, preview, message, variables } = options;
-  const { repository, pushUrl, project } = target;
+  const { organization, repository, project } = target;
   if (preview !== undefined && !project) {
     throw new CommandError(`${name} does not exist yet. Deploy it to production first: without --preview.`);
   }
   if (project) await changeSettings(api, options, target);
   const branch = preview ?? repository.defaultBranch;
-  const remote = { url: pushUrl, key: api.key, branch, base: repository.defaultBranch, message };
-  const pushed = await step("Pushing the directory to the forge", () =>
+  const url = `${api.url}/git/${organization}/${repository.name}.git`;
+  const remote = { url, password: api.token, branch, base: repository.defaultBranch, message };
+  const pushed = await step("Pushing the directory to its repository", () =>
     pushDirectory(directory, { ...remote, overwrite: options.overwrite }),
   );
   if (!project) {
     await noteVariables(pushed.files, options);
-    const { build } = await saveProject(api, target, { name, ...buildSettings(options), authMode, variables });
-    if (build?.commitSha === pushed.commitSha) return { build, created: true };
+    const body = { name, organization, ...buildSettings(options), authMode, variables };
+    const path = `/api/v1/repositories/${repository.name}/deploy`;
+    const { build } = await api.call("POST", path, startedSchema, { body });
+    if (build.commitSha === pushed.commitSha) return { build, created: true };
   }
   const unchanged = options.rebuild ? "never" : "unless-failed";
   return api.call("POST", `${projectPath(name)}/builds`, startedSchema, {
@@ -77,12 +69,12 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
   });
 }
 
-/** `towpath deploy`: directory → forge → project → build → live. Exit status 0 when it is live, 1 when it is not. */
+/** `towpath deploy`: directory → repository → project → build → live. Exit status 0 when it is live, 1 when it is not. */
 export async function deploy(args: string[]): Promise<number> {
   const options = parseDeployOptions(args);
   const api = await connectApi(options);
   const { name, organization } = options;
-  const target = await api.call("POST", "/api/v1/repositories", targetSchema, { body: { name, organization } });
+  const target = await api.call("POST", "/api/v1/deploy-targets", targetSchema, { body: { name, organization } });
   const { build, created } = await beginBuild(api, options, target);
   if (!created && build.status === "succeeded") {
     const outcome = await readOutcome(api, build.id);

@@ -9,7 +9,7 @@ import { pushDirectory } from "./push-directory.ts";
 
 const run = promisify(execFile);
 
-test("GH-2 the forge gets the credential, and no process has it among its arguments", async () => {
+test("GH-2 the instance gets the credential, and no process has it among its arguments", async () => {
   const directory = await shortDirectory();
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -28,14 +28,14 @@ test("GH-2 the forge gets the credential, and no process has it among its argume
   try {
     await mkdir(`${directory}/work`);
     const { port } = server.address() as AddressInfo;
-    const url = `http://ada:very%20secret@127.0.0.1:${port}/ada/tools.git`;
-    await expect(pushDirectory(`${directory}/work`, { url, branch: "main", overwrite: false })).rejects.toThrow(
+    const remote = { url: `http://127.0.0.1:${port}/git/ada/tools.git`, password: "very secret" };
+    await expect(pushDirectory(`${directory}/work`, { ...remote, branch: "main", overwrite: false })).rejects.toThrow(
       "could not be pushed",
     );
     const calls = await readFile(`${directory}/calls`, "utf8");
-    expect(calls).toContain(`http://127.0.0.1:${port}/ada/tools.git`);
+    expect(calls).toContain(`http://127.0.0.1:${port}/git/ada/tools.git`);
     expect(calls).not.toContain("secret");
-    expect(seen).toContain(`Basic ${Buffer.from("ada:very secret").toString("base64")}`);
+    expect(seen).toContain(`Basic ${Buffer.from("towpath:very secret").toString("base64")}`);
   } finally {
     vi.unstubAllEnvs();
     server.close();
@@ -48,7 +48,7 @@ test("OPS-4 someone else's push is not overwritten silently", async () => {
   const [bare, mine, theirs] = [`${directory}/bare.git`, `${directory}/mine`, `${directory}/theirs`];
   const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
   const git = async (...args: string[]) => (await run("git", ["-C", theirs, ...identity, ...args])).stdout.trim();
-  const remote = { url: `file://${bare}`, branch: "main", overwrite: false };
+  const remote = { url: `file://${bare}`, password: "", branch: "main", overwrite: false };
   try {
     await run("git", ["init", "--quiet", "--bare", "--initial-branch=main", bare]);
     await mkdir(mine);

@@ -24,22 +24,11 @@ const settings = [
 ].flatMap((setting) => ["-c", setting]);
 
 /** All users of the machine can read a process's arguments, so the credential is passed in the environment. */
-function withoutCredential(address: string, key: string | null): { url: string; environment: Record<string, string> } {
-  const url = new URL(address);
-  const credential =
-    key === null ? `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}` : `key:${key}`;
-  url.username = "";
-  url.password = "";
-  if (credential === ":") return { url: url.href, environment: {} };
-  return {
-    url: url.href,
-    environment: {
-      GIT_CONFIG_COUNT: "1",
-      GIT_CONFIG_KEY_0: `http.${url.origin}/.extraHeader`,
-      GIT_CONFIG_VALUE_0: `Authorization: Basic ${Buffer.from(credential).toString("base64")}`,
-    },
-  };
-}
+const credentialFor = (url: string, password: string): Record<string, string> => ({
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: `http.${new URL(url).origin}/.extraHeader`,
+  GIT_CONFIG_VALUE_0: `Authorization: Basic ${Buffer.from(`towpath:${password}`).toString("base64")}`,
+});
 
 const author = { name: "Towpath CLI", email: "cli@towpath.localhost" };
 
@@ -50,8 +39,8 @@ export type Remote = {
   readonly base?: string;
   /** Of the commit. */
   readonly message?: string | undefined;
-  /** An API key for an instance elsewhere. */
-  readonly key?: string | null;
+  /** An API key, or the operator's token. */
+  readonly password: string;
   /** Also when the branch's newest commit is somebody else's. */
   readonly overwrite: boolean;
 };
@@ -65,7 +54,7 @@ export type Pushed = { readonly commitSha: string; readonly changed: boolean; re
  * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
  */
 export async function pushDirectory(directory: string, remote: Remote): Promise<Pushed> {
-  const { url, environment } = withoutCredential(remote.url, remote.key ?? null);
+  const { url } = remote;
   const gitDirectory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   const git = async (...args: string[]) => {
     const env = {
@@ -76,7 +65,7 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       GIT_COMMITTER_NAME: author.name,
       GIT_COMMITTER_EMAIL: author.email,
       GIT_TERMINAL_PROMPT: "0",
-      ...environment,
+      ...credentialFor(url, remote.password),
     };
     const full = [`--git-dir=${gitDirectory}`, `--work-tree=${directory}`, ...settings, ...args];
     return (await run("git", full, { env, cwd: directory, maxBuffer: 32 * 1024 * 1024 })).stdout.trim();
@@ -120,7 +109,7 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
     if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
     throw new CommandError(
-      `The directory could not be pushed to the instance's forge:\n${[words.replaceAll(url, "the forge"), ...hints(words)].join("\n")}`,
+      `The directory could not be pushed to the instance:\n${[words.replaceAll(url, "the repository"), ...hints(words)].join("\n")}`,
     );
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });
@@ -133,7 +122,7 @@ const hints = (words: string): readonly string[] => [
     ? [`Nothing moved for ${maxStillSeconds} seconds. The instance's output may say why; or try again.`]
     : []),
   ...(/^remote: .*No space left on device|error: 507\b|HTTP 507\b/m.test(words)
-    ? ["The disk of the instance's forge is full. Ask its operator to free disk space, then deploy again."]
+    ? ["The disk of the instance is full. Ask its operator to free disk space, then deploy again."]
     : []),
 ];
 

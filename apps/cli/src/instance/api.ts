@@ -18,6 +18,8 @@ export type Api = {
   readonly url: string;
   /** Null: it is the local one, with the operator's token. */
   readonly key: string | null;
+  /** The key, or that token: the password of git. */
+  readonly token: string;
   /**
    * `retry`: tries again while the instance does not answer, for as long as `events` does; for idempotent calls only.
    * @throws CommandError with the instance's own message when it refuses.
@@ -178,6 +180,7 @@ export function apiOf(instance: Target, limits = timeLimits): Api {
   return {
     url,
     key: isLocal ? null : instance.token,
+    token: instance.token,
     async call(method, path, schema, { body, retry = false } = {}) {
       const patience = createPatience();
       const isChange = method !== "GET";

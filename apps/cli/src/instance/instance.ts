@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -22,12 +22,6 @@ const identitySchema = z.object({
   rotatedAt: z.iso.datetime().nullable().default(null),
   /** How servers are reached unless TOWPATH_SERVER_URL says otherwise; instances from before the choice: by path. */
   serversBy: z.enum(["host", "path"]).default("path"),
-  forge: z.object({
-    privateKey: z.string(),
-    clientId: z.string(),
-    clientSecret: z.string(),
-    webhookSecret: z.string(),
-  }),
 });
 
 /** An instance's secrets and fixed choices: created once, in `instance.json` (mode 0600) of the data directory. */
@@ -109,19 +103,8 @@ export const writeIdentity = (directory: string, identity: Identity): Promise<vo
   writePrivate(join(directory, "instance.json"), JSON.stringify(identity, null, 2));
 
 function newIdentity(serversBy: ServersBy): Identity {
-  const { privateKey } = generateKeyPairSync("rsa", {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: "spki", format: "pem" },
-    privateKeyEncoding: { type: "pkcs8", format: "pem" },
-  });
-  const forge = {
-    privateKey,
-    clientId: `Iv1.${randomBytes(8).toString("hex")}`,
-    clientSecret: newSecret(),
-    webhookSecret: newSecret(),
-  };
   const none = { release: null, previousSecrets: [], rotatedAt: null };
-  return { dataVersion, secret: newSecret(), ...none, serversBy, forge };
+  return { dataVersion, secret: newSecret(), ...none, serversBy };
 }
 
 /**
@@ -158,7 +141,7 @@ const writeOperatorToken = (directory: string) =>
   writePrivate(operatorTokenOf(directory), `tpo_${randomBytes(32).toString("base64url")}\n`);
 
 /** What only an instance leaves in its data directory. */
-const instancesOwn: ReadonlySet<string> = new Set(["postgres", "artifacts", "forge", "gateway", "running.json"]);
+const instancesOwn: ReadonlySet<string> = new Set(["postgres", "artifacts", "repositories", "gateway", "running.json"]);
 
 function withoutIdentity(directory: string, found: readonly string[]): CommandError {
   const own = found.filter((name) => instancesOwn.has(name));

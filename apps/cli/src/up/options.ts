@@ -17,7 +17,6 @@ export type UpOptions = {
   readonly port: number;
   readonly gatewayHost: string;
   readonly gatewayPort: number;
-  readonly forgePort: number;
   /** Address of the dashboard. */
   readonly url: string;
   /** Address of servers with `{name}` as the operator set it; null: `up` chooses (server-url.ts). */
@@ -72,11 +71,8 @@ export function parseUpOptions(args: string[], environment: Environment): UpOpti
   const ports = {
     port: port(given("port", "TOWPATH_PORT", "3000")),
     gatewayPort: port(given("gateway-port", "TOWPATH_GATEWAY_PORT", "8080")),
-    forgePort: port(given("forge-port", "FORGE_PORT", "8090")),
   };
-  if (new Set(Object.values(ports)).size !== 3) {
-    throw new UsageError("Dashboard, gateway and forge each need their own port.");
-  }
+  if (ports.port === ports.gatewayPort) throw new UsageError("Dashboard and gateway each need their own port.");
   const url = variable("TOWPATH_URL") ?? `http://localhost:${ports.port}`;
   return {
     dataDirectory,

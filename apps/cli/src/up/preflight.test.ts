@@ -33,12 +33,11 @@ test("RUN-1 `up` says what this machine refuses and each exception that is set",
 test.each([
   ["--port", "6000"],
   ["--gateway-port", "10080"],
-  ["--forge-port", "6697"],
 ])("OPS-1 a port that browsers refuse is not accepted: %s %s", async (option, port) => {
-  const others = { "--port": "23917", "--gateway-port": "23918", "--forge-port": "23919", [option]: port };
+  const others = { "--port": "23917", "--gateway-port": "23918", [option]: port };
   const options = parseUpOptions(Object.entries(others).flat(), {});
-  await expect(requireUsablePorts(options, true)).rejects.toThrow(
+  await expect(requireUsablePorts(options)).rejects.toThrow(
     `Browsers refuse to connect to port ${port}. Choose another: ./towpath up ${option} `,
   );
-  await requireUsablePorts(parseUpOptions(Object.entries({ ...others, [option]: "23920" }).flat(), {}), true);
+  await requireUsablePorts(parseUpOptions(Object.entries({ ...others, [option]: "23920" }).flat(), {}));
 });

@@ -42,12 +42,11 @@ async function isReachable(port: number): Promise<boolean> {
 }
 
 /** @throws CommandError that names the port and the option that changes it. */
-export async function requireUsablePorts(options: UpOptions, withForge: boolean): Promise<void> {
+export async function requireUsablePorts(options: UpOptions): Promise<void> {
   const wanted: [string, string, number][] = [
     ["--port", options.host, options.port],
     ["--gateway-port", options.gatewayHost, options.gatewayPort],
   ];
-  if (withForge) wanted.push(["--forge-port", "127.0.0.1", options.forgePort]);
   for (const [option, host, port] of wanted) {
     const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
     if (!(await isFree(host, port)))

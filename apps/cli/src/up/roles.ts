@@ -5,7 +5,7 @@ import type { Environment, UpOptions } from "./options.ts";
 
 /** One process of the instance: what to run and the whole environment that it gets. */
 export type Role = {
-  readonly name: "web" | "gateway" | "worker" | "runner" | "forge";
+  readonly name: "web" | "gateway" | "worker" | "runner";
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
   /** What ends it with the instance. */
@@ -56,24 +56,6 @@ export type Surroundings = {
   readonly environment: Environment;
 };
 
-export const usesRealGitHub = (environment: Environment) => Boolean(environment.GITHUB_APP_ID);
-
-const forgeAppId = "1";
-
-function forgeSettings({ options, identity }: Surroundings): Record<string, string> {
-  const forge = `http://localhost:${options.forgePort}`;
-  return {
-    GITHUB_APP_ID: forgeAppId,
-    GITHUB_APP_SLUG: "towpath-local",
-    GITHUB_APP_PRIVATE_KEY: Buffer.from(identity.forge.privateKey).toString("base64"),
-    GITHUB_CLIENT_ID: identity.forge.clientId,
-    GITHUB_CLIENT_SECRET: identity.forge.clientSecret,
-    GITHUB_WEBHOOK_SECRET: identity.forge.webhookSecret,
-    GITHUB_URL: forge,
-    GITHUB_API_URL: `${forge}/api/v3`,
-  };
-}
-
 /** Builds the environments: what the operator set, overridden by what `up` has resolved. */
 export function rolesOf(surroundings: Surroundings): Role[] {
   const { options, identity, environment } = surroundings;
@@ -87,7 +69,6 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     TOWPATH_SECRET: identity.secret,
     TOWPATH_PREVIOUS_SECRETS: identity.previousSecrets.join(","),
     TOWPATH_UV: surroundings.uv,
-    ...(usesRealGitHub(environment) ? {} : forgeSettings(surroundings)),
     ...Object.fromEntries(Object.entries(given).filter(([name]) => !isForWebOnly(name))),
     TOWPATH_URL: url,
     TOWPATH_SERVER_URL: surroundings.serverUrl,
@@ -100,19 +81,6 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     TOWPATH_DATA_DIR: options.dataDirectory,
     TOWPATH_RUN_DIR: options.runDirectory,
   };
-  const forge: Role = {
-    name: "forge",
-    stopSignal: "SIGTERM",
-    entry: entryOf("apps/forge/src/main.ts"),
-    env: {
-      ...shared,
-      FORGE_PORT: String(options.forgePort),
-      FORGE_URL: `http://localhost:${options.forgePort}`,
-      FORGE_WEBHOOK_URL: `${url}/api/github/webhooks`,
-      FORGE_CALLBACK_URL: `${url}/api/github/callback`,
-      FORGE_SETUP_URL: `${url}/api/github/setup`,
-    },
-  };
   const forWeb = Object.fromEntries(Object.entries(given).filter(([name]) => isForWebOnly(name)));
   return [
     { name: "web", entry: entryOf("apps/web/serve.ts"), env: { ...shared, ...forWeb }, stopSignal: "SIGTERM" },
@@ -120,6 +88,5 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     // After SIGTERM its servers would go on, for the next runner.
     { name: "runner", entry: entryOf("apps/runner/src/main.ts"), env: shared, stopSignal: "SIGINT" },
     { name: "worker", entry: entryOf("apps/worker/src/main.ts"), env: shared, stopSignal: "SIGTERM" },
-    ...(usesRealGitHub(environment) ? [] : [forge]),
   ];
 }

@@ -13,9 +13,10 @@ import {
   writeIdentity,
 } from "../instance/instance.ts";
 import { bold, CommandError, dim, print, printError, step, yellow } from "../terminal/terminal.ts";
+import { moveForge } from "./forge/move-forge.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { isolationNotice, requireOpenFiles, requirePrograms, requireUsablePorts } from "./preflight.ts";
-import { rolesOf, usesRealGitHub } from "./roles.ts";
+import { rolesOf } from "./roles.ts";
 import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
@@ -54,6 +55,19 @@ async function prepareDatabase(url: string, { dataDirectory }: UpOptions, identi
   });
   if (identity.release !== migrated.to) await writeIdentity(dataDirectory, { ...identity, release: migrated.to });
   return migrated;
+}
+
+/** Servers run also when this fails; the next start tries again. */
+async function moveEarlierForge({ dataDirectory, url }: UpOptions, databaseUrl: string): Promise<readonly string[]> {
+  try {
+    return await moveForge({ dataDirectory, databaseUrl, url });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return [
+      `The repositories of the local forge of earlier releases could not be moved: ${problem}`,
+      "Servers that are built from them go on and get no new versions. Free disk space if it is full, then restart.",
+    ];
+  }
 }
 
 /** In one line; null when the same release ran before. */
@@ -121,7 +135,7 @@ export async function up(args: string[]): Promise<number> {
   }
   requirePrograms();
   requireOpenFiles();
-  await requireUsablePorts(options, !usesRealGitHub(process.env));
+  await requireUsablePorts(options);
   const resolves = await resolvesLocalhostNames();
   const identity = await openDataDirectory(options.dataDirectory, resolves ? "host" : "path");
   const serverUrl = serverUrlOf(options, identity.serversBy);
@@ -134,6 +148,7 @@ export async function up(args: string[]): Promise<number> {
     if (database === null) return 0;
     started.postgres = database.postgres;
     const migrated = await prepareDatabase(database.url, options, identity);
+    const moved = await moveEarlierForge(options, database.url);
     const begun = startProcesses(options, started, { identity, serverUrl, databaseUrl: database.url });
     const rebuilding = await Promise.race([begun, stop]);
     if (typeof rebuilding === "number") {
@@ -143,6 +158,7 @@ export async function up(args: string[]): Promise<number> {
       const update = describeUpdate(migrated, rebuilding);
       if (update !== null) print(`\n${update}`);
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
+      for (const line of moved) print(line);
       warnOfNames(serverUrl, options, resolves);
       for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))
         print(`${yellow("!")} ${line}`);

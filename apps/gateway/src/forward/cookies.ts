@@ -18,7 +18,7 @@ export function siteOf(
   return form === "host" ? { form, host: `${label}${hostName}` } : { form, label, isMcp, cookiesSent };
 }
 
-/** Cookies of the dashboard and of the local forge: a browser sends them to every port of a host. */
+/** Cookies of the dashboard, and of the forge of earlier releases: a browser sends them to every port of a host. */
 const ownCookie = /^\s*(?:__secure-|__host-)?(?:towpath|forge_)/i;
 const mayBeOwnCookie = /towpath|forge_/i;
 /** Cookies of one tenant. Browsers keep about 180 per host and drop the oldest, no matter which tenant's. */

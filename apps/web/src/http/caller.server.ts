@@ -76,7 +76,11 @@ export async function gitContext({ headers }: Request): Promise<Context> {
   const pair = Buffer.from(encoded, "base64").toString();
   const token = pair.slice(pair.indexOf(":") + 1);
   if (token === "")
-    throw new TowpathError("unauthenticated", "Use an API key that may manage servers as the password.");
+    throw new TowpathError(
+      "unauthenticated",
+      "Git needs a password here: an API key that may manage servers, with any user name. Create one in the dashboard: " +
+        "Settings → API keys.",
+    );
   return contextOfToken(token, headers);
 }
 

@@ -88,7 +88,7 @@ const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancesto
 
 /**
  * Scripts run only by nonce or from this origin. Inline styles are allowed: toasts and charts set them from script, and
- * a style can't run code. GitHub or the forge serves the account pictures.
+ * a style can't run code. GitHub serves the account pictures.
  */
 function contentSecurityPolicy(nonce: string, { gitHub, thirdParties }: WebConfig): string {
   const images = ["'self'", "data:", "https:", ...(gitHub ? [new URL(gitHub.url).origin] : [])];

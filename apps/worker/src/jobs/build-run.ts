@@ -191,9 +191,9 @@ function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: War
   }
   if (source?.kind === "git") {
     return async (signal) => {
-      const remote = await openGitSource({ ctx, input: { projectId: project.id } });
-      if (remote === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
-      return services.gitRemotes.tarball(remote, { branch, sha: commitSha }, { warn, signal });
+      const reader = await openGitSource({ ctx, input: { projectId: project.id } });
+      if (reader === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
+      return reader.tarball({ branch, sha: commitSha }, { warn, signal });
     };
   }
   if (source?.kind !== "github" || source.installationId === null) return sourceNotConnected;

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckReport, DeploymentReport, ReportAddress } from "@towpath/core/report";
 import { createGitHub } from "@towpath/github";
+import { git, startTestForge, type TestForge } from "@towpath/github-stand-in";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { git, startTestForge, type TestForge, userToken } from "../../../forge/src/testing/test-forge.ts";
 import { createTellGitHub, GitHubPaused } from "./tell-github.ts";
 
 let forge: TestForge;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await git(directory, "push", "-q", pushUrl, "main", "main:topic");
   sha = (await git(directory, "rev-parse", "HEAD")).trim();
   await rm(directory, { recursive: true });
-  token = await userToken(forge, "ada");
+  token = await forge.admin.userToken("ada");
 }, 30_000);
 afterAll(() => forge.close());
 
@@ -42,7 +42,7 @@ const deployment = (more: Partial<DeploymentReport> = {}): DeploymentReport => (
   ...{ state: "in_progress", logUrl: "http://localhost:3000/b/1", environmentUrl: null },
   ...more,
 });
-/** The forge's REST API as the owner of the repository. */
+/** GitHub's REST API as the owner of the repository. */
 const show = async (path: string, method = "GET", body?: unknown) => {
   return fetch(`${forge.url}/api/v3/repos/ada/tools${path}`, {
     method,
@@ -51,7 +51,7 @@ const show = async (path: string, method = "GET", body?: unknown) => {
   });
 };
 
-test("BLD-8 the forge keeps one check run, deployment and comment, as a client creates, changes and finds them again", async () => {
+test("BLD-8 GitHub keeps one check run, deployment and comment, as a client creates, changes and finds them again", async () => {
   const tell = createTellGitHub(forge.gitHub, log);
   const first = await tell.check(to, check(), null);
   expect(await tell.check(to, check({ status: "completed", conclusion: "success", title: "Live" }), first)).toBe(first);
@@ -80,7 +80,7 @@ test("BLD-8 the forge keeps one check run, deployment and comment, as a client c
   expect(comments.map(({ body }) => body)).toEqual([`${mark} not ours`, `${mark}\nThree`]);
 });
 
-test("BLD-8 the forge refuses what GitHub refuses: a completed check without a conclusion, long labels, unknown commits", async () => {
+test("BLD-8 what GitHub refuses fails nothing: a completed check without a conclusion, long labels, unknown commits", async () => {
   const tell = createTellGitHub(forge.gitHub, log);
   const refused = async (body: unknown) => (await show("/check-runs", "POST", body)).status;
   expect(await refused({ name: "x", head_sha: sha, status: "completed" })).toBe(422);

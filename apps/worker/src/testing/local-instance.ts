@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { generateKeyPairSync, sign } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,24 +8,24 @@ import { promisify } from "node:util";
 import { testContext } from "@towpath/core/testing";
 import { receiveWebhook } from "@towpath/core/webhook";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { createForgeAdmin, createGitHub, type ForgeAdmin, type GitHub, verifyWebhook } from "@towpath/github";
+import { createGitHub, type GitHub, verifyWebhook } from "@towpath/github";
+import { type Admin, createAppJwt, type GitHubStandIn, gitHubSettings, startGitHub } from "@towpath/github-stand-in";
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { freePort } from "@towpath/role/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
 
 const run = promisify(execFile);
 const apps = fileURLToPath(new URL("../../../", import.meta.url));
-const clientSecret = "a client secret for tests";
-const webhookSecret = "a webhook secret for tests";
 
-type Role = "forge" | "runner" | "worker";
+type Role = "runner" | "worker";
 
-/** Forge, runner and worker as real processes on a database of their own, and a stand-in for web's webhook route. */
+/** Runner and worker as real processes on a database of their own. */
 export type LocalInstance = {
   readonly database: TestDatabase;
   readonly queue: OpenJobQueue;
+  /** With `withGitHub`: the stand-in for GitHub, and a stand-in for web's webhook route. */
   readonly github: GitHub;
-  readonly forge: ForgeAdmin;
+  readonly admin: Admin;
   readonly runDirectory: string;
   readonly dataDirectory: string;
   /** TOWPATH_SECRET of its processes. */
@@ -38,32 +37,35 @@ export type LocalInstance = {
   stop(role: Role): Promise<{ readonly code: number | null }>;
   /** What a process has logged. */
   output(role: Role): string;
-  /** A call to the forge's REST API as an installation, for what the client has no call for; answers the status. */
-  change(installationId: number, method: string, path: string, body: unknown): Promise<number>;
+  /** A call to GitHub's REST API as an installation, for what the client has no call for. */
+  call(installationId: number, method: string, path: string, body?: unknown): Promise<Response>;
   git(directory: string, ...args: string[]): Promise<string>;
   close(): Promise<void>;
 };
 
-export async function openLocalInstance(): Promise<LocalInstance> {
+export async function openLocalInstance({ withGitHub = false } = {}): Promise<LocalInstance> {
   const database = await createTestDatabase();
   const directory = await shortDirectory();
   const queue = await openJobQueue({ databaseUrl: database.url, onProblem: () => {} });
-  const hooks = await webhookRoute(database, queue);
-  const url = `http://localhost:${await freePort()}`;
-  const settings = await environment(directory, database.url, url, hooks.port);
+  const gitHub = withGitHub ? await openGitHub(database, queue) : null;
+  const settings = { ...(await environment(directory, database.url)), ...gitHub?.settings };
   const processes = new Map<Role, Running>();
-  const { GITHUB_APP_ID: appId, GITHUB_APP_SLUG: appSlug, GITHUB_APP_PRIVATE_KEY: privateKey } = settings;
+  const requireGitHub = () => {
+    if (!gitHub) throw new Error("openLocalInstance was called without withGitHub.");
+    return gitHub;
+  };
   return {
     database,
     queue,
     runDirectory: settings.TOWPATH_RUN_DIR,
     dataDirectory: settings.TOWPATH_DATA_DIR,
     rootSecret: settings.TOWPATH_SECRET,
-    github: createGitHub({
-      ...{ appId, appSlug, privateKey, clientId: settings.GITHUB_CLIENT_ID, clientSecret, webhookSecret, url },
-      apiUrl: settings.GITHUB_API_URL,
-    }),
-    forge: createForgeAdmin({ url, clientSecret }),
+    get github() {
+      return requireGitHub().client;
+    },
+    get admin() {
+      return requireGitHub().standIn.admin;
+    },
     async start(role) {
       processes.set(role, await startProcess(role, settings));
     },
@@ -72,10 +74,10 @@ export async function openLocalInstance(): Promise<LocalInstance> {
       await end(processes.get(role), stopSignal(role));
       return { code: processes.get(role)?.child.exitCode ?? null };
     },
-    async change(installationId, method, path, body) {
-      const asInstallation = await installationToken(settings, installationId);
-      const headers = { authorization: `Bearer ${asInstallation}` };
-      return (await fetch(`${url}/api/v3${path}`, { method, headers, body: JSON.stringify(body) })).status;
+    async call(installationId, method, path, body) {
+      const { standIn } = requireGitHub();
+      const headers = { authorization: `Bearer ${await installationToken(standIn, installationId)}` };
+      return fetch(`${standIn.gitHubConfig.apiUrl}${path}`, { method, headers, body: JSON.stringify(body) });
     },
     output: (role) => processes.get(role)?.output() ?? "",
     async git(cwd, ...args) {
@@ -86,7 +88,7 @@ export async function openLocalInstance(): Promise<LocalInstance> {
     },
     async close() {
       for (const [role, each] of processes) await end(each, stopSignal(role));
-      await hooks.close();
+      await gitHub?.close();
       await queue.close();
       await database.close();
       await unmountBelow(directory);
@@ -105,8 +107,7 @@ async function unmountBelow(directory: string): Promise<void> {
 /** As the launcher stops the whole instance: on SIGTERM alone, the runner leaves its servers to the next one. */
 const stopSignal = (role: Role) => (role === "runner" ? "SIGINT" : "SIGTERM");
 
-async function environment(directory: string, databaseUrl: string, url: string, hookPort: number) {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+async function environment(directory: string, databaseUrl: string) {
   const data = join(directory, "data");
   const runDirectory = join(directory, "r");
   await Promise.all([data, runDirectory].map((directory) => mkdir(directory, { recursive: true })));
@@ -124,31 +125,29 @@ async function environment(directory: string, databaseUrl: string, url: string, 
     TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
     // Where tests serve repositories behind Git URLs.
     TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8",
-    GITHUB_APP_ID: "4242",
-    GITHUB_APP_SLUG: "towpath-test",
-    GITHUB_APP_PRIVATE_KEY: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
-    GITHUB_CLIENT_ID: "Iv1.test",
-    GITHUB_CLIENT_SECRET: clientSecret,
-    GITHUB_WEBHOOK_SECRET: webhookSecret,
-    GITHUB_URL: url,
-    GITHUB_API_URL: `${url}/api/v3`,
-    FORGE_PORT: new URL(url).port,
-    FORGE_URL: url,
-    FORGE_WEBHOOK_URL: `http://127.0.0.1:${hookPort}/api/github/webhooks`,
-    FORGE_CALLBACK_URL: "http://localhost:3000/api/github/callback",
-    FORGE_SETUP_URL: "http://localhost:3000/api/github/setup",
+  };
+}
+
+async function openGitHub(database: TestDatabase, queue: OpenJobQueue) {
+  const settings = gitHubSettings(`http://localhost:${await freePort()}`);
+  const hooks = await webhookRoute(database, queue, settings.GITHUB_WEBHOOK_SECRET ?? "");
+  const standIn = await startGitHub({ settings, webUrl: `http://127.0.0.1:${hooks.port}` });
+  return {
+    settings,
+    standIn,
+    client: createGitHub(standIn.gitHubConfig),
+    async close() {
+      await standIn.close();
+      await hooks.close();
+    },
   };
 }
 
 /** A token with all that the App may do there. */
-async function installationToken(settings: { GITHUB_APP_PRIVATE_KEY: string; GITHUB_API_URL: string }, id: number) {
-  const now = Math.floor(Date.now() / 1000);
-  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const unsigned = `${part({ alg: "RS256", typ: "JWT" })}.${part({ iss: "4242", iat: now, exp: now + 300 })}`;
-  const jwt = `${unsigned}.${sign("sha256", Buffer.from(unsigned), settings.GITHUB_APP_PRIVATE_KEY).toString("base64url")}`;
-  const answer = await fetch(`${settings.GITHUB_API_URL}/app/installations/${id}/access_tokens`, {
+async function installationToken(standIn: GitHubStandIn, id: number): Promise<string> {
+  const answer = await fetch(`${standIn.gitHubConfig.apiUrl}/app/installations/${id}/access_tokens`, {
     method: "POST",
-    headers: { authorization: `Bearer ${jwt}` },
+    headers: { authorization: `Bearer ${await createAppJwt(standIn)}` },
   });
   const { token } = (await answer.json()) as { token: string };
   return token;
@@ -179,14 +178,14 @@ async function end(running: Running | undefined, signal: NodeJS.Signals): Promis
   await gone;
 }
 
-async function webhookRoute(database: TestDatabase, queue: OpenJobQueue) {
+async function webhookRoute(database: TestDatabase, queue: OpenJobQueue, secret: string) {
   const ctx = testContext(database.db, { kind: "job", job: "webhook.receive" }, { queue });
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     const header = (name: string) => String(request.headers[name] ?? "");
-    if (!verifyWebhook(webhookSecret, body, header("x-hub-signature-256"))) return response.writeHead(401).end();
+    if (!verifyWebhook(secret, body, header("x-hub-signature-256"))) return response.writeHead(401).end();
     const input = { deliveryId: header("x-github-delivery"), event: header("x-github-event") };
     await receiveWebhook({ ctx, input: { ...input, payload: JSON.parse(body.toString("utf8")) } });
     response.writeHead(202).end();

@@ -5,6 +5,7 @@ import { getBuild, startBuild } from "@towpath/core/build";
 import type { CheckReport } from "@towpath/core/report";
 import { type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openRepositories } from "@towpath/git";
 import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
@@ -63,8 +64,10 @@ const unasked: Services["gitRemotes"] = {
   ...{ refs: noGitUrls, commit: noGitUrls, checkout: noGitUrls, changedPaths: noGitUrls, tarball: noGitUrls },
 };
 
-/** `gitRemotes`: what reads Git URLs; by default a test must have none. */
-export async function openBench({ gitRemotes = unasked } = {}): Promise<Bench> {
+const noRepositories = openRepositories({ directory: "/nowhere" });
+
+/** What reads Git URLs, of which a test must have none by default, and repositories of this instance. */
+export async function openBench({ gitRemotes = unasked, instanceRepositories = noRepositories } = {}): Promise<Bench> {
   const database = await createTestDatabase();
   const directory = await shortDirectory();
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
@@ -74,7 +77,7 @@ export async function openBench({ gitRemotes = unasked } = {}): Promise<Bench> {
   const workers = await openWorkerQueue({ databaseUrl: database.url, onProblem: () => {} });
   const bench: Bench = {
     database,
-    services: { ...servicesOf(() => bench, database, workers, client), gitRemotes },
+    services: { ...servicesOf(() => bench, database, workers, client), gitRemotes, instanceRepositories },
     build: async () => goodBuild,
     inspect: async () => null,
     runner,
@@ -108,7 +111,7 @@ function servicesOf(
   database: TestDatabase,
   workers: WorkerQueue,
   runner: RunnerClient,
-): Omit<Services, "gitRemotes"> {
+): Omit<Services, "gitRemotes" | "instanceRepositories"> {
   const builder: Builder = {
     build: (request) => bench().build(request),
     inspect: (request, start) => bench().inspect(request, start),

@@ -35,41 +35,49 @@ export async function createApiKey(call: { ctx: Context; input: CreateApiKeyInpu
   if (input.kind === "organization" && !roleMay(role, "apiKey.manage"))
     throw keysAreManaged("create organization keys");
   const userId = input.kind === "personal" ? requireUser(ctx) : null;
+  const expiresAt = input.expiresInDays ? new Date(ctx.clock.now().getTime() + input.expiresInDays * dayMs) : null;
+  return ctx.db.transaction((tx) => insertApiKey(tx, ctx, organization, { ...input, userId, expiresAt }));
+}
+
+type NewKey = Pick<z.output<typeof createApiKeySchema>, "kind" | "scope" | "name" | "projectIds"> & {
+  readonly userId: string | null;
+  readonly expiresAt: Date | null;
+};
+
+/**
+ * For verbs that have checked that the actor may create it.
+ *
+ * @throws TowpathError `invalid_input` for servers that the organization doesn't have
+ */
+export async function insertApiKey(
+  tx: Transaction,
+  ctx: Context,
+  organization: { readonly id: string },
+  input: NewKey,
+): Promise<NewApiKeyView> {
+  const { kind, scope, name, projectIds, userId, expiresAt } = input;
   const { key, hash, start } = newApiKey();
   const [id, now] = [newId(), ctx.clock.now()];
-  return ctx.db.transaction(async (tx) => {
-    const servers = input.projectIds && (await listServers(tx, organization.id, input.projectIds));
-    if (servers && servers.length !== input.projectIds?.length) throw unknownServers();
-    await tx.insert(apikey).values({
-      id,
-      name: input.name,
-      start,
-      hash,
-      organizationId: organization.id,
-      userId,
-      projectIds: input.projectIds,
-      scope: input.scope,
-      expiresAt: input.expiresInDays ? new Date(now.getTime() + input.expiresInDays * dayMs) : null,
-      createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
-      createdAt: now,
-      updatedAt: now,
-    });
-    const view = await requireApiKeyView(ctx, tx, { organizationId: organization.id, id });
-    await audit(tx, ctx, {
-      organizationId: organization.id,
-      action: "apiKey.create",
-      subject: id,
-      detail: {
-        name: input.name,
-        start,
-        kind: input.kind,
-        scope: input.scope,
-        servers: servers?.map(({ name }) => name) ?? "all",
-        expiresAt: view.expiresAt,
-      },
-    });
-    return { ...view, key };
+  const servers = projectIds && (await listServers(tx, organization.id, projectIds));
+  if (servers && servers.length !== projectIds?.length) throw unknownServers();
+  await tx.insert(apikey).values({
+    ...{ id, name, start, hash, userId, projectIds, scope, expiresAt },
+    organizationId: organization.id,
+    createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
+    ...{ createdAt: now, updatedAt: now },
   });
+  const view = await requireApiKeyView(ctx, tx, { organizationId: organization.id, id });
+  await audit(tx, ctx, {
+    organizationId: organization.id,
+    action: "apiKey.create",
+    subject: id,
+    detail: {
+      ...{ name, start, kind, scope },
+      servers: servers?.map((each) => each.name) ?? "all",
+      expiresAt: view.expiresAt,
+    },
+  });
+  return { ...view, key };
 }
 
 /** The organization's own keys, newest first, including revoked and expired ones (KEY-3). */

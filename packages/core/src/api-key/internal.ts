@@ -1,1 +1,1 @@
-export { revokeKeysOfCreator } from "./api-keys.ts";
+export { insertApiKey, revokeKeysOfCreator } from "./api-keys.ts";

@@ -23,6 +23,13 @@ const built = (detail: Told["detail"]) =>
   detail.version ? `version ${said(detail.version)}` : `commit ${short(detail.commit)}`;
 const ofBranch = ({ detail }: Told) => (detail.branch ? ` of ${said(detail.branch)}` : "");
 
+/** Branches and tags, of which the entry names the first. */
+const pushed = ({ refs, count }: Told["detail"]) => {
+  const named = Array.isArray(refs) ? refs.map(said) : [];
+  const more = Number(count) - named.length;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+};
+
 const fork = (detail: Told["detail"]) => (detail.repository ? `the fork ${said(detail.repository)}` : "a fork");
 
 /** Why the platform read the variables of a build or deployment, which is the subject then. */
@@ -92,6 +99,9 @@ const words: Readonly<Record<string, Words>> = {
   ],
   "source.removeWebhookSecret": ["servers", ({ subject }) => `removed the webhook secret of ${said(subject)}`],
   "source.decrypt": ["servers", () => "used the credential of a Git repository"],
+  "repository.create": ["servers", ({ subject }) => `made the repository ${said(subject)}`],
+  "repository.push": ["builds", ({ subject, detail }) => `pushed ${pushed(detail)} to the repository ${said(subject)}`],
+  "repository.delete": ["servers", ({ subject }) => `deleted the repository ${said(subject)}`],
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
   "build.start": [
     "builds",

@@ -7,9 +7,9 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { chooseRelease, versionCommit } from "../package/internal.ts";
-import { addressOf, requireGitRemotes, requirePackageIndex, requireRepositoryHost } from "../ports/index.ts";
+import { addressOf, requirePackageIndex, requireRepositoryHost } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
-import { findGitSource, openedRemote, sourceOf } from "../source/internal.ts";
+import { findGitSource, openSource, sourceOf } from "../source/internal.ts";
 import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
 import { newestBuildOf } from "./build.store.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
@@ -111,9 +111,9 @@ async function readGitCommit(
       `Only ${of.defaultBranch} is built. Switch on previews in the server's settings to build other branches.`,
     );
   }
-  const remote = await openedRemote(ctx, of.organizationId, row, "build");
-  const { branches } = await requireGitRemotes(ctx).refs(remote);
+  const reader = await openSource(ctx, of.organizationId, row, "build");
+  const { branches } = await reader.refs();
   const sha = branches.get(branch);
   if (sha === undefined) throw notFound("branch");
-  return requireGitRemotes(ctx).commit(remote, { branch, sha: commitSha ?? sha });
+  return reader.commit({ branch, sha: commitSha ?? sha });
 }

@@ -1,4 +1,4 @@
-import { branch, build, gitSource, organization, project } from "@towpath/db/schema";
+import { branch, build, gitSource, organization, project, repository } from "@towpath/db/schema";
 import { and, asc, eq, inArray, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { enqueueReport, environmentOf, pullRequestOfForkBranch } from "../branch/index.ts";
@@ -46,7 +46,7 @@ export type TakenBuild = {
     readonly authMode: AuthMode;
     readonly keepsData: boolean;
     readonly source: Source | null;
-    /** What the server learns of it: owner/name at GitHub, or the Git URL; null for a package. */
+    /** What the server learns of it: owner/name at GitHub or here, or the Git URL; null for a package. */
     readonly repository: string | null;
   };
 };
@@ -116,11 +116,15 @@ export async function takeBuild(call: {
   });
   if (!taken) return null;
   const [of] = await ctx.db
-    .select({ project, branch, organizationId: organization.id, gitUrl: gitSource.url })
+    .select({
+      ...{ project, branch, organizationId: organization.id },
+      gitUrl: sql<string | null>`coalesce(${gitSource.url}, ${organization.slug} || '/' || ${repository.name})`,
+    })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
     .innerJoin(organization, eq(organization.id, project.organizationId))
     .leftJoin(gitSource, eq(gitSource.projectId, project.id))
+    .leftJoin(repository, eq(repository.id, gitSource.repositoryId))
     .where(eq(branch.id, taken.branchId));
   if (!of) return null;
   const isPromotion = taken.trigger === "promote";

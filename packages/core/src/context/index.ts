@@ -7,6 +7,7 @@ import type {
   Clock,
   ExternalServers,
   GitRemotes,
+  InstanceRepositories,
   JobQueue,
   MailSender,
   PackageIndex,
@@ -46,10 +47,12 @@ export type Context = {
   readonly clock: Clock;
   /** `https://host/{name}` or `https://{name}.host`: see `serverUrl`. */
   readonly serverUrlTemplate: string;
-  /** Null on an instance without GitHub App and local forge; absent in processes that don't deploy. */
+  /** Null on an instance without a GitHub App; absent in processes that don't deploy. */
   readonly repositories?: RepositoryHost | null;
   /** Reads repositories behind Git URLs; absent in processes that don't. */
   readonly gitRemotes?: GitRemotes;
+  /** Stores repositories of this instance; absent in processes that don't reach the data directory. */
+  readonly instanceRepositories?: InstanceRepositories;
   /** Absent in processes that deploy no packages. */
   readonly packages?: PackageIndex;
   /** Null where the operator switched it off; absent in processes in which nobody searches. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import type { Commit, Repository } from "../project/project.schema.ts";
 import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
-import type { GitRemotes } from "./source.ts";
+import type { GitRemotes, InstanceRepositories } from "./source.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
 export const jobPayloadSchemas = {
@@ -14,7 +14,7 @@ export const jobPayloadSchemas = {
   "branch.sync": z.object({ projectId: z.uuid(), branch: z.string() }),
   /** GitHub reported a change of an installation: request its current state and apply it. */
   "installation.sync": z.object({ installationId: z.number().int() }),
-  /** Ask a Git URL which branches have changed. */
+  /** Ask a Git URL, or a repository of this instance, which branches have changed. */
   "source.check": z.object({ projectId: z.uuid() }),
   /** Tell GitHub how a branch and its builds are. */
   "branch.report": z.object({ branchId: z.uuid() }),
@@ -47,7 +47,7 @@ export type JobQueue = {
 export type RepositoryAddress = { readonly installationId: number; readonly owner: string; readonly name: string };
 
 /**
- * Hosts repositories: GitHub or the local forge. Calls throw TowpathError with a public text about what the host
+ * Hosts repositories: GitHub. Calls throw TowpathError with a public text about what the host
  * rejected.
  */
 export type RepositoryHost = {
@@ -68,7 +68,7 @@ export function addressOf(installationId: number, fullName: string): RepositoryA
   return { installationId, owner, name };
 }
 
-/** @throws TowpathError `not_configured` without GitHub App and local forge */
+/** @throws TowpathError `not_configured` without a GitHub App */
 export function requireRepositoryHost(ctx: { readonly repositories?: RepositoryHost | null }): RepositoryHost {
   if (ctx.repositories) return ctx.repositories;
   throw gitHubNotConfigured();
@@ -84,6 +84,14 @@ export const gitHubNotConfigured = () =>
 export function requireGitRemotes(ctx: { readonly gitRemotes?: GitRemotes }): GitRemotes {
   if (ctx.gitRemotes) return ctx.gitRemotes;
   throw new TowpathError("not_configured", "This part of Towpath doesn't read Git URLs.");
+}
+
+/** @throws TowpathError `not_configured` in processes that don't reach the data directory */
+export function requireInstanceRepositories(ctx: {
+  readonly instanceRepositories?: InstanceRepositories;
+}): InstanceRepositories {
+  if (ctx.instanceRepositories) return ctx.instanceRepositories;
+  throw new TowpathError("not_configured", "This part of Towpath doesn't read repositories of this instance.");
 }
 
 /** A version of a package that can be installed. */
@@ -203,12 +211,16 @@ export function requireServerHost(ctx: { readonly serverHost?: ServerHost | null
 }
 
 export {
+  type CommitFiles,
   type GitCheckout,
   type GitCommitRef,
   type GitCredential,
+  type GitHeads,
+  type GitReader,
   type GitRefs,
   type GitRemote,
   type GitRemotes,
+  type InstanceRepositories,
   mayNeedSignIn,
   type SourceWarning,
 } from "./source.ts";

@@ -13,13 +13,16 @@ export type GitRemote = {
   readonly credential: GitCredential | null;
 };
 
-export type GitRefs = {
-  /** Where the repository is: another URL than the given one when the host redirects. */
-  readonly url: string;
+export type GitHeads = {
   /** What HEAD names; null for an empty repository. */
   readonly defaultBranch: string | null;
   /** Head of each branch, by name. */
   readonly branches: ReadonlyMap<string, string>;
+};
+
+export type GitRefs = GitHeads & {
+  /** Where the repository is: another URL than the given one when the host redirects. */
+  readonly url: string;
 };
 
 /** `branch`: its head, for hosts that serve no other commit than heads of branches. */
@@ -68,4 +71,55 @@ export type GitRemotes = {
     at: GitCommitRef,
     options: { readonly warn: (warning: SourceWarning) => void; readonly signal: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>>;
+};
+
+type Bound<Call> = Call extends (remote: GitRemote, ...rest: infer Rest) => infer Result
+  ? (...rest: Rest) => Result
+  : never;
+
+/** The calls of `GitRemotes` for one repository, behind a URL or of this instance; they throw alike. */
+export type GitReader = {
+  /** `url`: as in `GitRefs`; null for a repository of this instance. */
+  refs(signal?: AbortSignal): Promise<GitHeads & { readonly url: string | null }>;
+} & { readonly [Name in Exclude<keyof GitRemotes, "refs">]: Bound<GitRemotes[Name]> };
+
+/** A new commit of a repository of this instance. */
+export type CommitFiles = {
+  readonly branch: string;
+  /**
+   * A zip, tar or gzipped tar with all files of the commit: what else the branch had isn't in it. A directory that holds
+   * everything else is left out, as archives of repositories have one.
+   */
+  readonly archive: ReadableStream<Uint8Array>;
+  readonly author: { readonly name: string; readonly email: string };
+  readonly message: string;
+  /** Head that the branch must have; null: the branch must not exist. Absent: any. */
+  readonly expectedHead?: string | null;
+};
+
+/**
+ * Stores repositories of this instance (SRC-3), by their ids. A repository whose directory was lost reads as an empty one.
+ * Calls throw TowpathError with a public text.
+ */
+export type InstanceRepositories = {
+  /** Does nothing if it exists. */
+  create(id: string, defaultBranch: string): Promise<void>;
+  /** Does nothing if it doesn't exist. */
+  remove(id: string): Promise<void>;
+  /** Reads it from the disk, without connection or credential. */
+  open(id: string): GitReader;
+  /** Has HEAD name a branch, which need not exist. */
+  setDefaultBranch(id: string, branch: string): Promise<void>;
+  /**
+   * Commits an archive's files on top of the branch's head. Without a change there is no commit: `changed` is false, and
+   * the commit is the head.
+   *
+   * @throws TowpathError `invalid_input` for what isn't an archive, is too large, or has names or links that a repository
+   * can't have; `conflict` for another head than the expected one; `out_of_storage`
+   */
+  commitFiles(
+    id: string,
+    files: CommitFiles,
+    signal?: AbortSignal,
+  ): Promise<{ readonly commit: Commit; readonly changed: boolean }>;
 };

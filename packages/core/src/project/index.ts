@@ -3,6 +3,7 @@ export { deleteProject } from "./delete-project.ts";
 export { deployGitUrl } from "./deploy-git-url.ts";
 export { deployPackage } from "./deploy-package.ts";
 export { deployProject } from "./deploy-project.ts";
+export { deployRepository } from "./deploy-repository.ts";
 export { type CaptureChange, getCaptureChange } from "./get-capture-change.ts";
 export { findProjectOfInstance, getProject, listProjects, listProjectsOfUser, ownProjectIds } from "./get-project.ts";
 export { getRecordedLists, type RecordedListsView } from "./get-recorded-lists.ts";

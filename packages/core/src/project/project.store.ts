@@ -10,6 +10,7 @@ import {
   member,
   organization,
   project,
+  repository,
   route,
 } from "@towpath/db/schema";
 import { and, asc, desc, eq, ilike, inArray, ne, or, sql } from "drizzle-orm";
@@ -22,7 +23,7 @@ import {
   toolCount,
   warningCount,
 } from "../deployment/internal.ts";
-import { findGitSource, type GitSummaryColumns, sourceOf } from "../source/internal.ts";
+import { type GitSummaryColumns, sourceOf } from "../source/internal.ts";
 
 type Queryable = Database | Transaction;
 export type ProjectRow = typeof project.$inferSelect;
@@ -47,13 +48,17 @@ const externalColumns = {
   checkedAt: externalServer.checkedAt,
 } as const;
 
-/** What is shown of a Git URL. */
+/** What is shown of a Git URL or a repository of this instance. */
 const gitColumns = {
-  url: gitSource.url,
+  // The first one must not be nullable: by it drizzle decides whether there is a row.
   previews: gitSource.previews,
+  url: gitSource.url,
   checkedAt: gitSource.checkedAt,
   problem: gitSource.problem,
   credentialExpiresAt: gitSource.credentialExpiresAt,
+  repositoryName: sql<
+    string | null
+  >`(SELECT ${repository.name} FROM ${repository} WHERE ${repository.id} = ${gitSource.repositoryId})`,
 } as const satisfies Record<keyof GitSummaryColumns, unknown>;
 type ExternalColumns = Pick<typeof externalServer.$inferSelect, keyof typeof externalColumns>;
 
@@ -61,15 +66,16 @@ type ExternalColumns = Pick<typeof externalServer.$inferSelect, keyof typeof ext
 export type ProjectState = {
   readonly live: LiveBuild | null;
   readonly external: ExternalColumns | null;
-  /** Its Git URL, if it is built from one. */
+  /** Its Git URL or repository of this instance, if it is built from one. */
   readonly git: GitSummaryColumns | null;
 };
 
 export async function findProjectState(db: Queryable, row: ProjectRow): Promise<ProjectState> {
   const { id } = row;
   if (row.kind === "hosted") {
-    const git = sourceOf(row)?.kind === "git" ? await findGitSource(db, id) : null;
-    return { live: await findLiveBuild(db, id), external: null, git };
+    const isGit = sourceOf(row)?.kind === "git";
+    const [git] = isGit ? await db.select(gitColumns).from(gitSource).where(eq(gitSource.projectId, id)) : [];
+    return { live: await findLiveBuild(db, id), external: null, git: git ?? null };
   }
   const [external] = await db.select(externalColumns).from(externalServer).where(eq(externalServer.projectId, id));
   return { live: null, external: external ?? null, git: null };
@@ -215,6 +221,7 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
               ilike(project.repositoryFullName, pattern),
               ilike(externalServer.url, pattern),
               ilike(gitSource.url, pattern),
+              ilike(gitColumns.repositoryName, pattern),
             ),
       ),
     )

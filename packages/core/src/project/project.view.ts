@@ -144,7 +144,7 @@ export function projectView(
     failOnBreakingChanges: row.failOnBreakingChanges,
     defaultBranch: row.defaultBranch,
     githubRepository: repositoryView(row),
-    source: sourceSummary(ctx, row, more.git),
+    source: sourceSummary(ctx, row, more),
     package: source?.kind === "package" ? { name: source.name, follows: source.follows } : null,
     external: more.external && {
       url: more.external.url,

@@ -1,3 +1,3 @@
-export { existingOrganizations, referencedLayers, referencedRepositories } from "./referenced-files.ts";
+export { existingOrganizations, existingRepositories, referencedLayers } from "./referenced-files.ts";
 export { mergeRemovals, type Removal, runParts } from "./sweep-parts.ts";
 export { aloneAmongWorkers, sweepRows } from "./sweep-rows.ts";

@@ -1,4 +1,4 @@
-import { build, deployment, organization, project } from "@towpath/db/schema";
+import { build, deployment, organization, repository } from "@towpath/db/schema";
 import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
@@ -30,16 +30,14 @@ export async function existingOrganizations(call: {
   return new Set(existing.map(({ id }) => id));
 }
 
-/** Which of these repositories, by their ids at GitHub, servers are built from. */
-export async function referencedRepositories(call: {
+/** Which of these repositories of this instance exist. */
+export async function existingRepositories(call: {
   ctx: Context;
-  input: { readonly ids: readonly number[] };
-}): Promise<ReadonlySet<number>> {
+  input: { readonly ids: readonly string[] };
+}): Promise<ReadonlySet<string>> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  const rows = await ctx.db
-    .selectDistinct({ id: project.repositoryId })
-    .from(project)
-    .where(inArray(project.repositoryId, [...input.ids]));
-  return new Set(rows.flatMap(({ id }) => id ?? []));
+  const ids = [...input.ids];
+  const existing = await ctx.db.select({ id: repository.id }).from(repository).where(inArray(repository.id, ids));
+  return new Set(existing.map(({ id }) => id));
 }

@@ -5,39 +5,39 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { isId } from "../input/index.ts";
-import { type GitRefs, requireGitRemotes } from "../ports/index.ts";
+import type { GitHeads } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
 import {
   type GitSourceRow,
   headsOf,
-  openedRemote,
   problemOf,
   recordFailure,
   requireGitSource,
   sameGitSource,
   storedHeads,
 } from "./git-source.store.ts";
-import { type GitSourceView, gitSourceView, hostOfUrl } from "./git-source.view.ts";
-import { claimedUntil, nextCheckAt } from "./pauses.ts";
+import { type FollowedSourceView, followedSourceView, hostOfUrl } from "./git-source.view.ts";
+import { openSource } from "./open-source.ts";
+import { claimedUntil, nextCheckAt, nextLookAt } from "./pauses.ts";
 import { movedUrl } from "./read-refs.ts";
 
 type ProjectRow = typeof project.$inferSelect;
 type Checked = { readonly row: GitSourceRow; readonly project: ProjectRow };
 
 /**
- * Asks a Git URL now which branches have changed (SRC-2).
+ * Asks a Git URL, or a repository of this instance, now which branches have changed (SRC-2).
  *
  * @throws TowpathError `not_found` for a project with another source
  */
-export async function checkSource(call: { ctx: Context; input: ProjectScope }): Promise<GitSourceView> {
+export async function checkSource(call: { ctx: Context; input: ProjectScope }): Promise<FollowedSourceView> {
   const { ctx } = call;
   const { project: found } = await authorizeProject(ctx, "build.start", call.input);
   const row = await requireGitSource(ctx.db, found.id);
   const after = await check(ctx, { row, project: found });
-  return gitSourceView(ctx, after.project, after.row);
+  return followedSourceView(ctx.db, ctx, after.project, after.row);
 }
 
-/** The same for the platform: a webhook came, or the source was changed. */
+/** The same for the platform: a webhook or a push came, or the source was changed. */
 export async function checkSourceOf(call: { ctx: Context; input: { readonly projectId: string } }): Promise<void> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
@@ -50,7 +50,10 @@ export async function checkSourceOf(call: { ctx: Context; input: { readonly proj
   if (found) await check(ctx, found);
 }
 
-/** Asks Git URLs that are due, a few in a round; for the worker. Returns how many there were. */
+/**
+ * Asks Git URLs that are due, a few in a round; for the worker. Returns how many there were. Repositories of this instance
+ * are among them now and then, in case a push was stored by a process that ended before it could say so.
+ */
 export async function checkDueGitSources(call: { ctx: Context; input: { readonly limit: number } }): Promise<number> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
@@ -78,19 +81,19 @@ export async function checkDueGitSources(call: { ctx: Context; input: { readonly
 /** A check that fails ends nothing: its problem is shown, and what is live stays. */
 async function check(ctx: Context, before: Checked): Promise<Checked> {
   const { row, project: of } = before;
-  let refs: GitRefs;
-  let url: string;
+  let refs: GitHeads;
+  let url = row.url;
   try {
-    const remote = await openedRemote(ctx, of.organizationId, row, "check");
-    refs = await requireGitRemotes(ctx).refs(remote);
-    url = movedUrl(remote, refs);
+    const found = await (await openSource(ctx, of.organizationId, row, "check")).refs();
+    refs = found;
+    if (url !== null && found.url !== null) url = movedUrl({ url, credential: row.credentialCiphertext }, found.url);
   } catch (error) {
     return { ...before, row: await recordFailure(ctx, row, error) };
   }
   return ctx.db.transaction((tx) => apply(tx, ctx, before, { refs, url }));
 }
 
-type Answer = { readonly refs: GitRefs; readonly url: string };
+type Answer = { readonly refs: GitHeads; readonly url: string | null };
 
 /** Hints at branches whose heads have changed: as with a webhook, their jobs ask how they are now (decision 007). */
 async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url }: Answer): Promise<Checked> {
@@ -117,7 +120,7 @@ async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url
     .update(gitSource)
     .set({
       ...{ url, heads: Object.fromEntries(found.heads), checkedAt: now, changedAt },
-      nextCheckAt: nextCheckAt(now, changedAt),
+      nextCheckAt: url === null ? nextLookAt(now) : nextCheckAt(now, changedAt),
       problem: refs.branches.has(live) ? null : missingBranch(row, live, now),
     })
     .where(eq(gitSource.projectId, row.projectId))
@@ -131,7 +134,7 @@ const maxHints = 20;
 type Seen = {
   readonly row: GitSourceRow;
   readonly project: ProjectRow;
-  readonly refs: GitRefs;
+  readonly refs: GitHeads;
   readonly live: string;
 };
 type Change = { readonly name: string; readonly mayBeNew: boolean };
@@ -163,7 +166,8 @@ function changesOf({ row, project: of, refs, live }: Seen): {
 function missingBranch(row: GitSourceRow, branch: string, now: Date) {
   const code = "branch_gone";
   const earlier = problemOf(row);
-  const message = `The repository at ${hostOfUrl(row.url)} has no branch ${branch} any more. What is live stays. Push the branch again, or choose another one in the server's settings.`;
+  const place = row.url === null ? "" : ` at ${hostOfUrl(row.url)}`;
+  const message = `The repository${place} has no branch ${branch} any more. What is live stays. Push the branch again, or choose another one in the server's settings.`;
   const since = earlier?.code === code ? earlier.since : now.toISOString();
   return { code, message, since, tries: 1 };
 }

@@ -2,7 +2,7 @@ import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { noteLook, requireGitSource } from "./git-source.store.ts";
-import { gitSourceView, type SourceView } from "./git-source.view.ts";
+import { followedSourceView, type SourceView } from "./git-source.view.ts";
 import { sourceOf } from "./source.ts";
 
 /**
@@ -21,5 +21,5 @@ export async function getSource(call: { ctx: Context; input: ProjectScope }): Pr
     return { kind, fullName, defaultBranch: project.defaultBranch, private: isPrivate };
   }
   await noteLook(ctx, project.id);
-  return gitSourceView(ctx, project, await requireGitSource(ctx.db, project.id));
+  return followedSourceView(ctx.db, ctx, project, await requireGitSource(ctx.db, project.id));
 }

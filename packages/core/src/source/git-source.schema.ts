@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { deployProjectSchema } from "../project/project.schema.ts";
+import { repositoryNameSchema } from "../repository/repository-name.schema.ts";
 
 const maxUrlLength = 2000;
 
@@ -70,10 +71,17 @@ export const updateGitSourceSchema = z.object({
   credential: gitCredentialInputSchema.nullable().optional(),
 });
 
-/** Another place for a server's code; everything else of the server stays. The first commit there is built at once. */
+/**
+ * Another place for a server's code, a Git URL or a repository of this instance; everything else of the server stays. The
+ * first commit there is built at once.
+ */
 export const changeSourceSchema = z.object({
-  gitUrl: gitUrlSchema,
+  gitUrl: gitUrlSchema.optional(),
+  /** By name. */
+  repository: repositoryNameSchema.optional(),
   branch: branchNameSchema.nullish(),
-  previews: z.boolean().default(false),
+  /** Default: for a repository of this instance. */
+  previews: z.boolean().optional(),
+  /** For a Git URL. */
   credential: gitCredentialInputSchema.nullish(),
 });

@@ -1,12 +1,11 @@
 import type { Database, Transaction } from "@towpath/db";
-import { auditLog, gitSource } from "@towpath/db/schema";
-import { findDataKey, openDeployKey, openSourceSecret, sealSourceSecret } from "@towpath/secrets";
-import { and, eq, gt, sql } from "drizzle-orm";
+import { gitSource } from "@towpath/db/schema";
+import { openDeployKey, sealSourceSecret } from "@towpath/secrets";
+import { and, eq, gt, isNotNull, sql } from "drizzle-orm";
 import { z } from "zod";
-import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { asTowpathError, notFound, TowpathError } from "../errors/index.ts";
-import type { GitCredential, GitRemote } from "../ports/index.ts";
+import type { GitCredential } from "../ports/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
 import type { gitCredentialInputSchema } from "./git-source.schema.ts";
 import { nextTryAt } from "./pauses.ts";
@@ -18,6 +17,23 @@ type Owner = { readonly organizationId: string; readonly projectId: string };
 export async function findGitSource(db: Queryable, projectId: string): Promise<GitSourceRow | null> {
   const [row] = await db.select().from(gitSource).where(eq(gitSource.projectId, projectId));
   return row ?? null;
+}
+
+/** A row whose repository is behind a URL. */
+export type UrlSourceRow = GitSourceRow & { readonly url: string };
+
+/**
+ * For what only a repository elsewhere has.
+ *
+ * @throws TowpathError `not_found` for a project with another source, `conflict` for a repository of this instance
+ */
+export async function requireUrlSource(db: Queryable, projectId: string): Promise<UrlSourceRow> {
+  const row = await requireGitSource(db, projectId);
+  if (row.url !== null) return { ...row, url: row.url };
+  throw new TowpathError(
+    "conflict",
+    "The server's repository is one of this instance, whose pushes are noticed at once: it needs no webhook.",
+  );
 }
 
 /** @throws TowpathError `not_found` for a project with another source */
@@ -100,11 +116,6 @@ function openedDeployKey(ctx: Context, organizationId: string, sealed: string): 
   }
 }
 
-const storedCredentialSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("token"), username: z.string(), token: z.string() }),
-  z.object({ kind: z.literal("deployKey"), privateKey: z.string() }),
-]);
-
 /** The columns of a credential, sealed for the origin of `url`. */
 export async function sealedCredential(
   tx: Transaction,
@@ -133,41 +144,10 @@ export async function sealedCredential(
   };
 }
 
-const dayMs = 86_400_000;
-
-/** In the audit log: who decrypted a credential (KEY-2). Of a job that does it all day long, once a day. */
-async function auditDecryption(ctx: Context, organizationId: string, row: GitSourceRow, reason: string): Promise<void> {
-  const { projectId, url, credentialVersion: version } = row;
-  const entry = { organizationId, projectId, action: "source.decrypt", subject: url, detail: { reason, version } };
-  await ctx.db.transaction(async (tx) => {
-    if (ctx.actor.kind === "job") {
-      const since = new Date(ctx.clock.now().getTime() - dayMs);
-      const mine = and(eq(auditLog.action, entry.action), eq(auditLog.actor, `job:${ctx.actor.job}`));
-      const own = and(eq(auditLog.organizationId, organizationId), eq(auditLog.projectId, projectId));
-      if ((await tx.$count(auditLog, and(own, mine, gt(auditLog.createdAt, since)))) > 0) return;
-    }
-    await audit(tx, ctx, entry);
-  });
-}
-
-/** The repository of a stored source, with its credential. Each reader is in the audit log before it has the value. */
-export async function openedRemote(
-  ctx: Context,
-  organizationId: string,
-  row: GitSourceRow,
-  reason: "check" | "build" | "source",
-): Promise<GitRemote> {
-  const { url, projectId, credentialCiphertext: ciphertext, credentialVersion: version } = row;
-  if (ciphertext === null) return { url, credential: null };
-  await auditDecryption(ctx, organizationId, row, reason);
-  const stored = { purpose: "credential", organizationId, projectId, url, version, ciphertext } as const;
-  const value = openSourceSecret(requireSecretBox(ctx), await findDataKey(ctx.db, projectId), stored);
-  return { url, credential: storedCredentialSchema.parse(JSON.parse(value)) };
-}
-
 /** Whether a check of the source in between has changed what a decision was based on. */
 export const sameGitSource = (now: GitSourceRow | null, before: GitSourceRow | null): boolean =>
   now?.url === before?.url &&
+  now?.repositoryId === before?.repositoryId &&
   now?.branch === before?.branch &&
   now?.previews === before?.previews &&
   now?.credentialVersion === before?.credentialVersion;
@@ -195,7 +175,7 @@ export async function recordFailure(ctx: Context, row: GitSourceRow, error: unkn
     .where(
       and(
         eq(gitSource.projectId, row.projectId),
-        eq(gitSource.url, row.url),
+        sql`${gitSource.url} IS NOT DISTINCT FROM ${row.url}`,
         eq(gitSource.credentialVersion, row.credentialVersion),
       ),
     )
@@ -225,7 +205,15 @@ export async function noteLook(ctx: Context, projectId: string): Promise<void> {
   await ctx.db
     .update(gitSource)
     .set({ nextCheckAt: soon })
-    .where(and(eq(gitSource.projectId, projectId), gt(gitSource.nextCheckAt, soon), sql`${gitSource.problem} IS NULL`));
+    .where(
+      and(
+        eq(gitSource.projectId, projectId),
+        gt(gitSource.nextCheckAt, soon),
+        sql`${gitSource.problem} IS NULL`,
+        // Pushes to a repository of this instance are known at once.
+        isNotNull(gitSource.url),
+      ),
+    );
 }
 
 /** Forgets a branch's head, so that the next check that succeeds applies it: it could not be applied now. */

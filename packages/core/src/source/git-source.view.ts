@@ -1,6 +1,10 @@
-import type { project } from "@towpath/db/schema";
+import type { Database, Transaction } from "@towpath/db";
+import { organization, type project, repository } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
-import { type GitSourceRow, headsOf, problemOf } from "./git-source.store.ts";
+import { TowpathError } from "../errors/index.ts";
+import { cloneUrl } from "../repository/internal.ts";
+import { type GitSourceRow, headsOf, problemOf, type UrlSourceRow } from "./git-source.store.ts";
 import { sourceOf } from "./source.ts";
 
 type ProjectRow = typeof project.$inferSelect;
@@ -28,19 +32,26 @@ export type SourceSummary =
       readonly problem: SourceProblemView | null;
       readonly credentialEndsSoon: boolean;
     }
+  /** Of this instance. `url`: to clone it; null in processes that don't know it. */
+  | {
+      readonly kind: "repository";
+      readonly name: string;
+      readonly url: string | null;
+      readonly previews: boolean;
+      readonly problem: SourceProblemView | null;
+    }
   | { readonly kind: "package"; readonly name: string };
 
 /** A project's source as its settings show it. Values of credentials never come back. */
 export type SourceView =
   | { readonly kind: "github"; readonly fullName: string; readonly defaultBranch: string; readonly private: boolean }
   | { readonly kind: "package"; readonly name: string; readonly follows: boolean }
-  | GitSourceView;
+  | FollowedSourceView;
 
-export type GitSourceView = {
-  readonly kind: "git";
-  readonly url: string;
-  readonly host: string;
-  readonly name: string;
+/** A Git repository whose branches are followed. */
+export type FollowedSourceView = GitSourceView | RepositorySourceView;
+
+type FollowedView = {
   /** The branch that goes live, as the owner named it; null: what the repository's HEAD names is followed. */
   readonly branch: string | null;
   /** The branch that goes live now. */
@@ -48,11 +59,28 @@ export type GitSourceView = {
   /** Branches as last seen, sorted. */
   readonly branches: readonly string[];
   readonly previews: boolean;
+  /** Why the last check failed; what is live stays. Null: it succeeded. */
+  readonly problem: SourceProblemView | null;
+};
+
+/** A repository of this instance (SRC-3). */
+export type RepositorySourceView = FollowedView & {
+  readonly kind: "repository";
+  readonly name: string;
+  /** To clone it and push to it; null in processes that don't know it. */
+  readonly url: string | null;
+  /** When commits last came; null: never. */
+  readonly pushedAt: string | null;
+};
+
+export type GitSourceView = FollowedView & {
+  readonly kind: "git";
+  readonly url: string;
+  readonly host: string;
+  readonly name: string;
   /** When the repository was last asked, and is asked next. */
   readonly checkedAt: string | null;
   readonly nextCheckAt: string;
-  /** Why the last check failed; what is live stays. Null: it succeeded. */
-  readonly problem: SourceProblemView | null;
   /** Null: the repository is public. */
   readonly credential: {
     readonly kind: "token" | "deployKey";
@@ -94,44 +122,72 @@ const problemView = (row: Pick<GitSourceRow, "problem">): SourceProblemView | nu
 
 const webhookPath = (projectId: string): string => `/api/sources/${projectId}/webhook`;
 
-/** What summaries need of a row. */
+/** What summaries need of a row, and the name of its repository of this instance. */
 export type GitSummaryColumns = Pick<
   GitSourceRow,
   "url" | "previews" | "checkedAt" | "problem" | "credentialExpiresAt"
->;
+> & { readonly repositoryName: string | null };
 
-/** `git`: its row, for a project with a Git URL. */
-export function sourceSummary(ctx: Context, row: ProjectRow, git: GitSummaryColumns | null): SourceSummary | null {
+/** `git`: its row, for a project with a Git URL or a repository of this instance. */
+export function sourceSummary(
+  ctx: Context,
+  row: ProjectRow,
+  { git, orgSlug }: { readonly git: GitSummaryColumns | null; readonly orgSlug: string },
+): SourceSummary | null {
   const source = sourceOf(row);
   if (source?.kind === "github") return { kind: "github", fullName: source.fullName };
   if (source?.kind === "package") return { kind: "package", name: source.name };
   if (source === null || git === null) return null;
+  const { url, previews } = git;
+  const problem = problemView(git);
+  if (url === null) {
+    const name = git.repositoryName ?? "";
+    return { kind: "repository", name, url: cloneUrl(ctx, { orgSlug, name }), previews, problem };
+  }
   return {
-    kind: "git",
-    url: git.url,
-    host: hostOfUrl(git.url),
-    name: nameOfUrl(git.url),
-    previews: git.previews,
+    ...{ kind: "git", url, host: hostOfUrl(url), name: nameOfUrl(url), previews, problem },
     checkedAt: git.checkedAt?.toISOString() ?? null,
-    problem: problemView(git),
     credentialEndsSoon: endsSoon(git, ctx.clock.now()),
   };
 }
 
-export function gitSourceView(ctx: Context, of: ProjectRow, row: GitSourceRow): GitSourceView {
+const followedView = (of: ProjectRow, row: GitSourceRow): FollowedView => ({
+  branch: row.branch,
+  defaultBranch: of.defaultBranch,
+  branches: [...(headsOf(row)?.keys() ?? [])].toSorted(),
+  previews: row.previews,
+  problem: problemView(row),
+});
+
+/** A stored source, wherever its repository is. */
+export async function followedSourceView(
+  db: Database | Transaction,
+  ctx: Context,
+  of: ProjectRow,
+  row: GitSourceRow,
+): Promise<FollowedSourceView> {
+  if (row.url !== null) return gitSourceView(ctx, of, { ...row, url: row.url });
+  const [found] = await db
+    .select({ name: repository.name, pushedAt: repository.pushedAt, orgSlug: organization.slug })
+    .from(repository)
+    .innerJoin(organization, eq(organization.id, repository.organizationId))
+    .where(eq(repository.id, row.repositoryId ?? of.id));
+  if (!found) throw new TowpathError("internal", "The server's repository could not be found.");
+  const { name, pushedAt } = found;
+  return {
+    ...{ kind: "repository", name, url: cloneUrl(ctx, found) },
+    ...followedView(of, row),
+    pushedAt: pushedAt?.toISOString() ?? null,
+  };
+}
+
+export function gitSourceView(ctx: Context, of: ProjectRow, row: UrlSourceRow): GitSourceView {
   const path = webhookPath(of.id);
   return {
-    kind: "git",
-    url: row.url,
-    host: hostOfUrl(row.url),
-    name: nameOfUrl(row.url),
-    branch: row.branch,
-    defaultBranch: of.defaultBranch,
-    branches: [...(headsOf(row)?.keys() ?? [])].toSorted(),
-    previews: row.previews,
+    ...{ kind: "git", url: row.url, host: hostOfUrl(row.url), name: nameOfUrl(row.url) },
+    ...followedView(of, row),
     checkedAt: row.checkedAt?.toISOString() ?? null,
     nextCheckAt: row.nextCheckAt.toISOString(),
-    problem: problemView(row),
     credential:
       row.credentialKind === null
         ? null

@@ -3,7 +3,13 @@ export { changeSource } from "./change-source.ts";
 export { checkDueGitSources, checkSource, checkSourceOf } from "./check-source.ts";
 export { getSource } from "./get-source.ts";
 export type { DeployGitUrlInput } from "./git-source.schema.ts";
-export type { GitSourceView, SourceSummary, SourceView } from "./git-source.view.ts";
+export type {
+  FollowedSourceView,
+  GitSourceView,
+  RepositorySourceView,
+  SourceSummary,
+  SourceView,
+} from "./git-source.view.ts";
 export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";
 export { makeDeployKey } from "./make-deploy-key.ts";
 export { openGitSource } from "./open-source.ts";

@@ -4,13 +4,13 @@ export {
   type GitSourceRow,
   givenCredential,
   noteLook,
-  openedRemote,
   recordFailure,
   sameGitSource,
   sealedCredential,
   storedHeads,
 } from "./git-source.store.ts";
 export { type GitSummaryColumns, nameOfUrl, type SourceSummary, sourceSummary } from "./git-source.view.ts";
+export { openSource, readerOf } from "./open-source.ts";
 export { claimedUntil, firstCheckAt, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { chooseBranch, movedUrl, readRefs, refusedAt } from "./read-refs.ts";
 export { repositoryView, type Source, sourceOf } from "./source.ts";

@@ -47,7 +47,7 @@ export async function lookAtSource(call: {
   const refs = await readRefs(ctx, remote, "text");
   const { branch: linked, directory } = splitLink(pasted, refs);
   const at = chooseBranch(refs, { branch: chosen ?? linked, urlField: "text" });
-  const url = movedUrl(remote, refs);
+  const url = movedUrl(remote, refs.url);
   const checkout = await refusedAt("text", () => requireGitRemotes(ctx).checkout({ ...remote, url }, at));
   return {
     url,

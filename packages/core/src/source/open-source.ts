@@ -1,15 +1,84 @@
-import { project } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
+import { auditLog, project } from "@towpath/db/schema";
+import { findDataKey, openSourceSecret } from "@towpath/secrets";
+import { and, eq, gt } from "drizzle-orm";
+import { z } from "zod";
+import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import type { GitRemote } from "../ports/index.ts";
-import { findGitSource, openedRemote } from "./git-source.store.ts";
+import { type GitReader, type GitRemote, requireGitRemotes, requireInstanceRepositories } from "../ports/index.ts";
+import { requireSecretBox } from "../secret/internal.ts";
+import { findGitSource, type GitSourceRow, type UrlSourceRow } from "./git-source.store.ts";
 
-/** The repository of a build, with its credential, for the process that fetches it; null for another source. */
+type Reason = "check" | "build" | "source";
+
+/** Reads the repository behind a URL. */
+export function readerOf(ctx: Context, remote: GitRemote): GitReader {
+  const remotes = requireGitRemotes(ctx);
+  return {
+    refs: (signal) => remotes.refs(remote, signal),
+    commit: (...rest) => remotes.commit(remote, ...rest),
+    checkout: (...rest) => remotes.checkout(remote, ...rest),
+    changedPaths: (...rest) => remotes.changedPaths(remote, ...rest),
+    tarball: (...rest) => remotes.tarball(remote, ...rest),
+  };
+}
+
+/**
+ * Reads a stored source, wherever its repository is: the only place that decides it. Each reader of a credential is in
+ * the audit log before it has the value.
+ */
+export async function openSource(
+  ctx: Context,
+  organizationId: string,
+  row: GitSourceRow,
+  reason: Reason,
+): Promise<GitReader> {
+  if (row.repositoryId !== null) return requireInstanceRepositories(ctx).open(row.repositoryId);
+  const url = row.url ?? "";
+  return readerOf(ctx, await openedRemote(ctx, organizationId, { ...row, url }, reason));
+}
+
+const storedCredentialSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("token"), username: z.string(), token: z.string() }),
+  z.object({ kind: z.literal("deployKey"), privateKey: z.string() }),
+]);
+
+const dayMs = 86_400_000;
+
+/** In the audit log: who decrypted a credential (KEY-2). Of a job that does it all day long, once a day. */
+async function auditDecryption(ctx: Context, organizationId: string, row: UrlSourceRow, reason: string): Promise<void> {
+  const { projectId, url, credentialVersion: version } = row;
+  const entry = { organizationId, projectId, action: "source.decrypt", subject: url, detail: { reason, version } };
+  await ctx.db.transaction(async (tx) => {
+    if (ctx.actor.kind === "job") {
+      const since = new Date(ctx.clock.now().getTime() - dayMs);
+      const mine = and(eq(auditLog.action, entry.action), eq(auditLog.actor, `job:${ctx.actor.job}`));
+      const own = and(eq(auditLog.organizationId, organizationId), eq(auditLog.projectId, projectId));
+      if ((await tx.$count(auditLog, and(own, mine, gt(auditLog.createdAt, since)))) > 0) return;
+    }
+    await audit(tx, ctx, entry);
+  });
+}
+
+async function openedRemote(
+  ctx: Context,
+  organizationId: string,
+  row: UrlSourceRow,
+  reason: Reason,
+): Promise<GitRemote> {
+  const { url, projectId, credentialCiphertext: ciphertext, credentialVersion: version } = row;
+  if (ciphertext === null) return { url, credential: null };
+  await auditDecryption(ctx, organizationId, row, reason);
+  const stored = { purpose: "credential", organizationId, projectId, url, version, ciphertext } as const;
+  const value = openSourceSecret(requireSecretBox(ctx), await findDataKey(ctx.db, projectId), stored);
+  return { url, credential: storedCredentialSchema.parse(JSON.parse(value)) };
+}
+
+/** The repository of a build, for the process that fetches it; null for another source. */
 export async function openGitSource(call: {
   ctx: Context;
   input: { readonly projectId: string };
-}): Promise<GitRemote | null> {
+}): Promise<GitReader | null> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const row = await findGitSource(ctx.db, input.projectId);
@@ -17,5 +86,5 @@ export async function openGitSource(call: {
     .select({ organizationId: project.organizationId })
     .from(project)
     .where(eq(project.id, input.projectId));
-  return row && of ? openedRemote(ctx, of.organizationId, row, "build") : null;
+  return row && of ? openSource(ctx, of.organizationId, row, "build") : null;
 }

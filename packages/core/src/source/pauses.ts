@@ -17,6 +17,9 @@ export function nextCheckAt(now: Date, changedAt: Date): Date {
   return after(now, Math.max(soonMs, spread(Math.min(quietMs / 10, idleMs / 1.1))));
 }
 
+/** Of a repository of this instance, whose pushes are known without asking. */
+export const nextLookAt = (now: Date): Date => after(now, spread(idleMs));
+
 /** After the check that failed as the `tries`th in a row. */
 export const nextTryAt = (now: Date, tries: number): Date =>
   after(now, spread(Math.min(firstRetryMs * 2 ** (tries - 1), maxRetryMs)));

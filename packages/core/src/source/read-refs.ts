@@ -1,6 +1,6 @@
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { type GitRefs, type GitRemote, mayNeedSignIn, requireGitRemotes } from "../ports/index.ts";
+import { type GitHeads, type GitRefs, type GitRemote, mayNeedSignIn, requireGitRemotes } from "../ports/index.ts";
 import { hostOfUrl } from "./git-source.view.ts";
 
 /** Codes of what the person who gave a URL can mend, and the field that does. */
@@ -40,29 +40,33 @@ export const readRefs = (ctx: Context, remote: GitRemote, urlField: string): Pro
  * repository
  */
 export function chooseBranch(
-  refs: GitRefs,
+  refs: GitHeads & { readonly url: string | null },
   { branch: named, urlField }: { readonly branch: string | null | undefined; readonly urlField: string },
 ): { readonly branch: string; readonly sha: string } {
   const branch = named ?? refs.defaultBranch;
   const sha = branch === null ? undefined : refs.branches.get(branch);
   if (branch !== null && sha !== undefined) return { branch, sha };
   if (refs.branches.size === 0) {
-    throw refused(urlField, `The repository at ${hostOfUrl(refs.url)} has no commits yet. Push one, then try again.`);
+    const place = refs.url === null ? "" : ` at ${hostOfUrl(refs.url)}`;
+    throw refused(urlField, `The repository${place} has no commits yet. Push one, then try again.`);
   }
   if (named) throw refused("branch", noSuchBranch(named, refs));
   throw refused("branch", "The repository names no default branch. Name the branch to deploy.");
 }
 
-/** A host that redirects names the repository's new place; a credential is for its own origin only. */
-export function movedUrl(remote: GitRemote, refs: GitRefs): string {
-  if (remote.credential === null) return refs.url;
-  const [before, after] = [new URL(remote.url), new URL(refs.url)];
-  return before.protocol === after.protocol && before.host === after.host ? refs.url : remote.url;
+/** A host that redirects names the repository's new place; a credential, if there is one, is for its own origin only. */
+export function movedUrl(
+  { url, credential }: { readonly url: string; readonly credential: unknown },
+  to: string,
+): string {
+  if (credential === null) return to;
+  const [before, after] = [new URL(url), new URL(to)];
+  return before.protocol === after.protocol && before.host === after.host ? to : url;
 }
 
 const shownBranches = 5;
 
-function noSuchBranch(named: string, { branches }: GitRefs): string {
+function noSuchBranch(named: string, { branches }: GitHeads): string {
   const names = [...branches.keys()];
   const some = names.slice(0, shownBranches).join(", ");
   const more = names.length > shownBranches ? `, and ${names.length - shownBranches} more` : "";

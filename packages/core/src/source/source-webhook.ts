@@ -8,13 +8,14 @@ import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
-import { requireGitSource } from "./git-source.store.ts";
+import { requireUrlSource } from "./git-source.store.ts";
 import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
 
 /**
  * Makes the secret with which a Git host signs its webhooks, in place of an earlier one (SRC-2).
  *
  * @returns the secret, which is shown this once
+ * @throws TowpathError `not_found`, `conflict` for a project with another source
  */
 export async function makeSourceWebhookSecret(call: {
   ctx: Context;
@@ -25,9 +26,9 @@ export async function makeSourceWebhookSecret(call: {
   const box = requireSecretBox(ctx);
   const secret = randomToken();
   return ctx.db.transaction(async (tx) => {
-    const before = await requireGitSource(tx, of.id);
+    const before = await requireUrlSource(tx, of.id);
     const owner = { purpose: "webhook", organizationId: organization.id, projectId: of.id } as const;
-    const [row = before] = await tx
+    const [row] = await tx
       .update(gitSource)
       .set({ webhookSecretCiphertext: await sealSourceSecret(tx, box, owner, secret), webhookAt: null })
       .where(eq(gitSource.projectId, of.id))
@@ -38,7 +39,7 @@ export async function makeSourceWebhookSecret(call: {
       action: "source.makeWebhookSecret",
       subject: of.name,
     });
-    return { secret, source: gitSourceView(ctx, of, row) };
+    return { secret, source: gitSourceView(ctx, of, { ...before, ...row, url: before.url }) };
   });
 }
 
@@ -47,8 +48,8 @@ export async function removeSourceWebhookSecret(call: { ctx: Context; input: Pro
   const { ctx, input } = call;
   const { project: of, organization } = await authorizeProject(ctx, "project.update", input);
   return ctx.db.transaction(async (tx) => {
-    const before = await requireGitSource(tx, of.id);
-    const [row = before] = await tx
+    const before = await requireUrlSource(tx, of.id);
+    const [row] = await tx
       .update(gitSource)
       .set({ webhookSecretCiphertext: null, webhookAt: null })
       .where(eq(gitSource.projectId, of.id))
@@ -59,7 +60,7 @@ export async function removeSourceWebhookSecret(call: { ctx: Context; input: Pro
       action: "source.removeWebhookSecret",
       subject: of.name,
     });
-    return gitSourceView(ctx, of, row);
+    return gitSourceView(ctx, of, { ...before, ...row, url: before.url });
   });
 }
 

@@ -13,7 +13,7 @@ export type Source =
       readonly fullName: string;
       readonly isPrivate: boolean;
     }
-  /** A Git URL: see `git_source`. */
+  /** A Git URL or a repository of this instance: see `git_source`. */
   | { readonly kind: "git" }
   /** A package of the index. `follows`: newer versions are built by themselves. */
   | { readonly kind: "package"; readonly name: string; readonly follows: boolean };
@@ -43,7 +43,7 @@ export function sourceOf(row: SourceColumns): Source | null {
   };
 }
 
-/** Columns of a project that name another source than a Git URL, without one. */
+/** Columns of a project that name another source than `git_source` does, without one. */
 export const noOtherSource = {
   installationId: null,
   repositoryId: null,

@@ -1,11 +1,11 @@
 import type { Transaction } from "@towpath/db";
 import { branch, gitSource, project } from "@towpath/db/schema";
-import { and, asc, eq, isNull } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { notFound } from "../errors/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
 import { updateGitSourceSchema } from "./git-source.schema.ts";
@@ -13,12 +13,12 @@ import {
   type GitSourceRow,
   type GivenCredential,
   givenCredential,
-  openedRemote,
   requireGitSource,
   sealedCredential,
 } from "./git-source.store.ts";
-import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
-import { chooseBranch, readRefs } from "./read-refs.ts";
+import { type FollowedSourceView, followedSourceView } from "./git-source.view.ts";
+import { openSource, readerOf } from "./open-source.ts";
+import { chooseBranch, refusedAt } from "./read-refs.ts";
 
 type UpdateGitSourceInput = z.input<typeof updateGitSourceSchema>;
 type Changes = z.output<typeof updateGitSourceSchema>;
@@ -28,12 +28,13 @@ type Changes = z.output<typeof updateGitSourceSchema>;
  * branch or credential is tried first, and nothing changes when the repository refuses it. The repository is then asked
  * at once.
  *
- * @throws TowpathError `not_found` for a project with another source, `invalid_input` by field as `deployGitUrl`
+ * @throws TowpathError `not_found` for a project with another source, `invalid_input` by field as `deployGitUrl`;
+ * `conflict` for a credential of a repository of this instance
  */
 export async function updateGitSource(call: {
   ctx: Context;
   input: ProjectScope & UpdateGitSourceInput;
-}): Promise<GitSourceView> {
+}): Promise<FollowedSourceView> {
   const { ctx } = call;
   const { project: of, organization } = await authorizeProject(ctx, "project.update", call.input);
   const changes = parseInput(updateGitSourceSchema, call.input);
@@ -57,7 +58,7 @@ export async function updateGitSource(call: {
         ...(changes.credential !== undefined && { credential: given?.credential.kind ?? null }),
       },
     });
-    return gitSourceView(ctx, locked, row);
+    return followedSourceView(tx, ctx, locked, row);
   });
 }
 
@@ -68,11 +69,14 @@ async function tryChanges(ctx: Context, organizationId: string, before: GitSourc
   const namesBranch = changes.branch !== undefined && changes.branch !== null;
   if (given === null && !namesBranch) return;
   const { url } = before;
-  const remote =
-    changes.credential === undefined
-      ? await openedRemote(ctx, organizationId, before, "source")
-      : { url, credential: given?.credential ?? null };
-  const refs = await readRefs(ctx, remote, "url");
+  if (url === null && given !== null) {
+    throw new TowpathError("conflict", "A repository of this instance needs no credential.");
+  }
+  const reader =
+    url === null || changes.credential === undefined
+      ? await openSource(ctx, organizationId, before, "source")
+      : readerOf(ctx, { url, credential: given?.credential ?? null });
+  const refs = await refusedAt("url", () => reader.refs());
   if (namesBranch) chooseBranch(refs, { branch: changes.branch, urlField: "url" });
 }
 
@@ -88,7 +92,7 @@ async function store(
 ): Promise<GitSourceRow> {
   const { projectId, url } = before;
   const now = ctx.clock.now();
-  const sealing = { organizationId, projectId, url, version: before.credentialVersion + 1 };
+  const sealing = { organizationId, projectId, url: url ?? "", version: before.credentialVersion + 1 };
   const [row] = await tx
     .update(gitSource)
     .set({
@@ -98,7 +102,7 @@ async function store(
       ...{ nextCheckAt: now, changedAt: now, updatedAt: now },
     })
     // A credential is for the URL that it was given for.
-    .where(and(eq(gitSource.projectId, projectId), eq(gitSource.url, url)))
+    .where(and(eq(gitSource.projectId, projectId), sql`${gitSource.url} IS NOT DISTINCT FROM ${url}`))
     .returning();
   if (!row) throw notFound("Git source");
   return row;

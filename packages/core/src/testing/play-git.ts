@@ -8,6 +8,7 @@ import { syncBranch } from "../webhook/index.ts";
 import { liveCommit, succeedBuild } from "./build-steps.ts";
 import { GitModel } from "./git-model.ts";
 import { memoryQueue, type SeededOrganization, seedOrganization, testContext } from "./seed.ts";
+import { StoredModel } from "./stored-model.ts";
 
 /** The repository of `GitScene`. */
 export const gitUrl = "https://git.example/acme/echo";
@@ -20,6 +21,7 @@ export class GitScene {
   #queue = memoryQueue();
   now = new Date();
   git = new GitModel(gitUrl);
+  stored = new StoredModel();
 
   constructor(db: () => Database) {
     this.#db = db;
@@ -30,6 +32,7 @@ export class GitScene {
     this.git = new GitModel(gitUrl);
     this.git.heads.set("main", "m1");
     this.git.files.set("echo.py", "mcp = 1");
+    this.stored = new StoredModel();
     this.now = new Date();
     this.#queue = memoryQueue();
     await this.#db().delete(gitSource);
@@ -39,6 +42,7 @@ export class GitScene {
   readonly as = (actor: Actor): Context =>
     testContext(this.#db(), actor, {
       ...{ secrets: this.secrets, queue: this.#queue, gitRemotes: this.git.remotes, clock: { now: () => this.now } },
+      instanceRepositories: this.stored.repositories,
       dashboardUrl: "https://towpath.example",
     });
 

@@ -1,11 +1,11 @@
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { type GitRefs, type GitRemote, requireGitRemotes } from "../ports/index.ts";
-import { forgetHead, openedRemote, recordFailure } from "../source/internal.ts";
+import type { GitHeads, GitReader } from "../ports/index.ts";
+import { forgetHead, openSource, recordFailure } from "../source/internal.ts";
 import type { BranchAtSource, SyncTarget } from "./branch-at-source.ts";
 
 /**
- * A branch's state at a Git URL. A host that refuses leaves its problem at the source, and the next check that succeeds
+ * A branch's state at a Git URL, or in a repository of this instance. A host that refuses leaves its problem at the source, and the next check that succeeds
  * looks at the branch again.
  *
  * @throws TowpathError `upstream_unavailable`; the job is then retried
@@ -16,12 +16,11 @@ export async function askGitRemote(
   since: string | null,
 ): Promise<BranchAtSource> {
   if (git === null) return { kind: "no-access" };
-  const remotes = requireGitRemotes(ctx);
-  let remote: GitRemote;
-  let refs: GitRefs;
+  let reader: GitReader;
+  let refs: GitHeads;
   try {
-    remote = await openedRemote(ctx, of.organizationId, git, "check");
-    refs = await remotes.refs(remote);
+    reader = await openSource(ctx, of.organizationId, git, "check");
+    refs = await reader.refs();
   } catch (error) {
     if (!(error instanceof TowpathError) || error.code === "upstream_unavailable") throw error;
     await recordFailure(ctx, git, error);
@@ -35,7 +34,7 @@ export async function askGitRemote(
   if (sha === undefined || !isWanted) return { ...seen, head: null, unwanted: sha !== undefined };
   const at = { branch: branch.name, sha };
   // Rewritten since the question: the job is retried.
-  const head = await remotes.commit(remote, at);
+  const head = await reader.commit(at);
   const comparable = since !== null && since !== sha;
-  return { ...seen, head, changedPaths: comparable ? await remotes.changedPaths(remote, since, at) : null };
+  return { ...seen, head, changedPaths: comparable ? await reader.changedPaths(since, at) : null };
 }

@@ -2,20 +2,26 @@ import { sql } from "drizzle-orm";
 import { boolean, check, index, integer, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { project } from "./project.ts";
+import { repository } from "./repository.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
-/** The repository behind a Git URL that a hosted project is built from, instead of one of GitHub or a package (SRC-2). */
+/**
+ * The repository behind a Git URL (SRC-2), or of this instance (SRC-3), that a hosted project is built from, instead of
+ * one of GitHub or a package.
+ */
 export const gitSource = pgTable(
   "git_source",
   {
     projectId: uuid()
       .primaryKey()
       .references(() => project.id, { onDelete: "cascade" }),
-    /** Without user and password: https, ssh, or http in networks that the operator names. */
-    url: text().notNull(),
+    /** Without user and password: https, ssh, or http in networks that the operator names. Null: of this instance. */
+    url: text(),
+    /** Of this instance; null: behind the URL. */
+    repositoryId: uuid().references(() => repository.id, { onDelete: "cascade" }),
     /** The branch that goes live as the owner named it; null: what the repository's HEAD names. */
     branch: text(),
-    /** Whether pushes to other branches get previews. Never on by itself: strangers' repositories have many branches. */
+    /** Whether pushes to other branches get previews: strangers' repositories have many branches, one's own few. */
     previews: boolean().notNull().default(false),
     /** token | deployKey; null: the repository is public. */
     credentialKind: text(),
@@ -45,6 +51,8 @@ export const gitSource = pgTable(
   },
   (table) => [
     index().on(table.nextCheckAt),
+    index().on(table.repositoryId),
+    check("git_source_place_check", sql`num_nonnulls(${table.url}, ${table.repositoryId}) = 1`),
     check(
       "git_source_credential_check",
       sql`num_nonnulls(${table.credentialKind}, ${table.credentialCiphertext}) <> 1`,

@@ -17,7 +17,7 @@ export const user = pgTable("user", {
   firstName: text(),
   /** ours */
   lastName: text(),
-  /** ours: the numeric user id at GitHub (or the forge), set when the user authorizes the App. */
+  /** ours: the numeric user id at GitHub, set when the user authorizes the App. */
   githubUserId: bigint({ mode: "number" }),
   /** Sign-in asks for a second factor. */
   twoFactorEnabled: boolean().notNull().default(false),

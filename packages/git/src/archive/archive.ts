@@ -24,7 +24,11 @@ export async function archiveOf(
   options: ArchiveOptions,
 ): Promise<ReadableStream<Uint8Array>> {
   await completeCommit(sha, scratch, connection, options);
-  const { signal } = options;
+  return streamArchive(sha, scratch, options.signal);
+}
+
+/** The same for a commit as it is. */
+export function streamArchive(sha: string, scratch: Scratch, signal: AbortSignal): ReadableStream<Uint8Array> {
   signal.throwIfAborted();
   const child = startGit(["archive", "--format=tar.gz", `--prefix=${sha}/`, sha], scratch);
   child.stdin.end();

@@ -64,7 +64,8 @@ export async function includeLfsFiles(
   }
 }
 
-async function pointersOf(
+/** Pointers of Git LFS among these files, if the repository uses it. */
+export async function pointersOf(
   entries: readonly TreeEntry[],
   scratch: Scratch,
   signal: AbortSignal,

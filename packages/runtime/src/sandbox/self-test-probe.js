@@ -13,6 +13,7 @@ import { connect } from "node:net";
  * @property {number} hostPid
  * @property {string[]} unsendable
  * @property {string} sendFrom Source address of the packets.
+ * @property {string} nonce Known to the host's listeners.
  * @property {number} tmpBytes Capacity of /tmp.
  */
 
@@ -29,17 +30,26 @@ function attempt(action) {
   }
 }
 
-/** @param {Task["unreachable"][number]} target @returns {Promise<boolean>} */
-function canConnect(target) {
+/**
+ * Connects and says so with the nonce. What listens there decides whether it was reached: a connection that only this
+ * side believes in proves nothing. It closes the connection once it has read the message.
+ *
+ * @param {Task["unreachable"][number]} target @returns {Promise<void>}
+ */
+function tryToReach(target) {
   return new Promise((resolve) => {
-    const socket = typeof target === "string" ? connect(target) : connect({ ...target, timeout: 1500 });
-    const settle = (/** @type {boolean} */ reached) => {
+    // @ts-expect-error: two overloads
+    const socket = connect(target);
+    const settle = () => {
       socket.destroy();
-      resolve(reached);
+      resolve();
     };
-    socket.once("connect", () => settle(true));
-    socket.once("timeout", () => settle(false));
-    socket.once("error", () => settle(false));
+    socket.setTimeout(1500, settle);
+    socket.once("connect", () =>
+      socket.write(`${task.nonce} ${typeof target === "string" ? "abstract" : target.host}`),
+    );
+    socket.once("close", settle);
+    socket.once("error", settle);
   });
 }
 
@@ -62,10 +72,7 @@ const environmentNames = readFileSync("/proc/self/environ", "utf8")
   .split("\0")
   .map((entry) => entry.split("=")[0] ?? "")
   .filter((name) => name !== "");
-/** @type {string[]} */
-const reached = [];
-for (const target of task.unreachable)
-  if (await canConnect(target)) reached.push(typeof target === "string" ? "a host's socket" : `${target.host}`);
+for (const target of task.unreachable) await tryToReach(target);
 /** @type {string[]} */
 const sent = [];
 for (const address of task.unsendable) if (await canSend(address)) sent.push(address);
@@ -82,7 +89,6 @@ process.stdout.write(
     signaledHost: attempt(() => process.kill(task.hostPid, 0)),
     read: task.unreadable.filter((path) => attempt(() => readFileSync(path))),
     wrote: task.unwritable.filter((path) => attempt(() => writeFileSync(path, "x"))),
-    reached,
     sent,
     exceededTmp: attempt(() => writeFileSync("/tmp/full", Buffer.alloc(task.tmpBytes + 1))),
     madeUserNamespace: spawnSync("/usr/bin/unshare", ["--user", "/usr/bin/true"]).status === 0,

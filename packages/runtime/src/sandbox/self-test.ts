@@ -33,12 +33,11 @@ const reportSchema = z.object({
   signaledHost: z.boolean(),
   read: z.array(z.string()),
   wrote: z.array(z.string()),
-  reached: z.array(z.string()),
   sent: z.array(z.string()),
   exceededTmp: z.boolean(),
   madeUserNamespace: z.boolean(),
 });
-type Report = z.infer<typeof reportSchema>;
+type Report = z.infer<typeof reportSchema> & { readonly reached: readonly string[] };
 
 /**
  * Starts a sandbox that tries to break out, and reports what it managed to do. Network checks are prefixed with the
@@ -47,6 +46,12 @@ type Report = z.infer<typeof reportSchema>;
 export async function probeIsolation(spawn: Spawner, stateDirectory: string, network: Network): Promise<Check[]> {
   const directory = await mkdtemp(join(stateDirectory, `probe-${await ownerName()}-`));
   const servers: Server[] = [];
+  const nonce = randomBytes(16).toString("hex");
+  const reached = new Set<string>();
+  const onMessage = (message: string) => {
+    const [sent, target] = message.split(" ");
+    if (sent === nonce && target !== undefined) reached.add(target);
+  };
   try {
     // In the state directory and world-readable, so that only the missing mount hides it. The second one is mounted,
     // and only its mode protects it.
@@ -54,9 +59,9 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
     const closed = join(directory, "closed");
     await writeFile(hidden, "secret", { mode: 0o644 });
     await writeFile(closed, "secret", { mode: 0o600 });
-    const loopback = await listen(servers, { host: "127.0.0.1", port: 0 });
+    const loopback = await listen(servers, { host: "127.0.0.1", port: 0 }, onMessage);
     const abstract = `\0towpath-probe-${randomBytes(8).toString("hex")}`;
-    await listen(servers, { path: abstract });
+    await listen(servers, { path: abstract }, onMessage);
     const root = process.getuid?.() === 0;
     const task = {
       unreadable: [hidden, "/etc/shadow", ...(root ? [`${insideProbe}/closed`] : [])],
@@ -69,10 +74,12 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
       // With the interface's own address as the source, which bypasses `prohibit` routes.
       unsendable: network === "internet" ? closedAddresses : [],
       sendFrom: slirpAddress,
+      nonce,
       tmpBytes,
       hostPid: process.pid,
     };
-    return checks(await report(spawn, probeSpec(closed, JSON.stringify(task), network)), network);
+    const found = await report(spawn, probeSpec(closed, JSON.stringify(task), network));
+    return checks({ ...found, reached: [...reached] }, network);
   } finally {
     for (const server of servers) server.close();
     await rm(directory, { recursive: true, force: true });
@@ -105,7 +112,7 @@ function probeSpec(closed: string, task: string, network: Network): SandboxSpec 
   };
 }
 
-async function report(spawn: Spawner, spec: SandboxSpec): Promise<Report> {
+async function report(spawn: Spawner, spec: SandboxSpec): Promise<z.infer<typeof reportSchema>> {
   const lines: string[] = [];
   const exit = await runToEnd(spawn, spec, {
     timeoutMs: probeTimeoutMs,
@@ -150,8 +157,20 @@ function checks(found: Report, network: Network): Check[] {
   ];
 }
 
-function listen(servers: Server[], where: { host: string; port: number } | { path: string }): Promise<number> {
-  const server = createServer((socket) => socket.destroy());
+/** `onMessage` gets what each connection sends. Connections are closed once they have sent something. */
+function listen(
+  servers: Server[],
+  where: { host: string; port: number } | { path: string },
+  onMessage: (message: string) => void,
+): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.setTimeout(probeTimeoutMs, () => socket.destroy());
+    socket.once("data", (message) => {
+      onMessage(message.toString());
+      socket.destroy();
+    });
+  });
   servers.push(server);
   return new Promise((resolve, reject) => {
     server.once("error", reject);

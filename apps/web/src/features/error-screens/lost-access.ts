@@ -5,6 +5,8 @@ import { classifyError } from "~/ui/error-screen.tsx";
 // is refused reports it. Then what was read before is dropped, so that the page's error screen takes its place.
 
 const minute = 60_000;
+/** Longer than a request takes. */
+const settledMs = 5000;
 const isRefusal = (error: unknown) => classifyError(error).kind !== "other";
 
 /** For the queries that say whether the user may see the organization or project on screen. */
@@ -26,7 +28,12 @@ export const watchAccess = { refetchInterval: 2 * minute, throwOnError: throwsRe
 export function onRefusal(queryClient: QueryClient, error: Error, query: Query<unknown, unknown, unknown>): void {
   if (!isRefusal(error)) return;
   if (query.state.data !== undefined) query.setState({ ...query.state, data: undefined });
-  // What the guards know may be out of date too, unless it was read just now.
-  const isOld = ({ meta, state }: Query) => meta?.isAccess === true && Date.now() - state.dataUpdatedAt > 5000;
-  void queryClient.invalidateQueries({ predicate: (each) => each !== query && isOld(each) });
+  // What the guards know may be out of date too. What was read just now is read again a moment later: it may have been
+  // asked before the access was lost, and asking at once would never end where two queries are refused by turns.
+  const again = (each: Query) => void queryClient.invalidateQueries({ predicate: (other) => other === each });
+  for (const each of queryClient.getQueryCache().getAll()) {
+    if (each === query || each.meta?.isAccess !== true) continue;
+    if (Date.now() - each.state.dataUpdatedAt > settledMs) again(each);
+    else setTimeout(again, settledMs, each);
+  }
 }

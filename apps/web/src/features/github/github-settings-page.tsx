@@ -44,8 +44,8 @@ export function GitHubSettingsPage({
       <AppsSection orgSlug={orgSlug} />
       {app === null && managed === null ? (
         <Callout tone="warn" title="GitHub is not set up on this instance" className="mb-5">
-          An owner of this instance's own organization can connect a GitHub App here. Servers can be deployed by a
-          repository's URL all the same.
+          An owner of this instance's own organization can connect a GitHub App here. Servers from Git URLs and from
+          repositories of this instance work without.
         </Callout>
       ) : null}
       {connections.length === 0 && app === null ? null : connections.length === 0 ? (

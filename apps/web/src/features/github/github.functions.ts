@@ -8,7 +8,7 @@ import {
   requireInstallation,
   requireInstallationOfUser,
 } from "@towpath/core/installation";
-import { isLocalForge, withGitHub } from "@towpath/github";
+import { withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { gitHub } from "~/compose.server.ts";
 import { organizationAccess, selfAccess } from "~/http/access.ts";
@@ -32,13 +32,12 @@ export const getGitHubApp = createServerFn({ method: "GET" })
   .handler(async () => {
     const all = await gitHub().all();
     if (all.length === 0) return null;
-    const preferred = await gitHub().preferred();
-    const { appSlug, url } = preferred.github.config;
-    const apps = all.map((each) => ({
-      connection: each.number,
-      hostName: isLocalForge(each) ? "the local forge" : gitHubHostName(each.github.config.url),
+    const { appSlug, url } = (await gitHub().preferred()).github.config;
+    const apps = all.map(({ number, github }) => ({
+      connection: number,
+      hostName: gitHubHostName(github.config.url),
     }));
-    return { appSlug, url, isLocalForge: isLocalForge(preferred), apps };
+    return { appSlug, url, apps };
   });
 
 /** The organization's installations (GH-1). */

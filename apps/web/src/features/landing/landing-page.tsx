@@ -39,8 +39,8 @@ function SelfHosting() {
           Self-host with one command
         </h2>
         <p className="mt-3 max-w-prose text-lg text-pretty text-muted">
-          All of Towpath runs on one machine: site, gateway, builds, sandboxes and database. No GitHub account? It comes
-          with a small Git forge to push to.
+          All of Towpath runs on one machine: site, gateway, builds, sandboxes and database. No GitHub account? Push to
+          a repository of its own.
         </p>
       </div>
       <div className="flex min-w-0 flex-col gap-5">

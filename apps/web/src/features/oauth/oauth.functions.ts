@@ -69,13 +69,16 @@ export const disconnectConnectedClient = createServerFn({ method: "POST" })
   .validator(input(projectInput.extend({ clientId: z.string().max(2000) })))
   .handler(({ context, data }) => disconnectClient({ ctx: context.ctx, input: data }));
 
-/** Never from the cache: a request can be answered once. */
+/**
+ * A request doesn't change, and each comes with a load of the page. The data must outlive the loader: a server that is
+ * slow to render would otherwise read it twice, and the page would replace its buttons while somebody presses them.
+ */
 export const consentQuery = (request: string) =>
   queryOptions({
     queryKey: ["oauth", "consent", request],
     queryFn: ({ signal }) => getConsent({ data: { request }, signal }),
     retry: false,
-    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
   });
 
 export const serverChoiceQuery = (clientId: string) =>

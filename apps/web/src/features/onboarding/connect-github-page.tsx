@@ -13,7 +13,7 @@ export function ConnectGitHubPage({
   account,
 }: {
   readonly orgSlug: string;
-  readonly app: { readonly isLocalForge: boolean } | null;
+  readonly app: { readonly url: string } | null;
   readonly problem: string | undefined;
   /** The GitHub account that the problem concerns. */
   readonly account: string | undefined;
@@ -40,12 +40,11 @@ export function ConnectGitHubPage({
             <li>You choose the account and the repositories on the next page.</li>
             <li>You can change or revoke access there at any time.</li>
             <li>Builds report back: a check for each commit, and one comment on each pull request.</li>
-            {app.isLocalForge ? <li>This instance has no GitHub App and uses a local forge instead.</li> : null}
           </ul>
         </>
       ) : (
         <Callout tone="warn" title="GitHub is not set up on this instance">
-          An owner of this instance's own organization connects it in Settings → GitHub.
+          An owner of this instance's own organization connects it in Settings → GitHub. Everything below works without.
         </Callout>
       )}
       <section aria-labelledby="without-github" className="mt-8">

@@ -20,7 +20,6 @@ export function ServerSetupPage({
   resume,
   proposal,
   connected,
-  app,
 }: {
   readonly orgSlug: string;
   readonly search: SetupSearch;
@@ -30,7 +29,6 @@ export function ServerSetupPage({
   readonly resume: string | null;
   readonly proposal: { readonly name: string; readonly urlTemplate: string };
   readonly connected: boolean;
-  readonly app: { readonly isLocalForge: boolean } | null;
 }) {
   const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
   const quickstart = useQuickstart(orgSlug, resume);
@@ -77,9 +75,7 @@ export function ServerSetupPage({
               {quickstart.isCreating ? "Creating the server" : "Deploy the echo server"}
             </Button>
             <p aria-live="polite" className="text-xs text-muted empty:hidden">
-              {quickstart.isCreating
-                ? `Copying the sample to ${app?.isLocalForge ? "the local forge" : "GitHub"} and starting the build…`
-                : ""}
+              {quickstart.isCreating ? "Copying the sample to GitHub and starting the build…" : ""}
             </p>
           </form>
         </CardBody>

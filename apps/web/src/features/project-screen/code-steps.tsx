@@ -3,7 +3,7 @@ import type { cloneOf } from "../source/source-names.ts";
 
 /** How the running code is changed: clone, edit, push (BLD-7). */
 export function CodeSteps({
-  cloned: { cloneUrl, directory, hasPreviews },
+  cloned: { cloneUrl, directory, hasPreviews, isHere = false },
   branch,
   entrypoint,
 }: {
@@ -28,6 +28,12 @@ export function CodeSteps({
         {hasPreviews ? " A push to any other branch gets a preview with its own URL." : ""}
       </p>
       <CodeBlock code={commands} label="commands" />
+      {isHere ? (
+        <p className="mt-2 text-sm text-muted">
+          Git asks for a user name (any) and a password: an API key of yours. Settings → Source makes commands with a
+          key that ends by itself.
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -23,7 +23,7 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
     };
   });
 
-/** Where people read the code: at GitHub, or at the local forge; null without a repository, or without its connection. */
+/** Where people read the code: at GitHub; null without a repository there, or without its connection. */
 async function repositoryUrl(of: { readonly id: number; readonly fullName: string } | null): Promise<string | null> {
   const found = of && (await gitHub().find(atHost(of.id).connection));
   return found ? `${found.github.config.url}/${of.fullName}` : null;

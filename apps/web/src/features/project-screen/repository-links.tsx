@@ -19,7 +19,6 @@ function useCodePages(): CodePages | null {
     const { url } = project.source;
     return codePages(pageOf(url), hostKindOf(new URL(url).hostname));
   }
-  // The forge has GitHub's pages.
   return project?.repositoryUrl ? codePages(project.repositoryUrl, "github") : null;
 }
 

@@ -5,7 +5,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 
-/** That a Git URL can't be read, or soon can't; nothing while all is well. */
+/** That a Git repository can't be followed, or soon can't; nothing while all is well. */
 export function SourceBanner({
   projectKey,
   source,
@@ -13,8 +13,9 @@ export function SourceBanner({
   readonly projectKey: ProjectKey;
   readonly source: SourceSummary | null;
 }) {
-  if (source?.kind !== "git") return null;
-  const { problem, credentialEndsSoon, host } = source;
+  if (source?.kind !== "git" && source?.kind !== "repository") return null;
+  const { problem } = source;
+  const { credentialEndsSoon, host } = source.kind === "git" ? source : { credentialEndsSoon: false, host: "" };
   if (problem === null && !credentialEndsSoon) return null;
   return (
     <Callout

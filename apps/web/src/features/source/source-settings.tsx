@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { GitSourceView, SourceView } from "@towpath/core/source";
+import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/source";
 import { RefreshCw } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -14,6 +14,7 @@ import { GitHubChecked } from "../github/github-checked.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { RepositoryLink } from "../project-screen/repository-links.tsx";
 import { ChangeSource } from "./change-source.tsx";
+import { GitCommands } from "./git-commands.tsx";
 import { checkSource, sourceQuery, updateGitSource } from "./source.functions.ts";
 import { SourceCredential } from "./source-credential.tsx";
 import { SourceWebhook } from "./source-webhook.tsx";
@@ -34,6 +35,7 @@ export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey
             <Place source={source} />
             {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
             {source.kind === "github" ? <GitHubChecked projectKey={projectKey} /> : null}
+            {source.kind === "repository" ? <OwnRepository projectKey={projectKey} source={source} /> : null}
             <ChangeSource projectKey={projectKey} source={source} />
           </>
         ) : error ? (
@@ -53,11 +55,14 @@ export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey
 }
 
 function Place({ source }: { readonly source: SourceView }) {
+  const url = source.kind === "git" || source.kind === "repository" ? source.url : null;
   return (
     <dl className="text-sm">
-      <dt className="text-xs text-muted">{source.kind === "package" ? "Package" : "Repository"}</dt>
+      <dt className="text-xs text-muted">
+        {source.kind === "package" ? "Package" : source.kind === "repository" ? "Repository here" : "Repository"}
+      </dt>
       <dd className="mt-0.5 text-base font-medium wrap-anywhere">
-        {source.kind === "package" ? (
+        {source.kind === "package" || source.kind === "repository" ? (
           <code>{source.name}</code>
         ) : (
           <RepositoryLink
@@ -66,12 +71,12 @@ function Place({ source }: { readonly source: SourceView }) {
           />
         )}
       </dd>
-      {source.kind === "git" ? (
+      {url === null ? null : (
         <dd className="mt-0.5 text-xs wrap-anywhere text-muted">
           <span className="sr-only">URL: </span>
-          <code>{source.url}</code>
+          <code>{url}</code>
         </dd>
-      ) : null}
+      )}
       {source.kind === "github" ? (
         <dd className="mt-0.5 text-xs text-muted">
           <code>{source.defaultBranch}</code> goes live. Other branches get previews.
@@ -90,6 +95,34 @@ function GitUrl({ projectKey, source }: GitProps) {
       <Followed projectKey={projectKey} source={source} />
       <SourceCredential projectKey={projectKey} source={source} />
       <SourceWebhook projectKey={projectKey} source={source} />
+    </>
+  );
+}
+
+type OwnProps = { readonly projectKey: ProjectKey; readonly source: RepositorySourceView };
+
+/** A repository of this instance: its pushes are noticed at once. */
+function OwnRepository({ projectKey, source }: OwnProps) {
+  const { problem, pushedAt, name } = source;
+  return (
+    <>
+      {problem ? (
+        <Callout tone="warn" title="Pushes aren't followed">
+          {problem.message} First failed <RelativeTime time={problem.since} />.
+        </Callout>
+      ) : null}
+      <p className="text-sm">
+        {pushedAt === null ? (
+          "Nothing was pushed yet."
+        ) : (
+          <>
+            Last push <RelativeTime time={pushedAt} />
+          </>
+        )}
+        <span className="block text-xs text-muted">It is on this instance, which builds a push at once.</span>
+      </p>
+      <Followed projectKey={projectKey} source={source} />
+      <GitCommands orgSlug={projectKey.orgSlug} repository={name} />
     </>
   );
 }
@@ -140,7 +173,13 @@ function Checked({ projectKey, source: { checkedAt, problem, webhook } }: GitPro
 const repositorysOwn = "*";
 
 /** The branch that goes live, and whether others get previews. */
-function Followed({ projectKey, source: { branch, branches, defaultBranch, previews } }: GitProps) {
+function Followed({
+  projectKey,
+  source: { branch, branches, defaultBranch, previews },
+}: {
+  readonly projectKey: ProjectKey;
+  readonly source: FollowedSourceView;
+}) {
   const { busy, failure, apply } = useSourceChange(projectKey);
   const names = branch === null || branches.includes(branch) ? branches : [branch, ...branches];
   return (

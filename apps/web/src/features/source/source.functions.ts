@@ -1,6 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import {
+  listRepositories as listRepositoriesVerb,
+  makeGitCredential as makeGitCredentialVerb,
+} from "@towpath/core/repository";
+import {
   changeSource as changeSourceVerb,
   checkSource as checkSourceVerb,
   deployGitUrl as deployGitUrlVerb,
@@ -68,6 +72,24 @@ export const changeSource = createServerFn({ method: "POST" })
     return { buildId: build.id };
   });
 
+/** A key for git that ends after some hours, with commands that work as they are (SRC-3). */
+export const makeGitCredential = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("apiKey.create")])
+  .validator(input(z.object({ orgSlug, name: z.string().min(1).max(100) })))
+  .handler(({ context, data }) => makeGitCredentialVerb({ ctx: context.ctx, input: data }));
+
+/** Repositories of this instance (SRC-3). */
+const listRepositories = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("project.read")])
+  .validator(input(z.object({ orgSlug })))
+  .handler(({ context, data }) => listRepositoriesVerb({ ctx: context.ctx, input: data }));
+
+export const repositoriesQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["repositories", slug],
+    queryFn: ({ signal }) => listRepositories({ data: { orgSlug: slug }, signal }),
+  });
+
 /** Asks a Git URL now which branches have changed (SRC-2). */
 export const checkSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
@@ -93,5 +115,6 @@ export const sourceQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "source"],
     queryFn: ({ signal }): Promise<SourceView> => getSource({ data: key, signal }),
-    refetchInterval: ({ state }) => (state.data?.kind === "git" ? followMs : false),
+    refetchInterval: ({ state }) =>
+      state.data?.kind === "git" || state.data?.kind === "repository" ? followMs : false,
   });

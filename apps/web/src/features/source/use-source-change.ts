@@ -1,15 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { GitSourceView } from "@towpath/core/source";
+import type { FollowedSourceView } from "@towpath/core/source";
 import { useSubmit } from "~/http/use-submit.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { sourceQuery } from "./source.functions.ts";
 
-/** Runs what changes or checks a Git URL, shows its new state at once, and keeps what was wrong. */
+/** Runs what changes or checks a Git repository, shows its new state at once, and keeps what was wrong. */
 export function useSourceChange(projectKey: ProjectKey) {
   const queryClient = useQueryClient();
   const { problems, busy, run } = useSubmit();
-  const apply = (work: () => Promise<GitSourceView>) =>
+  const apply = (work: () => Promise<FollowedSourceView>) =>
     run(async () => {
       const view = await work();
       queryClient.setQueryData(sourceQuery(projectKey).queryKey, view);

@@ -10,7 +10,7 @@ import { authModeSchema, sleepingListsSchema } from "@towpath/core/project/schem
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { listOf, named, names, time } from "./answer-names.ts";
-import { projectSource } from "./project-source.schema.ts";
+import { archiveCommit, projectSource, repository } from "./project-source.schema.ts";
 
 // What REST answers about servers, builds and variables. The types of the operations are checked against it, and
 // `openapi.json` is made of it (OPS-4).
@@ -250,18 +250,17 @@ export const answers = {
     organization: z.object({ slug: z.string(), name: z.string() }).nullable(),
     serverUrl: z.string().describe("address of servers, with {name}"),
   }),
-  repository: z.object({
+  deployTarget: z.object({
     organization: z.string(),
-    pushUrl: z.url(),
-    installationId: z.number().int(),
-    repository: z.object({
-      id: z.number().int(),
-      fullName: z.string(),
-      private: z.boolean(),
-      defaultBranch: z.string(),
-    }),
-    project: z.object({ name: z.string(), pathName: z.string(), authMode: authModeSchema }).nullable(),
+    repository: z.object({ name: z.string(), defaultBranch: z.string() }),
+    project: z
+      .object({ name: z.string(), pathName: z.string(), authMode: authModeSchema })
+      .nullable()
+      .describe("null: there is no server of this name yet"),
   }),
+  repository,
+  repositories: z.object({ data: listOf(repository) }),
+  archiveCommit,
   projects: z.object({ data: listOf(named("ListedServer", listed)) }),
   project,
   projectDetail: named("ServerDetail", detail),

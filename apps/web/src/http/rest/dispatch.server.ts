@@ -43,7 +43,8 @@ async function run(
   refuseUnknown("parameter", operation.query ? requestSchema(operation.query) : nothing, given);
   refuseRepeated(search);
   const query = operation.query && parseInput(operation.query, given);
-  const body = operation.method === "GET" ? undefined : await bodyOf(operation, request);
+  const isRead = operation.method === "GET" || operation.bodyMediaTypes !== undefined;
+  const body = isRead ? undefined : await bodyOf(operation, request);
   return operation.handle({ ctx, request, params: params as never, query, body, project: project as never, orgSlug });
 }
 

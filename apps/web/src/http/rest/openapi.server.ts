@@ -67,7 +67,7 @@ export function openApiDocument(operations: readonly Operation[], serverUrl: str
 }
 
 function described(
-  { path, id, permission, summary, query, body }: Operation,
+  { path, id, permission, summary, query, body, bodyMediaTypes = [] }: Operation,
   content: Record<string, unknown>,
 ): Record<string, unknown> {
   const isPublic = permission === "public";
@@ -81,6 +81,9 @@ function described(
     ...(isPublic && { security: [] }),
     parameters: [...inPath, ...(query ? parametersOf(query) : [])],
     ...(body && { requestBody: { required: true, content: { "application/json": { schema: requestSchema(body) } } } }),
+    ...(bodyMediaTypes.length > 0 && {
+      requestBody: { required: true, content: Object.fromEntries(bodyMediaTypes.map((type) => [type, {}])) },
+    }),
     responses: {
       200: {
         description: "What the operation returns.",

@@ -54,6 +54,8 @@ type Declared<
   readonly answer: Answer;
   /** Of an answer that is not JSON: a Response. */
   readonly mediaTypes?: readonly string[];
+  /** Of a body that is not JSON: the handler reads the request's. */
+  readonly bodyMediaTypes?: readonly string[];
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
   /** What it returns is the JSON answer, unless it is a Response. */

@@ -7,7 +7,8 @@ type Sourced = Pick<ProjectDetailView, "name" | "source">;
 function sourceText(source: Sourced["source"]): string {
   if (source === null) return "no repository";
   if (source.kind === "git") return source.url;
-  return source.kind === "package" ? `the package ${source.name}` : `the repository ${source.fullName}`;
+  if (source.kind === "package") return `the package ${source.name}`;
+  return `the repository ${source.kind === "repository" ? source.name : source.fullName}`;
 }
 
 /** The refusal to deploy to a server from something else than what it is built from. */

@@ -5,6 +5,7 @@ import { services } from "~/compose.server.ts";
 import { activityOperations } from "./activity.server.ts";
 import { answers } from "./answers.schema.ts";
 import { buildOperations } from "./builds.server.ts";
+import { deployTargetOperations } from "./deploy-target.server.ts";
 import { dispatch } from "./dispatch.server.ts";
 import { openApiDocument } from "./openapi.server.ts";
 import { type Operation, operation } from "./operation.server.ts";
@@ -37,6 +38,7 @@ const callerOperation = operation({
 
 const all: readonly Operation[] = [
   callerOperation,
+  ...deployTargetOperations,
   ...repositoryOperations,
   ...projectOperations,
   ...packageOperations,

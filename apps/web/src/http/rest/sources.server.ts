@@ -1,6 +1,7 @@
-import { startBuild } from "@towpath/core/build";
+import { type BuildView, startBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/project";
+import { findProjectOfInstance, type ProjectView, unavailableName, updateProject } from "@towpath/core/project";
+import { deployRepository } from "@towpath/core/repository";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import {
   changeSource,
@@ -9,6 +10,7 @@ import {
   getSource,
   makeSourceWebhookSecret,
   removeSourceWebhookSecret,
+  type SourceSummary,
   updateGitSource,
 } from "@towpath/core/source";
 import { changeSourceSchema, deployGitUrlSchema, updateGitSourceSchema } from "@towpath/core/source/schema";
@@ -17,7 +19,7 @@ import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { otherSource } from "./other-source.ts";
-import { gitSource, sourceDetail } from "./project-source.schema.ts";
+import { followedSource, gitSource, sourceDetail } from "./project-source.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
 const { shape } = deployGitUrlSchema;
@@ -47,29 +49,43 @@ const saveGitUrlSchema = settingsSchema.extend({
   variables: initialSecretsSchema,
 });
 
+const saveRepositorySchema = settingsSchema.extend({
+  organization: z.string().min(1).nullish(),
+  name: shape.name,
+  branch: shape.branch,
+  previews: z.boolean().optional(),
+  variables: initialSecretsSchema,
+});
+
+/** A server's source, and what a call says of it. */
+type GitSource = {
+  readonly orgSlug: string;
+  readonly name: string;
+  readonly variables: z.output<typeof initialSecretsSchema>;
+  readonly settings: z.output<typeof settingsSchema>;
+  /** What belongs to the source. */
+  readonly source: Readonly<Record<string, unknown>>;
+  readonly isSame: (of: SourceSummary) => boolean;
+  readonly deploy: (
+    settings: z.output<typeof settingsSchema> & {
+      readonly requirements: string | null;
+      readonly rootDirectory: string | null;
+    },
+  ) => Promise<{ readonly project: ProjectView; readonly build: BuildView }>;
+};
+
 /**
- * Deploys the repository behind a Git URL (SRC-2): creates the server with its first build. On an existing server of the
- * same URL it changes what is given and builds the branch's newest commit, unless the newest build is of it.
+ * Creates the server with its first build. On an existing server of the same source it changes what is given and builds
+ * the branch's newest commit, unless the newest build is of it.
  */
-async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>) {
-  const orgSlug = await organizationSlug(ctx, input.organization);
-  const { name, gitUrl, variables } = input;
-  const settings = settingsSchema.parse(input);
-  const source = sourceSchema.parse(input);
+async function saveGitServer(ctx: Context, { orgSlug, name, variables, settings, source, isSame, deploy }: GitSource) {
   const existing = await findProjectOfInstance({ ctx, input: { name } });
   if (!existing) {
     const { requirements = null, rootDirectory = null, ...others } = settings;
-    const deployed = await deployGitUrl({
-      ctx,
-      input: {
-        ...{ ...others, ...source, requirements, rootDirectory },
-        ...{ orgSlug, name, gitUrl, secrets: variables, trigger: "cli" },
-      },
-    });
-    return { ...deployed, created: true };
+    return { ...(await deploy({ ...others, requirements, rootDirectory })), created: true };
   }
   if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
-  if (existing.source?.kind !== "git" || !isSameRepository(existing.source.url, gitUrl))
+  if (existing.source === null || !isSame(existing.source))
     throw otherSource(existing, "Choose another name, or change its source under Settings → Source.");
   const key = { orgSlug, projectName: existing.name };
   const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
@@ -82,6 +98,38 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
   const reuse = hasChanged ? "never" : "unless-failed";
   const { build, created } = await startBuild({ ctx, input: { ...key, trigger: "cli", reuse } });
   return { project, build, created };
+}
+
+/** Deploys the repository behind a Git URL (SRC-2). */
+async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>) {
+  const orgSlug = await organizationSlug(ctx, input.organization);
+  const { name, gitUrl, variables } = input;
+  const source = sourceSchema.parse(input);
+  return saveGitServer(ctx, {
+    ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
+    isSame: (of) => of.kind === "git" && isSameRepository(of.url, gitUrl),
+    deploy: (settings) =>
+      deployGitUrl({
+        ctx,
+        input: { ...settings, ...source, orgSlug, name, gitUrl, secrets: variables, trigger: "cli" },
+      }),
+  });
+}
+
+/** Deploys a repository of this instance (SRC-3). */
+async function saveRepository(ctx: Context, repository: string, input: z.output<typeof saveRepositorySchema>) {
+  const orgSlug = await organizationSlug(ctx, input.organization);
+  const { name, branch, previews, variables } = input;
+  const source = { branch, previews };
+  return saveGitServer(ctx, {
+    ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
+    isSame: (of) => of.kind === "repository" && of.name === repository,
+    deploy: (settings) =>
+      deployRepository({
+        ctx,
+        input: { ...settings, ...source, orgSlug, name, repository, secrets: variables, trigger: "cli" },
+      }),
+  });
 }
 
 /** Whether two URLs name one repository, whatever they say of `.git`. */
@@ -108,6 +156,17 @@ export const sourceOperations: readonly Operation[] = [
     handle: ({ ctx, body }) => saveGitUrl(ctx, body),
   }),
   operation({
+    method: "POST",
+    path: "/repositories/{repository}/deploy",
+    id: "deployRepository",
+    permission: "project.create",
+    summary:
+      "deploys a repository of this instance: creates a server (`name`) with its first build, or changes its settings and builds the branch's newest commit",
+    body: saveRepositorySchema,
+    answer: answers.savedPackage,
+    handle: ({ ctx, params, body }) => saveRepository(ctx, params.repository, body),
+  }),
+  operation({
     method: "GET",
     path: "/projects/{name}/source",
     id: "readSource",
@@ -121,9 +180,10 @@ export const sourceOperations: readonly Operation[] = [
     path: "/projects/{name}/source",
     id: "updateSource",
     permission: "project.update",
-    summary: "changes the branch, previews or credential of its Git URL; `credential: null` removes that",
+    summary:
+      "changes the branch or previews of its Git URL or repository of this instance, or the URL's credential; `credential: null` removes that",
     body: updateGitSourceSchema,
-    answer: gitSource,
+    answer: followedSource,
     handle: ({ ctx, project, body }) => updateGitSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation({
@@ -132,9 +192,9 @@ export const sourceOperations: readonly Operation[] = [
     id: "changeSource",
     permission: "project.update",
     summary:
-      "has it built from another Git URL from now on; its address, variables, logs and deployments stay, and the first commit there is built",
+      "has it built from another Git URL (`gitUrl`), or a repository of this instance (`repository`), from now on; its address, variables, logs and deployments stay, and the first commit there is built",
     body: changeSourceSchema,
-    answer: z.object({ source: gitSource, build: answers.build.shape.build }),
+    answer: z.object({ source: followedSource, build: answers.build.shape.build }),
     handle: ({ ctx, project, body }) => changeSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation({
@@ -142,8 +202,8 @@ export const sourceOperations: readonly Operation[] = [
     path: "/projects/{name}/source/check",
     id: "checkSource",
     permission: "project.update",
-    summary: "asks its Git URL now, and builds what is new",
-    answer: gitSource,
+    summary: "asks its Git URL or repository now, and builds what is new",
+    answer: followedSource,
     handle: ({ ctx, project }) => checkSource({ ctx, input: { projectId: project.id } }),
   }),
   operation({

@@ -28,7 +28,7 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
     const connected = app !== null && installations.length > 0;
     // A name that can't be used is told when the form is sent.
     if (connected && !token) await queryClient.prefetchQuery(quickstartUrlQuery(orgSlug, creating ?? proposal.name));
-    return { proposal, connected, app, resume: token ? creating : null };
+    return { proposal, connected, resume: token ? creating : null };
   },
   // Don't propose a new name whenever the search parameters change.
   staleTime: Number.POSITIVE_INFINITY,

@@ -1,0 +1,23 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { withPermission } from "~/http/access.ts";
+import { serveGitRepository } from "~/http/repository.server.ts";
+
+/** SRC-3: repositories of this instance, for git's clients. A push also needs `build.start`. */
+export const Route = createFileRoute("/git/$orgSlug/$repository/$")({
+  server: {
+    handlers: {
+      GET: withPermission(
+        "project.read",
+        () =>
+          ({ request, params }) =>
+            serveGitRepository(request, params),
+      ),
+      POST: withPermission(
+        "project.read",
+        () =>
+          ({ request, params }) =>
+            serveGitRepository(request, params),
+      ),
+    },
+  },
+});

@@ -1,0 +1,45 @@
+import { repository } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { audit } from "../audit/index.ts";
+import { authorize } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
+import { requireConfirmation } from "../input/index.ts";
+import { requireInstanceRepositories } from "../ports/index.ts";
+import { projectsOf, requireRepository } from "./repository.store.ts";
+
+/**
+ * Deletes a repository of this instance with all its commits (SRC-3).
+ *
+ * @throws TowpathError `conflict` while a server is built from it, which the text names; `invalid_input` with
+ * `fields.confirmation` unless that is the repository's name; `not_found`
+ */
+export async function deleteRepository(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly name: string; readonly confirmation: string };
+}): Promise<{ readonly id: string }> {
+  const { ctx, input } = call;
+  const { organization } = await authorize(ctx, "project.delete", { orgSlug: input.orgSlug });
+  const { id, name } = await requireRepository(ctx.db, organization.id, input.name);
+  requireConfirmation(input.confirmation, name);
+  const store = requireInstanceRepositories(ctx);
+  await ctx.db.transaction(async (tx) => {
+    // A server that is made from it at the same time keeps it until then: see `keepRepository`.
+    const [locked] = await tx.select().from(repository).where(eq(repository.id, id)).for("update");
+    if (!locked) throw notFound("repository");
+    const servers = await projectsOf(tx, [id]);
+    if (servers.length > 0) throw inUse(servers.map((each) => each.name));
+    await tx.delete(repository).where(eq(repository.id, id));
+    await audit(tx, ctx, { organizationId: organization.id, action: "repository.delete", subject: name });
+  });
+  await store.remove(id);
+  return { id };
+}
+
+function inUse(names: readonly string[]): TowpathError {
+  const [which, them] = names.length === 1 ? ["The server", "it"] : ["The servers", "them"];
+  return new TowpathError(
+    "conflict",
+    `${which} ${names.join(", ")} ${names.length === 1 ? "is" : "are"} built from this repository. Delete ${them}, or change where ${names.length === 1 ? "its" : "their"} code comes from, then try again.`,
+  );
+}

@@ -1,0 +1,75 @@
+import { organization } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { authorize, type Permission } from "../authorize/index.ts";
+import type { Context } from "../context/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
+import { requireStorageForBuilds } from "../host-storage/index.ts";
+import { findRepository, projectsOf, type RepositoryRow } from "./repository.store.ts";
+
+const permissionOf = { read: "project.read", write: "build.start" } as const satisfies Record<string, Permission>;
+
+type GitRepository = Pick<RepositoryRow, "id" | "name" | "defaultBranch" | "organizationId">;
+
+/**
+ * A repository of this instance as git asks for it, for somebody who may read it, or push to it: whoever may have a commit
+ * built may. A key that is limited to some servers reaches the repositories of these, and pushes where all servers are
+ * its own.
+ *
+ * @throws TowpathError `not_found` for one that doesn't exist or is of others; `forbidden` for a push by who may only read;
+ * `out_of_storage` for a push
+ */
+export async function findRepositoryForGit(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly name: string; readonly access: "read" | "write" };
+}): Promise<GitRepository> {
+  const { ctx, input } = call;
+  const { orgSlug, name, access } = input;
+  const row = await visible(ctx, orgSlug, name);
+  if (access === "write") {
+    await requirePush(ctx, row);
+    await requireStorageForBuilds(ctx);
+  }
+  const { id, defaultBranch, organizationId } = row;
+  return { id, name: row.name, defaultBranch, organizationId };
+}
+
+async function visible(ctx: Context, orgSlug: string, name: string): Promise<RepositoryRow> {
+  const [of] = await ctx.db.select({ id: organization.id }).from(organization).where(eq(organization.slug, orgSlug));
+  const row = of ? await findRepository(ctx.db, of.id, name) : null;
+  if (row === null) throw notFound("repository");
+  try {
+    await authorize(unlimited(ctx), permissionOf.read, { organizationId: row.organizationId });
+  } catch (error) {
+    // Of others, and so unknown.
+    if (error instanceof TowpathError && error.code === "forbidden") throw notFound("repository");
+    throw error;
+  }
+  const limits = limitsOf(ctx);
+  if (limits === null) return row;
+  const projects = await projectsOf(ctx.db, [row.id]);
+  if (!projects.some(({ id }) => limits.includes(id))) throw notFound("repository");
+  return row;
+}
+
+/** @throws TowpathError `forbidden` for who may not push to it */
+export async function requirePush(ctx: Context, row: RepositoryRow): Promise<void> {
+  try {
+    await authorize(unlimited(ctx), permissionOf.write, { organizationId: row.organizationId });
+  } catch (error) {
+    if (!(error instanceof TowpathError) || error.code !== "forbidden") throw error;
+    const message = "Forbidden: your role in this organization reads this repository, but may not push to it.";
+    throw new TowpathError("forbidden", message);
+  }
+  const limits = limitsOf(ctx);
+  if (limits === null) return;
+  const others = (await projectsOf(ctx.db, [row.id])).filter(({ id }) => !limits.includes(id));
+  if (others.length === 0) return;
+  const message = "Forbidden: other servers than this key's are built from this repository. Push with a key for all.";
+  throw new TowpathError("forbidden", message);
+}
+
+const limitsOf = ({ actor }: Context) => (actor.kind === "apiKey" ? actor.projectIds : null);
+
+/** The key's role; its limit to servers is checked here, by the servers of the repository. */
+const unlimited = (ctx: Context): Context =>
+  ctx.actor.kind === "apiKey" ? { ...ctx, actor: { ...ctx.actor, projectIds: null } } : ctx;

@@ -1,0 +1,1 @@
+export { cloneUrl, keepRepository, requireRepository } from "./repository.store.ts";

@@ -1,0 +1,33 @@
+import { pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { instant } from "./columns.ts";
+import { organization } from "./organization.ts";
+import type { RetentionRule } from "./retention-rule.ts";
+import { user } from "./user.ts";
+
+/**
+ * A Git repository of this instance (SRC-3). Its commits are in the data directory, in a directory named by the id, so
+ * that no name ever becomes a path.
+ */
+export const repository = pgTable(
+  "repository",
+  {
+    id: uuid().primaryKey(),
+    organizationId: uuid()
+      .notNull()
+      .references(() => organization.id, { onDelete: "cascade" }),
+    /** Lower case; last part of its clone URL. */
+    name: text().notNull(),
+    /** What HEAD names. */
+    defaultBranch: text().notNull().default("main"),
+    /** push | deploy | upload | forge: who put code there first. The terminal writes to what it made only. */
+    madeBy: text().notNull(),
+    /** Null: by a key of the organization or by the operator, or their account was deleted. */
+    createdBy: uuid().references(() => user.id, { onDelete: "set null" }),
+    /** When commits last came; null: never. */
+    pushedAt: instant(),
+    createdAt: instant().notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex().on(table.organizationId, table.name)],
+);
+
+export const repositoryRetention: RetentionRule = { until: "owner" };

@@ -1,0 +1,30 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, rename, rm } from "node:fs/promises";
+import { promisify } from "node:util";
+import { runGit } from "../run-git.ts";
+import { directoryOf, gitOn, isStored, runOn } from "./bare-repository.ts";
+
+/**
+ * Stores a copy of a bare repository as the repository `id` in the directory of all: its branches, tags and objects.
+ * Does nothing if that one is there, or if there is nothing to copy. The copy is on the disk before it has its name, so
+ * that a process that is killed leaves nothing that counts.
+ */
+export async function adoptRepository(parent: string, { id, from }: { readonly id: string; readonly from: string }) {
+  const directory = directoryOf(parent, id);
+  if ((await isStored(directory)) || !(await isStored(from))) return;
+  const unfinished = `${directory}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  await cp(from, unfinished, { recursive: true, preserveTimestamps: true });
+  const others = await gitOn(unfinished, ["for-each-ref", "--format=delete %(refname)", "refs/pull"]);
+  if (others !== "") await runGit(["update-ref", "--stdin"], { ...runOn(unfinished), input: others });
+  await promisify(execFile)("sync", ["--file-system", unfinished]);
+  await rename(unfinished, directory);
+}
+
+/** Email addresses of the authors with whose commits the branches of a bare repository begin; empty for an empty one. */
+export async function firstAuthors(directory: string): Promise<ReadonlySet<string>> {
+  if (!(await isStored(directory))) return new Set();
+  const text = await gitOn(directory, ["log", "--branches", "--max-parents=0", "--format=%ae"]);
+  return new Set(text.split("\n").filter((line) => line !== ""));
+}

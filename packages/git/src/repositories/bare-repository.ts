@@ -1,0 +1,128 @@
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { TowpathError } from "@towpath/core/errors";
+import { configEnvironment, type GitSetting } from "../git-environment.ts";
+import { GitFailure, type GitRun, gitText, runGit } from "../run-git.ts";
+import type { Scratch } from "../scratch.ts";
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The directory of a repository of this instance: named by its id, so that no name ever becomes a path. */
+export function directoryOf(parent: string, id: string): string {
+  if (!uuid.test(id)) throw new Error(`${id} is no repository's id`);
+  return join(parent, `${id}.git`);
+}
+
+/** Refs that only this package uses: clients neither see nor write them. */
+export const ownRefs = "refs/towpath";
+
+/**
+ * Of every git process that works on a repository. Git flushes packs and refs by itself, but not loose objects, which most
+ * pushes become: a power cut left refs without commits. No process packs in the background, where it could outlive us.
+ */
+export const storeSettings: readonly GitSetting[] = [
+  ["core.fsync", "committed"],
+  ["core.hooksPath", "/dev/null"],
+  ["core.logAllRefUpdates", "false"],
+  ["core.bigFileThreshold", "16m"],
+  ["gc.auto", "0"],
+  ["receive.autogc", "false"],
+  ["pack.threads", "1"],
+  ["pack.windowMemory", "64m"],
+  ["transfer.hideRefs", ownRefs],
+  // Containers of one instance may run as different users.
+  ["safe.directory", "*"],
+];
+
+/** A repository as what runs git takes its place: it is of any size, and stays. */
+const placeOf = (directory: string): Scratch => ({
+  directory,
+  repository: directory,
+  maxBytes: Number.POSITIVE_INFINITY,
+  close: async () => {},
+});
+
+type Run = Omit<GitRun, "scratch">;
+
+/** How git is run on a stored repository. */
+export function runOn(directory: string, run: Run = {}): GitRun {
+  return { ...run, scratch: placeOf(directory), env: { ...configEnvironment(storeSettings), ...run.env } };
+}
+
+export const gitOn = (directory: string, args: readonly string[], run?: Run): Promise<string> =>
+  gitText(args, runOn(directory, run));
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Makes an empty bare repository unless it is there; two processes may do so at once.
+ *
+ * @throws TowpathError `out_of_storage`
+ */
+export async function ensureRepository(directory: string, defaultBranch: string): Promise<void> {
+  if (await exists(directory)) return;
+  const unfinished = `${directory}.${process.pid}-${Math.random().toString(36).slice(2)}.new`;
+  try {
+    await mkdir(unfinished, { recursive: true, mode: 0o700 });
+    // The empty template leaves out the machine's hooks.
+    await runGit(["init", "--quiet", "--bare", "--template=", `--initial-branch=${defaultBranch}`], runOn(unfinished));
+    await rename(unfinished, directory);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    if (await exists(directory)) return;
+    throw asStoreProblem(error);
+  }
+}
+
+export async function setHead(directory: string, branch: string): Promise<void> {
+  await runGit(["symbolic-ref", "HEAD", `refs/heads/${branch}`], runOn(directory));
+}
+
+/** Full names of branches and tags → what they name. */
+export async function listRefs(directory: string): Promise<ReadonlyMap<string, string>> {
+  if (!(await exists(directory))) return new Map();
+  const text = await gitOn(directory, [
+    "for-each-ref",
+    "--format=%(objectname)%09%(refname)",
+    "refs/heads",
+    "refs/tags",
+  ]);
+  const lines = text.split("\n").filter((line) => line !== "");
+  return new Map(lines.map((line) => [line.slice(line.indexOf("\t") + 1), line.slice(0, line.indexOf("\t"))]));
+}
+
+/** The same, of branches and with what HEAD names, as `git ls-remote --symref` prints it. */
+export async function remoteListing(directory: string): Promise<string> {
+  const [head, refs] = await Promise.all([
+    gitOn(directory, ["symbolic-ref", "HEAD"]),
+    gitOn(directory, ["for-each-ref", "--format=%(objectname)%09%(refname)", "refs/heads"]),
+  ]);
+  return `ref: ${head.trim()}\tHEAD\n${refs}`;
+}
+
+export const isStored = exists;
+
+/**
+ * Packs a repository with many loose objects, and removes objects that no ref has led to for two weeks (LOG-6). Safe
+ * during pushes and fetches.
+ */
+export async function packObjects(directory: string, looseObjects: number): Promise<void> {
+  const settings = [`gc.auto=${looseObjects}`, "gc.autoDetach=false", "gc.pruneExpire=2.weeks.ago"];
+  const args = [...settings.flatMap((setting) => ["-c", setting]), "gc", "--auto", "--quiet"];
+  await runGit(args, runOn(directory, { timeoutMs: 10 * 60_000 }));
+}
+
+const full = /No space left on device|Disk quota exceeded/;
+
+/** What git or the file system says about this host's disk, in public words. Others are returned as they are. */
+export function asStoreProblem(error: unknown): unknown {
+  const said = error instanceof GitFailure ? error.stderr : error instanceof Error ? error.message : "";
+  if (!full.test(said) && !(error instanceof Error && "code" in error && error.code === "ENOSPC")) return error;
+  return new TowpathError("out_of_storage", "The disk of this instance is full. Ask the operator to make room.", {
+    cause: error,
+  });
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { TowpathError } from "@towpath/core/errors";
+import type { CommitFiles, InstanceRepositories } from "@towpath/core/ports";
+import { branchNameSchema } from "@towpath/core/source/schema";
+import { readCommit } from "../read-commit.ts";
+import { GitFailure, pipeToGit, runGit } from "../run-git.ts";
+import { archiveEntries, storeArchive } from "./archive-entries.ts";
+import { type ArchiveEntry, type ArchiveLimits, unusable } from "./archive-entry.ts";
+import { gitOn, ownRefs, runOn } from "./bare-repository.ts";
+import { checkLink, entryPath, withoutCommonDirectory } from "./entry-path.ts";
+
+/** A file of the commit: `mark` names its content in the stream of `git fast-import`. */
+type File = { readonly mode: "100644" | "100755" | "120000"; readonly mark: number };
+
+const maxMs = 5 * 60_000;
+
+/**
+ * Commits the files of an archive: see `InstanceRepositories.commitFiles`. Nothing of the archive is ever written to a file
+ * of the archive's choosing: contents go to git's objects, and names to its trees.
+ */
+export async function commitArchive(
+  directory: string,
+  files: CommitFiles,
+  limits: ArchiveLimits,
+  signal?: AbortSignal,
+): ReturnType<InstanceRepositories["commitFiles"]> {
+  const branch = `refs/heads/${branchNameSchema.parse(files.branch)}`;
+  const before = await headOf(directory, branch);
+  if (files.expectedHead !== undefined && files.expectedHead !== before) throw movedOn(files.branch, before);
+  const scratch = await mkdtemp(join(tmpdir(), "towpath-archive-"));
+  const own = `${ownRefs}/${randomUUID()}`;
+  const within = AbortSignal.any([AbortSignal.timeout(maxMs), ...(signal ? [signal] : [])]);
+  try {
+    const archive = join(scratch, "archive");
+    await storeArchive(files.archive, archive, limits, within);
+    const args = ["fast-import", "--quiet", "--done", "--date-format=raw"];
+    await pipeToGit(args, runOn(directory, { signal: within, timeoutMs: maxMs }), async (stream) => {
+      const found = await writeBlobs(archiveEntries(archive, limits), limits, stream);
+      await writeCommit(stream, { ...files, ref: own, parent: before, found });
+    });
+    const run = runOn(directory);
+    const made = await headOf(directory, own);
+    if (made === null) throw new Error("git fast-import made no commit");
+    if (before !== null && (await treeOf(directory, made)) === (await treeOf(directory, before))) {
+      return { commit: await readCommit(before, run), changed: false };
+    }
+    await moveBranch(directory, { branch, name: files.branch, before, made });
+    return { commit: await readCommit(made, run), changed: true };
+  } finally {
+    await gitOn(directory, ["update-ref", "-d", own]).catch(() => {});
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function headOf(directory: string, ref: string): Promise<string | null> {
+  const text = await gitOn(directory, ["for-each-ref", "--format=%(objectname) %(refname)", ref]);
+  const line = text.split("\n").find((each) => each.endsWith(` ${ref}`));
+  return line === undefined ? null : line.slice(0, line.indexOf(" "));
+}
+
+const treeOf = async (directory: string, sha: string) =>
+  (await gitOn(directory, ["rev-parse", "--verify", `${sha}^{tree}`])).trim();
+
+/** Only from what the commit was made on: somebody may have pushed meanwhile. */
+async function moveBranch(
+  directory: string,
+  to: { readonly branch: string; readonly name: string; readonly before: string | null; readonly made: string },
+): Promise<void> {
+  const none = "0".repeat(to.made.length);
+  try {
+    await runGit(["update-ref", to.branch, to.made, to.before ?? none], runOn(directory));
+  } catch (error) {
+    if (!(error instanceof GitFailure) || error.reason !== "failed") throw error;
+    if (/; cannot create/.test(error.stderr)) {
+      const message = `The branch ${to.name} can't be made: another branch's name is a part of its name, or the reverse.`;
+      throw new TowpathError("conflict", message);
+    }
+    throw movedOn(to.name, await headOf(directory, to.branch));
+  }
+}
+
+const movedOn = (branch: string, head: string | null) =>
+  new TowpathError(
+    "conflict",
+    head === null
+      ? `The branch ${branch} was deleted meanwhile. Try again to make it anew.`
+      : `The branch ${branch} has commits that this doesn't know: its newest is ${head.slice(0, 7)}. Nothing was changed.`,
+  );
+
+/** Resolves once the stream takes more. */
+async function write(stream: Writable, chunk: string | Uint8Array): Promise<void> {
+  if (stream.destroyed) throw new Error("git has ended");
+  if (stream.write(chunk)) return;
+  await new Promise<void>((resolve, reject) => {
+    const done = () => {
+      stream.off("drain", done).off("close", closed);
+      resolve();
+    };
+    const closed = () => {
+      stream.off("drain", done).off("close", closed);
+      reject(new Error("git has ended"));
+    };
+    stream.on("drain", done).on("close", closed);
+  });
+}
+
+/** Contents of all files, by path; of two entries of one path the later counts, as in tar. */
+async function writeBlobs(
+  entries: AsyncIterable<ArchiveEntry>,
+  limits: ArchiveLimits,
+  stream: Writable,
+): Promise<ReadonlyMap<string, File>> {
+  const files = new Map<string, File>();
+  let [seen, mark] = [0, 0];
+  for await (const entry of entries) {
+    seen += 1;
+    if (seen > limits.files) throw unusable(`The archive has more than ${limits.files} entries, the limit here.`);
+    const parts = entryPath(entry.name);
+    if (parts === null || entry.kind === "directory") continue;
+    const path = parts.join("/");
+    if (entry.kind === "other") {
+      throw unusable(`${JSON.stringify(path.slice(0, 200))} is neither a file, a directory nor a symbolic link.`);
+    }
+    if (entry.kind === "same-file") {
+      const same = files.get(entryPath(entry.target)?.join("/") ?? "");
+      if (!same) throw unusable(`${JSON.stringify(path.slice(0, 200))} is a link to a file that isn't in the archive.`);
+      files.set(path, same);
+      continue;
+    }
+    mark += 1;
+    if (entry.kind === "link") {
+      checkLink(parts, entry.target);
+      await write(stream, `blob\nmark :${mark}\n${data(entry.target)}`);
+      files.set(path, { mode: "120000", mark });
+      continue;
+    }
+    await write(stream, `blob\nmark :${mark}\ndata ${entry.size}\n`);
+    for await (const chunk of entry.content) await write(stream, chunk);
+    await write(stream, "\n");
+    files.set(path, { mode: entry.isExecutable ? "100755" : "100644", mark });
+  }
+  if (files.size === 0) throw unusable("The archive has no files.");
+  return files;
+}
+
+const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+/** Names end where git's format has marks of its own. */
+const inName = (text: string) => text.replace(/[<>\p{Cc}]/gu, " ").trim();
+
+async function writeCommit(
+  stream: Writable,
+  commit: Pick<CommitFiles, "author" | "message"> & {
+    readonly ref: string;
+    readonly parent: string | null;
+    readonly found: ReadonlyMap<string, File>;
+  },
+): Promise<void> {
+  const { author, message, ref, parent, found } = commit;
+  const who = `${inName(author.name)} <${inName(author.email)}> ${Math.floor(Date.now() / 1000)} +0000`;
+  await write(stream, `commit ${ref}\nauthor ${who}\ncommitter ${who}\n${data(message)}`);
+  if (parent !== null) await write(stream, `from ${parent}\n`);
+  await write(stream, "deleteall\n");
+  for (const [path, { mode, mark }] of withoutCommonDirectory(found)) {
+    await write(stream, `M ${mode} :${mark} "${path.replaceAll('"', '\\"')}"\n`);
+  }
+  await write(stream, "\ndone\n");
+}

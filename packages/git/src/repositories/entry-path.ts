@@ -1,0 +1,79 @@
+import { unusable } from "./archive-entry.ts";
+
+/** The longest that Linux opens. */
+const maxPathBytes = 4096;
+const maxPartBytes = 255;
+/** Code points that some file systems ignore in names (git's `next_hfs_char`). */
+const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
+/** What git reads from a work tree itself, which a link could lead out of it. */
+const notLinks = new Set([".gitmodules", ".gitattributes", ".gitignore", ".mailmap"]);
+
+const shown = (name: string) => JSON.stringify(name.slice(0, 200));
+const refused = (name: string, reason: string) =>
+  unusable(`The archive contains ${shown(name)}, which is refused: ${reason}. Leave it out, then try again.`);
+
+/** What no repository can have, and archives often do. */
+const isLeftOut = (part: string) => isGitDirectory(part) || part === "__MACOSX" || part === ".DS_Store";
+
+/** As some file system may read it (git's `is_hfs_dotgit` and `is_ntfs_dotgit`). */
+const isGitDirectory = (part: string) => {
+  const plain = part.replace(ignorable, "").toLowerCase();
+  return plain === ".git" || plain === "git~1";
+};
+const looksLikeGit = (part: string) => /^(?:\.git|git~1)(?:[ .:\\]|$)/.test(part.replace(ignorable, "").toLowerCase());
+
+/**
+ * The parts of an entry's path; null for what is left out: the root, and what belongs to a work tree of git.
+ *
+ * @throws TowpathError `invalid_input` for a path that leads out of the archive or that no file can have
+ */
+export function entryPath(name: string): readonly string[] | null {
+  if (name.startsWith("/") || /^[A-Za-z]:/.test(name)) throw refused(name, "it is an absolute path");
+  if (/\p{Cc}/u.test(name) || name.includes("\ufffd")) throw refused(name, "it has characters that no name may have");
+  if (name.includes("\\")) throw refused(name, "it has a backslash");
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) throw refused(name, "it leads out of the archive");
+  if (parts.length === 0 || parts.some(isLeftOut)) return null;
+  if (parts.some(looksLikeGit)) throw refused(name, "git keeps this name for itself");
+  const isLong = parts.some((part) => Buffer.byteLength(part) > maxPartBytes);
+  if (isLong || Buffer.byteLength(name) > maxPathBytes) throw refused(name, "it is too long");
+  return parts;
+}
+
+/**
+ * Checks where a symbolic link leads.
+ *
+ * @throws TowpathError `invalid_input` for one that leads out of the archive
+ */
+export function checkLink(parts: readonly string[], target: string): void {
+  const name = parts.join("/");
+  if (notLinks.has(parts.at(-1)?.toLowerCase() ?? "")) throw refused(name, "git doesn't read it through a link");
+  if (target === "" || target.startsWith("/") || /[\p{Cc}\\]/u.test(target) || /^[A-Za-z]:/.test(target)) {
+    throw refused(name, `it is a link to ${shown(target)}, outside the archive`);
+  }
+  let depth = parts.length - 1;
+  for (const step of target.split("/")) {
+    if (step === "..") depth -= 1;
+    else if (step !== "" && step !== ".") depth += 1;
+    if (depth < 0) throw refused(name, `it is a link to ${shown(target)}, outside the archive`);
+  }
+}
+
+/**
+ * Leaves out a directory that holds everything else, as archives of repositories have one.
+ *
+ * @throws TowpathError `invalid_input` for a path that is a file and a directory
+ */
+export function withoutCommonDirectory<Entry>(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, Entry> {
+  const paths = [...entries.keys()];
+  const [first = ""] = paths[0]?.split("/") ?? [];
+  const isCommon = paths.every((path) => path.startsWith(`${first}/`));
+  for (const path of paths) {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const parent = path.slice(0, end);
+      if (entries.has(parent)) throw refused(parent, "it is a file and a directory");
+    }
+  }
+  if (!isCommon) return entries;
+  return new Map([...entries].map(([path, entry]) => [path.slice(first.length + 1), entry]));
+}

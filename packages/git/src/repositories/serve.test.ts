@@ -1,0 +1,146 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { commitFiles, git, makeRepository } from "../testing/index.ts";
+import { openRepositories, type Repositories } from "./repositories.ts";
+
+let directory: string;
+let store: Repositories;
+let id: string;
+let url: string;
+let close: () => Promise<void>;
+let mayWrite: boolean;
+let pushes: (readonly string[])[];
+let sent: { readonly encoding: string; readonly isChunked: boolean; readonly protocol: string }[];
+const maxPushBytes = 4 * 1024 * 1024;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "towpath-repositories-"));
+  store = openRepositories({ directory: join(directory, "stored"), maxPushBytes });
+  [id, mayWrite, pushes, sent] = [randomUUID(), true, [], []];
+  const server = createServer(async (request, response) => {
+    const { method = "", headers, url: target = "" } = request;
+    sent.push({
+      encoding: String(headers["content-encoding"] ?? ""),
+      isChunked: headers["transfer-encoding"] === "chunked",
+      protocol: String(headers["git-protocol"] ?? ""),
+    });
+    const body = method === "POST" ? Readable.toWeb(request) : null;
+    const sentRequest = new Request(`http://localhost${target}`, {
+      ...{ method, headers: headers as Record<string, string>, body, duplex: "half" },
+    } as RequestInit);
+    const found = store.parseGitRequest(sentRequest, /^\/echo\.git\/([^?]*)/.exec(target)?.[1] ?? "");
+    if (found === null) return void response.writeHead(404).end();
+    if (found.access === "write" && !mayWrite) return void response.writeHead(403).end();
+    const answer = await store.serve(sentRequest, {
+      ...{ id, asked: found, defaultBranch: "main" },
+      onPush: async (refs) => void pushes.push(refs),
+    });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    await pipeline(Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>), response).catch(() => {});
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/echo.git`;
+  close = () =>
+    new Promise((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+});
+afterEach(async () => {
+  await close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const work = (name = "work") => join(directory, name);
+const refusal = (pushed: Promise<string>) =>
+  pushed.then(
+    () => "accepted",
+    (error: { stderr?: string }) => error.stderr ?? String(error),
+  );
+const bare = () => join(directory, "stored", `${id}.git`);
+
+test("SRC-3 git's client pushes to a repository of the instance, clones it, fetches, and forces a push", async () => {
+  const first = await makeRepository(work(), { "server.py": "one\n" });
+  await git(work(), "remote", "add", "origin", url);
+  await git(work(), "push", "--quiet", "origin", "main", "HEAD:refs/heads/fix/a", "HEAD:refs/tags/v1");
+  expect(pushes).toEqual([["refs/heads/fix/a", "refs/heads/main", "refs/tags/v1"]]);
+  await git(directory, "clone", "--quiet", url, "clone");
+  expect(await git(work("clone"), "rev-parse", "HEAD", "origin/fix/a", "v1")).toBe(`${first}\n${first}\n${first}`);
+  expect(sent.some(({ protocol }) => protocol === "version=2")).toBe(true);
+
+  const second = await commitFiles(work(), { "server.py": "two\n" });
+  await git(work(), "push", "--quiet", "origin", "main");
+  await git(work("clone"), "pull", "--quiet");
+  expect(await git(work("clone"), "rev-parse", "HEAD")).toBe(second);
+  await git(work(), "commit", "--quiet", "--amend", "--message", "Rewritten");
+  expect(await refusal(git(work(), "push", "--quiet", "origin", "main"))).toMatch(/non-fast-forward|rejected/);
+  await git(work(), "push", "--quiet", "--force", "origin", "main", ":fix/a");
+  expect(pushes.slice(1)).toEqual([["refs/heads/main"], ["refs/heads/fix/a", "refs/heads/main"]]);
+  expect((await store.open(id).refs()).branches.get("main")).toBe(await git(work(), "rev-parse", "HEAD"));
+  // What the push changed nothing of is no push.
+  await git(work(), "push", "--quiet", "origin", "main");
+  expect(pushes).toHaveLength(3);
+  await git(directory, "clone", "--quiet", "--depth=1", url, "shallow");
+  expect(await git(work("shallow"), "rev-list", "--count", "HEAD")).toBe("1");
+});
+
+test("SRC-3 large transfers stream: a chunked push, and a request that git compresses", async () => {
+  await makeRepository(work(), { "data.bin": randomBytes(2_000_000) });
+  for (let count = 0; count < 60; count += 1) {
+    await git(work(), "commit", "--quiet", "--allow-empty", "-m", `Commit ${count}`);
+    await git(work(), "branch", `branch-${count}`);
+  }
+  await git(work(), "push", "--quiet", url, "--all");
+  expect(sent.some(({ isChunked }) => isChunked)).toBe(true);
+  await git(directory, "clone", "--quiet", "-c", "protocol.version=0", url, "clone");
+  expect(sent.some(({ encoding }) => encoding === "gzip")).toBe(true);
+  expect((await stat(join(work("clone"), "data.bin"))).size).toBe(2_000_000);
+}, 60_000);
+
+test("SRC-3 a push above the limit is refused with a text that git prints, and nothing of it stays", async () => {
+  await makeRepository(work(), { "data.bin": randomBytes(maxPushBytes * 2) });
+  expect(await refusal(git(work(), "push", url, "main"))).toMatch(/maximum allowed size/);
+  expect(pushes).toEqual([]);
+  expect((await store.open(id).refs()).branches.size).toBe(0);
+  expect((await git(bare(), "count-objects", "-v")).replaceAll("\n", " ")).toMatch(/^count: 0 .*in-pack: 0/);
+});
+
+test("SRC-3 who asked to read can't push, and the files of a repository are served by no name", async () => {
+  await makeRepository(work(), { "server.py": "one\n" });
+  await git(work(), "push", "--quiet", url, "main");
+  mayWrite = false;
+  await git(directory, "clone", "--quiet", url, "clone");
+  expect(await refusal(git(work(), "push", url, "main:other"))).toMatch(/403/);
+  for (const path of ["/HEAD", "/config", "/info/refs", "/objects/info/packs", "/info/refs?service=git-other"]) {
+    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 404]);
+  }
+  expect((await fetch(`${url}/git-upload-pack`)).status).toBe(404);
+});
+
+test("SRC-3 what a push may not hold is refused: broken objects, refs of ours; hooks of a repository never run", async () => {
+  await makeRepository(work(), { "server.py": "one\n" });
+  await git(work(), "push", "--quiet", url, "main");
+  const blob = await git(work(), "rev-parse", "HEAD:server.py");
+  const raw = Buffer.concat([Buffer.from("100644 .git\0"), Buffer.from(blob, "hex")]);
+  const tree = execFileSync("git", ["hash-object", "-w", "-t", "tree", "--literally", "--stdin"], {
+    ...{ cwd: work(), input: raw, encoding: "utf8" },
+  }).trim();
+  const bad = await git(work(), "commit-tree", "-m", "Bad", tree);
+  expect(await refusal(git(work(), "push", url, `${bad}:refs/heads/bad`))).toMatch(/hasDotgit|contains '\.git'/);
+  expect(await refusal(git(work(), "push", url, "main:refs/towpath/mine"))).toMatch(/deny updating a hidden ref/);
+  const hook = join(bare(), "hooks", "post-receive");
+  await mkdir(join(bare(), "hooks"), { recursive: true });
+  await writeFile(hook, `#!/bin/sh\ntouch ${work("hook-ran")}\n`, { mode: 0o755 });
+  await git(work(), "push", "--quiet", url, "main:after");
+  await expect(stat(work("hook-ran"))).rejects.toThrow(/ENOENT/);
+  expect([...(await store.open(id).refs()).branches.keys()]).toEqual(["after", "main"]);
+});

@@ -1,0 +1,90 @@
+import { type Service, serveGit } from "../http-backend.ts";
+import { ensureRepository, listRefs, storeSettings } from "./bare-repository.ts";
+
+export type ServeOptions = {
+  readonly directory: string;
+  /** Of a repository without commits. */
+  readonly defaultBranch: string;
+  /** As `parseGitRequest` found it; the caller has checked that it may. */
+  readonly asked: GitRequest;
+  /** Called with full names of the branches and tags that a push has changed, before git's client has its answer. */
+  readonly onPush: (refs: readonly string[]) => Promise<void>;
+  readonly maxPushBytes: number;
+};
+
+/** A request of git's client. `access`: what it needs. */
+export type GitRequest = { readonly service: Service; readonly access: "read" | "write" };
+
+/**
+ * What a request asks of a repository. `path`: what follows the repository's URL. Null: it is none of the smart protocol,
+ * whose predecessor reads a repository's files by their names.
+ */
+export function parseGitRequest(request: Request, path: string): GitRequest | null {
+  const isListing = path === "info/refs" && request.method === "GET";
+  const asked = isListing ? new URL(request.url).searchParams.get("service") : request.method === "POST" ? path : null;
+  if (asked !== "git-upload-pack" && asked !== "git-receive-pack") return null;
+  return { service: isListing ? "info/refs" : asked, access: asked === "git-receive-pack" ? "write" : "read" };
+}
+
+/**
+ * Serves git's smart HTTP protocol of a stored repository. A push is checked as it comes (`fsck`), is refused above its
+ * limit, and is on the disk before the client has its answer.
+ */
+export async function serveRepository(request: Request, options: ServeOptions): Promise<Response> {
+  if (running >= maxRunning) return tooMany();
+  running += 1;
+  let isCounted = true;
+  const ended = () => {
+    if (isCounted) running -= 1;
+    isCounted = false;
+  };
+  try {
+    return await serve(request, options, ended);
+  } catch (error) {
+    ended();
+    throw error;
+  }
+}
+
+/** Of all repositories in this process: each is a process of git that packs or checks objects. */
+const maxRunning = 16;
+let running = 0;
+
+const tooMany = () =>
+  new Response("Too many clones and pushes are running. Try again in a moment.\n", {
+    status: 503,
+    headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "5" },
+  });
+
+async function serve(request: Request, options: ServeOptions, ended: () => void): Promise<Response> {
+  const { directory, maxPushBytes } = options;
+  const { service, access } = options.asked;
+  await ensureRepository(directory, options.defaultBranch);
+  const isPush = service === "git-receive-pack";
+  const before = isPush ? await listRefs(directory) : null;
+  return serveGit({
+    ...{ directory, service, request },
+    settings: [
+      ...storeSettings,
+      ["http.getanyfile", "false"],
+      ["http.uploadpack", "true"],
+      ["http.receivepack", String(access === "write")],
+      ["receive.maxInputSize", String(maxPushBytes)],
+      ["receive.fsckObjects", "true"],
+      // Common in old repositories, and harmless.
+      ["receive.fsck.zeroPaddedFilemode", "ignore"],
+      ["receive.fsck.badTimezone", "ignore"],
+      ["receive.fsck.missingSpaceBeforeDate", "ignore"],
+      ["uploadpack.allowFilter", "true"],
+    ],
+    user: access === "write" ? "towpath" : null,
+    afterwards: async () => {
+      ended();
+      if (before === null) return;
+      const after = await listRefs(directory);
+      const names = new Set([...before.keys(), ...after.keys()]);
+      const changed = [...names].filter((name) => before.get(name) !== after.get(name)).toSorted();
+      if (changed.length > 0) await options.onPush(changed);
+    },
+  });
+}
