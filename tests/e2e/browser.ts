@@ -57,12 +57,14 @@ export async function createOrganization(page: Page, name: string): Promise<stri
   await page.waitForURL(/\/welcome\/create-organization/);
   await page.getByLabel("Organization name").fill(name);
   await page.getByRole("button", { name: "Create organization" }).click();
-  await page.waitForURL(/\/welcome\/connect-github/);
+  await page.waitForURL(/\/servers\/new/);
   return new URL(page.url()).pathname.split("/")[1] ?? "";
 }
 
 /** Connects the stand-in for GitHub: account, authorization, installation on all repositories. Ends on the success page. */
 export async function connectGitHub(page: Page, account: string): Promise<void> {
+  const { origin, pathname } = new URL(page.url());
+  await page.goto(`${origin}/${pathname.split("/")[1]}/welcome/connect-github?success=false`);
   await page
     .getByRole("link", { name: "Connect GitHub" })
     .or(page.getByRole("button", { name: "Connect GitHub" }))

@@ -102,6 +102,19 @@ describe("a new user's first ten minutes", () => {
     await expectAccessible(page);
   });
 
+  test("PRJ-12 SRC-4 a new server is for members, until it is opened to anyone", async () => {
+    await page.goto(`${url}/${slug}/${server}/access`);
+    await expect
+      .poll(() => page.getByRole("radio", { name: /^Members only/ }).getAttribute("aria-checked"))
+      .toBe("true");
+    await page.getByRole("radio", { name: /^Open to anyone/ }).click();
+    await page.locator("#callers").getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved. It applies within seconds.").waitFor();
+    // Gateways are notified at once. A call that is refused would be in the log that the next test reads.
+    await page.waitForTimeout(2000);
+    await page.goto(`${url}/${slug}/${server}`);
+  });
+
   test("PRJ-5 GW-7 a call from outside is in the log within seconds, live, and the filters narrow it", async () => {
     await page.getByRole("link", { name: "Logs", exact: true }).first().click();
     await page.getByRole("heading", { name: "Logs" }).waitFor();

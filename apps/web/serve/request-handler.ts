@@ -70,6 +70,8 @@ const bodyLimits: readonly (readonly [path: RegExp, limit: BodyLimit])[] = [
   // git sends large pushes in chunks; it refuses what is above the limit of a push, with a text for its client.
   [/^\/git\//, { bytes: 2100 * mebibyte, ms: 60 * minuteMs, mayBeChunked: true }],
   [/^\/api\/v1\/repositories\/[^/]+\/commits$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],
+  // Files from a browser.
+  [/^\/api\/(organizations|projects)\/.+\/uploads$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],
 ];
 /** The longest of them, for the server. */
 export const longestRequestMs = Math.max(...bodyLimits.map(([, { ms }]) => ms));

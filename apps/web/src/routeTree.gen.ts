@@ -115,12 +115,14 @@ import { Route as ApiGithubAppsNewRouteImport } from "./routes/api/github/apps/n
 import { Route as ApiGithubWebhooksConnectionIdRouteImport } from "./routes/api/github/webhooks_.$connectionId";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
+import { Route as ApiOrganizationsOrgSlugUploadsRouteImport } from "./routes/api/organizations/$orgSlug/uploads";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
 import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
+import { Route as ApiProjectsOrgSlugProjectNameUploadsRouteImport } from "./routes/api/projects/$orgSlug/$projectName/uploads";
 import { Route as V0Dot1ServersServerNameVersionsIndexRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/index";
 import { Route as V0Dot1ServersServerNameVersionsVersionRouteImport } from "./routes/v0[.]1/servers/$serverName/versions/$version";
 
@@ -687,6 +689,12 @@ const ApiOrganizationsOrgSlugAuditLogRoute =
     path: "/api/organizations/$orgSlug/audit-log",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiOrganizationsOrgSlugUploadsRoute =
+  ApiOrganizationsOrgSlugUploadsRouteImport.update({
+    id: "/api/organizations/$orgSlug/uploads",
+    path: "/api/organizations/$orgSlug/uploads",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiSourcesProjectIdWebhookRoute =
   ApiSourcesProjectIdWebhookRouteImport.update({
     id: "/api/sources/$projectId/webhook",
@@ -721,6 +729,12 @@ const ApiProjectsOrgSlugProjectNameRequestLogChangesRoute =
   ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/request-log-changes",
     path: "/api/projects/$orgSlug/$projectName/request-log-changes",
+    getParentRoute: () => rootRouteImport,
+  } as any);
+const ApiProjectsOrgSlugProjectNameUploadsRoute =
+  ApiProjectsOrgSlugProjectNameUploadsRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/uploads",
+    path: "/api/projects/$orgSlug/$projectName/uploads",
     getParentRoute: () => rootRouteImport,
   } as any);
 const V0Dot1ServersServerNameVersionsIndexRoute =
@@ -840,6 +854,7 @@ export interface FileRoutesByFullPath {
   "/api/github/webhooks/$connectionId": typeof ApiGithubWebhooksConnectionIdRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -848,6 +863,7 @@ export interface FileRoutesByFullPath {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -953,6 +969,7 @@ export interface FileRoutesByTo {
   "/api/github/webhooks/$connectionId": typeof ApiGithubWebhooksConnectionIdRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -961,6 +978,7 @@ export interface FileRoutesByTo {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -1070,6 +1088,7 @@ export interface FileRoutesById {
   "/api/github/webhooks_/$connectionId": typeof ApiGithubWebhooksConnectionIdRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
@@ -1078,6 +1097,7 @@ export interface FileRoutesById {
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  "/api/projects/$orgSlug/$projectName/uploads": typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   "/v0.1/servers/$serverName/versions/$version": typeof V0Dot1ServersServerNameVersionsVersionRoute;
   "/v0.1/servers/$serverName/versions/": typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -1187,6 +1207,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks/$connectionId"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
@@ -1195,6 +1216,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions/";
   fileRoutesByTo: FileRoutesByTo;
@@ -1300,6 +1322,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks/$connectionId"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions"
@@ -1308,6 +1331,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions";
   id:
@@ -1416,6 +1440,7 @@ export interface FileRouteTypes {
     | "/api/github/webhooks_/$connectionId"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
+    | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
     | "/$orgSlug/$projectName/sessions/"
@@ -1424,6 +1449,7 @@ export interface FileRouteTypes {
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
+    | "/api/projects/$orgSlug/$projectName/uploads"
     | "/v0.1/servers/$serverName/versions/$version"
     | "/v0.1/servers/$serverName/versions/";
   fileRoutesById: FileRoutesById;
@@ -1480,12 +1506,14 @@ export interface RootRouteChildren {
   ApiGithubWebhooksConnectionIdRoute: typeof ApiGithubWebhooksConnectionIdRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
+  ApiOrganizationsOrgSlugUploadsRoute: typeof ApiOrganizationsOrgSlugUploadsRoute;
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
   GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
+  ApiProjectsOrgSlugProjectNameUploadsRoute: typeof ApiProjectsOrgSlugProjectNameUploadsRoute;
   V0Dot1ServersServerNameVersionsVersionRoute: typeof V0Dot1ServersServerNameVersionsVersionRoute;
   V0Dot1ServersServerNameVersionsIndexRoute: typeof V0Dot1ServersServerNameVersionsIndexRoute;
 }
@@ -2234,6 +2262,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiOrganizationsOrgSlugAuditLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/organizations/$orgSlug/uploads": {
+      id: "/api/organizations/$orgSlug/uploads";
+      path: "/api/organizations/$orgSlug/uploads";
+      fullPath: "/api/organizations/$orgSlug/uploads";
+      preLoaderRoute: typeof ApiOrganizationsOrgSlugUploadsRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/sources/$projectId/webhook": {
       id: "/api/sources/$projectId/webhook";
       path: "/api/sources/$projectId/webhook";
@@ -2274,6 +2309,13 @@ declare module "@tanstack/react-router" {
       path: "/api/projects/$orgSlug/$projectName/request-log-changes";
       fullPath: "/api/projects/$orgSlug/$projectName/request-log-changes";
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/projects/$orgSlug/$projectName/uploads": {
+      id: "/api/projects/$orgSlug/$projectName/uploads";
+      path: "/api/projects/$orgSlug/$projectName/uploads";
+      fullPath: "/api/projects/$orgSlug/$projectName/uploads";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameUploadsRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/v0.1/servers/$serverName/versions/": {
@@ -2493,6 +2535,7 @@ const rootRouteChildren: RootRouteChildren = {
   ApiGithubWebhooksConnectionIdRoute: ApiGithubWebhooksConnectionIdRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
+  ApiOrganizationsOrgSlugUploadsRoute: ApiOrganizationsOrgSlugUploadsRoute,
   ApiSourcesProjectIdWebhookRoute: ApiSourcesProjectIdWebhookRoute,
   GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
@@ -2502,6 +2545,8 @@ const rootRouteChildren: RootRouteChildren = {
     ApiProjectsOrgSlugProjectNameRequestLogRoute,
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute:
     ApiProjectsOrgSlugProjectNameRequestLogChangesRoute,
+  ApiProjectsOrgSlugProjectNameUploadsRoute:
+    ApiProjectsOrgSlugProjectNameUploadsRoute,
   V0Dot1ServersServerNameVersionsVersionRoute:
     V0Dot1ServersServerNameVersionsVersionRoute,
   V0Dot1ServersServerNameVersionsIndexRoute:

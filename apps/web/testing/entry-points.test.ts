@@ -227,6 +227,8 @@ test("entry points without a permission are exactly these", () => {
     "self: oauth.getServerChoice",
     "self: oauth.revokeOwnGrant",
     "self: onboarding.createOrganization",
+    "self: onboarding.proposeOrganization",
+    "self: overview.hideFirstSteps",
     "self: servers.getProjects",
     "self: servers.getProjectsForUser",
     "self: session.getProfile",

@@ -46,7 +46,12 @@ test("GH-5 an App is connected from the settings: host, GitHub's page, back, and
   await page.goto(`${gitHub.url}/login`);
   await page.locator('input[name="login"]').fill("ada-codes");
   await press(/continue/i);
-  await page.goto(settings());
+  // Onboarding leads there.
+  await page.goto(`${site.url}/${owner.organization.slug}/welcome/connect-github?success=false`);
+  await page.getByText("This instance is not connected to GitHub yet.").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Connect GitHub" }).click();
+  await page.waitForURL(settings());
   await page.getByRole("heading", { name: "Connect this instance to GitHub" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("radio", { name: "GitHub Enterprise" }).click();
@@ -175,6 +180,8 @@ test("GH-5 a page of another organization doesn't show the instance's Apps; a co
   const stranger = await seededMember(site.url, site.db);
   const shown = await stranger.visitor.get(`/${stranger.organization.slug}/settings/github`);
   expect(await shown.text()).not.toContain("Connect this instance to GitHub");
+  const welcome = await stranger.visitor.get(`/${stranger.organization.slug}/welcome/connect-github?success=false`);
+  expect(await welcome.text()).toContain("GitHub is not set up on this instance");
   for (const path of ["/api/github/apps/new?state=x", "/api/github/apps/created?state=x&code=y"]) {
     const response = await owner.visitor.get(path);
     expect([path, response.status, response.headers.get("location")]).toEqual([path, 302, "/?problem=expired"]);

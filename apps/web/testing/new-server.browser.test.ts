@@ -127,7 +127,7 @@ test("SRC-2 a private repository asks for a token there, which gets neither into
 
 test("SRC-2 what can't be a source is said under the field; packages and registry entries lead on", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
-  await page.getByRole("link", { name: "Try the echo sample" }).waitFor();
+  await page.getByRole("button", { name: "Deploy the sample" }).waitFor();
   await field().fill("https://ada:secret@example.com/acme/echo");
   await page.getByText(/The URL has a user name or password in it/).waitFor();
   expect(page.url()).not.toContain("secret");

@@ -47,8 +47,12 @@ test("AUTH-1 AUTH-2 sign-up goes through the embedded provider and back", async 
   await page.waitForURL("**/welcome/create-organization");
 });
 
-test("ONB-1 an organization needs a name", async () => {
+test("ONB-1 SRC-4 an organization is proposed from the person's name, with the slug that is free; it needs a name", async () => {
+  const name = page.getByLabel("Organization name");
+  expect(await name.inputValue()).toBe("Ada Lovelace");
+  await see(/Its pages are at \/ada-lovelace\./);
   await expectAccessible(page);
+  await name.fill("");
   await press("Create organization");
   await see("Organization name is required");
 });
@@ -59,11 +63,14 @@ test("ONB-1 a form submitted before the page's script has run is not lost, and t
   await press("Create organization");
   const before = documents();
   runScripts();
-  await page.waitForURL(`**/${orgSlug}/welcome/connect-github?success=false`);
+  await page.waitForURL(`**/${orgSlug}/servers/new`);
   expect(documents()).toBe(before);
 });
 
 test("ONB-2 Connect GitHub is a link that works before the page's script, installs the App at GitHub and records the installation", async () => {
+  // Where home leads whoever has not connected GitHub.
+  await page.goto(site.url);
+  await page.waitForURL(`**/${orgSlug}/welcome/connect-github?success=false`);
   await expectAccessible(page);
   const runScripts = await gotoWithoutScripts(page, page.url());
   await page.getByRole("link", { name: "Connect GitHub" }).click();

@@ -1,10 +1,10 @@
 import { failBuild, startBuild, takeBuild } from "@towpath/core/build";
 import { newId } from "@towpath/core/ids";
-import { sampleDiagnosis, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
-import { branch, build, deployment, instance, project as projectTable } from "@towpath/db/schema";
+import { sampleDiagnosis, seedLiveProject, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import { branch, build, deployment, instance, member, project as projectTable } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
-import { eq } from "drizzle-orm";
+import { and, eq, ne } from "drizzle-orm";
 import type { Page, Response } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
@@ -127,9 +127,10 @@ test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and 
   await page.waitForURL(`**/${project.name}/server-logs/${project.buildId}`);
 });
 
-test("PRJ-19 the first visit of a project's home takes at most 170 kB of script, as it is sent, in at most 24 files", async () => {
+test("PRJ-19 the first visit of the home of a server in use takes at most 170 kB of script, as it is sent, in at most 24 files", async () => {
   const project = await liveProject();
   await call(project, [1, 2], { target: "forecast" });
+  await site.db.update(projectTable).set({ firstStepsDoneAt: new Date() }).where(eq(projectTable.id, project.id));
   const fresh = await browser.signedInPage(site.url, owner);
   const scripts: Response[] = [];
   fresh.on("response", (response) => {
@@ -154,6 +155,70 @@ test("PRJ-19 live but never called: how to call it", async () => {
   await page.getByRole("tab", { name: "Claude Code" }).waitFor();
   await page.getByRole("link", { name: "Call a tool in the inspector" }).waitFor();
   await expectAccessible(page);
+});
+
+const step = (name: RegExp) => page.getByRole("region", { name: "First steps" }).getByRole("link", { name });
+const beAlone = ({ organization, userId }: Member) =>
+  site.db.delete(member).where(and(eq(member.organizationId, organization.id), ne(member.userId, userId)));
+
+test("SRC-4 first steps of a new server tick themselves off, lead to where each is done, and are gone when all are", async () => {
+  const project = await liveProject();
+  await open(project.name);
+  // Seeded organizations have a second owner.
+  await see("1 of 4 done");
+  await expectAccessible(page);
+  for (const [name, path] of [
+    [/^Call it/, `/${project.name}/inspector`],
+    [/^Connect a client/, `/${project.name}/clients`],
+    [/^Invite somebody/, "/welcome/invite-teammates"],
+  ] as const) {
+    await step(name).click();
+    await page.waitForURL(`**${path}*`);
+    await page.goBack();
+    await see("1 of 4 done");
+  }
+  await step(/^Change it/).click();
+  // Of a repository whose page isn't known there are no commands on the overview.
+  await page.waitForURL(/settings#source$/);
+  await page.goBack();
+  await call(project, [0], { clientName: "Towpath inspector" });
+  await see("2 of 4 done");
+  await step(/^Call it ?, done/).waitFor();
+  await call(project, [0], { clientName: "claude-ai" });
+  await see("3 of 4 done");
+  await deploy(project, "another");
+  await see("All done. This list is gone the next time.");
+  await expectAccessible(page);
+  // From then on nothing is asked.
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.reload();
+  await expect.poll(() => figure("Calls").textContent()).toBe("2");
+  expect(await page.getByText("First steps").count()).toBe(0);
+  await page.clock.runFor(20_000);
+  expect(asked.filter((url) => url.includes("FirstSteps"))).toEqual([]);
+});
+
+test("SRC-4 who hides the first steps, by keyboard, sees them at no server again; others do", async () => {
+  const mine = await seededMember(site.url, site.db);
+  await beAlone(mine);
+  const servers = [
+    await seedLiveProject(site.db, mine.organization),
+    await seedLiveProject(site.db, mine.organization),
+  ];
+  const theirs = await browser.signedInPage(site.url, mine);
+  const home = (server: { readonly name: string } | undefined) =>
+    theirs.goto(`${site.url}/${mine.organization.slug}/${server?.name}`);
+  await home(servers[0]);
+  await theirs.getByText("0 of 4 done").waitFor();
+  const hide = theirs.getByRole("button", { name: "Hide this list for good" });
+  await hide.focus();
+  await theirs.keyboard.press("Enter");
+  await theirs.getByText("First steps").waitFor({ state: "detached" });
+  await home(servers[1]);
+  await theirs.getByText("No calls yet").waitFor();
+  expect(await theirs.getByText("First steps").count()).toBe(0);
+  await theirs.context().close();
 });
 
 test("PRJ-19 not deployed, building, and a first build that failed: each says what comes next", async () => {

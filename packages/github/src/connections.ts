@@ -10,7 +10,7 @@ import { verifyWebhook } from "./webhooks.ts";
 import { webhooksMayArrive } from "./webhooks-arrive.ts";
 
 /** A GitHub App that this instance uses. Ids that its client takes and returns are the host's own. */
-export type GitHubConnection = {
+type GitHubConnection = {
   /** 0: the environment's. */
   readonly number: number;
   /** null: the environment's. */

@@ -10,6 +10,7 @@ export type {
   RequestLogDetail,
   RequestLogEntry,
 } from "./log-query.schema.ts";
+export { firstUses } from "./overview/first-uses.ts";
 export { projectOverview } from "./overview/project-overview.ts";
 export { serversActivity } from "./overview/servers-activity.ts";
 export { queryRequestLogs, readRequestLog } from "./query-request-logs.ts";

@@ -6,8 +6,10 @@ import {
   type Diagnosis,
   diagnosisSchema,
 } from "@towpath/core/build/contract";
+import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
+import { callers } from "../settings/auth-mode.ts";
 import { bold, dim, green, output, print, printError, printsJson, red, yellow } from "../terminal/terminal.ts";
 import { printWarning } from "../terminal/warning.ts";
 
@@ -20,7 +22,8 @@ export const buildSchema = z.object({
 });
 
 const outcomeSchema = z.object({
-  build: buildSchema,
+  // Earlier instances don't say who may call it.
+  build: buildSchema.extend({ project: z.object({ authMode: authModeSchema }).optional().catch(undefined) }),
   url: z.string().nullable(),
   // Earlier instances don't say what ends a failure.
   diagnosis: diagnosisSchema
@@ -89,9 +92,10 @@ export async function followBuild(api: Api, buildId: string, page: string): Prom
   }
 }
 
-/** Prints the live server's URL and the build's warnings. */
-export function printLive({ url, warnings }: Pick<Outcome, "url" | "warnings">): void {
+/** Prints the live server's URL, who can call it, and the build's warnings. */
+export function printLive({ build, url, warnings }: Pick<Outcome, "build" | "url" | "warnings">): void {
   print(`\n${green("Live:")} ${url}`);
+  if (build.project) print(`Can be called by ${callers[build.project.authMode]}.`);
   for (const warning of warnings) printWarning(warning);
 }
 
@@ -105,7 +109,7 @@ export const outputEnd = ({ build, url, diagnosis, warnings }: Outcome): void =>
 function report({ build, url, diagnosis, warnings }: Outcome, lastError: string | null): number {
   outputEnd({ build, url, diagnosis, warnings });
   if (build.status === "succeeded" && url) {
-    printLive({ url, warnings });
+    printLive({ build, url, warnings });
     return 0;
   }
   if (!diagnosis) {

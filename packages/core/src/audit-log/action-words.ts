@@ -60,7 +60,7 @@ const words: Readonly<Record<string, Words>> = {
   // Of no team, so that no team's page shows it.
   "account.update": ["people", () => "changed their name"],
   "account.picture": ["people", () => "changed their picture"],
-  "account.preferences": ["people", () => "changed their time zone or clock"],
+  "account.preferences": ["people", () => "changed their preferences"],
   "member.changeRole": ["people", (entry) => `changed the role of ${person(entry)} ${fromTo(entry.detail)}`],
   "member.remove": ["people", (entry) => `removed ${person(entry)} from the organization`],
   "member.leave": ["people", () => "left the organization"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { projectNameSchema } from "../project/project.schema.ts";
+import { defaultAuthMode, projectNameSchema } from "../project/project.schema.ts";
 
 const maxUrlLength = 2000;
 
@@ -56,7 +56,7 @@ export const createExternalServerSchema = z.object({
   description,
   url: externalUrlSchema,
   credential: credentialSchema.nullable().default(null),
-  authMode: z.enum(externalAuthModes, { error: "Choose who may call the server" }).default("towpath-cloud"),
+  authMode: z.enum(externalAuthModes, { error: "Choose who may call the server" }).default(defaultAuthMode),
   isPublic: z.boolean().default(false),
 });
 export type CreateExternalServerInput = z.input<typeof createExternalServerSchema> & { readonly orgSlug: string };

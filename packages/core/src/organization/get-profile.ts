@@ -38,6 +38,7 @@ export async function getProfile(call: { ctx: Context; input: { readonly userId:
     displayName: displayNameOf(found),
     profilePictureUrl: found.image,
     preferences: { timeZone: found.timeZone, hourCycle: found.hourCycle === "h12" ? "h12" : "h23" },
+    hidesFirstSteps: found.hidesFirstSteps,
     githubUserId: found.githubUserId,
     organizations: memberships.flatMap(({ role, ...organization }) => {
       const known = roles.find((candidate) => candidate === role);

@@ -10,5 +10,6 @@ export {
   type ProfileView,
   requireExternalId,
 } from "./organization.store.ts";
+export { proposeOrganization } from "./propose-organization.ts";
 export { updateOrganization } from "./update-organization.ts";
 export { getUserProfiles, listUserProfiles } from "./user-profiles.ts";

@@ -47,6 +47,8 @@ export type ProfileView = {
   readonly profilePictureUrl: string | null;
   /** How they read times (ORG-4). */
   readonly preferences: Preferences;
+  /** Whether they have hidden the list of first steps of new servers (SRC-4). */
+  readonly hidesFirstSteps: boolean;
   readonly githubUserId: number | null;
   readonly organizations: readonly (OrganizationView & {
     readonly externalId: string;

@@ -17,6 +17,7 @@ import {
   getSessionAccess,
   getUserProfiles,
   listUserProfiles,
+  proposeOrganization,
   updateOrganization,
 } from "./index.ts";
 
@@ -41,6 +42,20 @@ test("ONB-1 an organization gets a unique slug, and its creator is the owner", a
   });
   const written = and(eq(auditLog.organizationId, first.id), eq(auditLog.action, "organization.create"));
   expect(await database.db.$count(auditLog, written)).toBe(1);
+});
+
+test("SRC-4 a person's first organization is proposed by their name, with the slug that it then gets", async () => {
+  const ada = await seedUser(database.db);
+  await database.db.update(user).set({ firstName: "Ada", lastName: "Lovelace" }).where(eq(user.id, ada.id));
+  const ctx = as(ada.actor);
+  for (const slug of ["ada-lovelace", "ada-lovelace-2"]) {
+    const proposal = await proposeOrganization({ ctx });
+    expect(proposal).toEqual({ name: "Ada Lovelace", slug });
+    expect(await createOrganization({ ctx, input: { name: proposal?.name ?? "" } })).toMatchObject({ slug });
+  }
+  await database.db.update(user).set({ firstName: "🛶", lastName: null }).where(eq(user.id, ada.id));
+  expect(await proposeOrganization({ ctx })).toBeNull();
+  expect(await refusalCode(proposeOrganization({ ctx: as(operator) }))).toBe("forbidden");
 });
 
 test.each([

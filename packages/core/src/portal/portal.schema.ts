@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { projectNameSchema } from "../project/project.schema.ts";
+import { defaultAuthMode, projectNameSchema } from "../project/project.schema.ts";
 
 const maxServers = 50;
 /** A name, or the URI of a resource, as its server has it. */
@@ -53,7 +53,7 @@ export const createPortalSchema = z.object({
   description: text("Description", 500),
   /** What clients tell their model about the portal as a whole. */
   instructions: text("Instructions", 5000),
-  authMode: z.enum(portalAuthModes, { error: "Choose who may call the portal" }).default("towpath-cloud"),
+  authMode: z.enum(portalAuthModes, { error: "Choose who may call the portal" }).default(defaultAuthMode),
   servers,
 });
 export type CreatePortalInput = z.input<typeof createPortalSchema> & { readonly orgSlug: string };

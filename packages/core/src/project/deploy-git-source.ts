@@ -5,7 +5,7 @@ import { type BuildView, findBuildView } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import type { GitCommitRef, GitHeads, GitReader } from "../ports/index.ts";
-import type { deployGitUrlSchema } from "../source/git-source.schema.ts";
+import type { deployRepositorySchema } from "../repository/repository.schema.ts";
 import { firstCheckAt, refusedAt, storedHeads } from "../source/internal.ts";
 import { createProject } from "./create-project.ts";
 import type { Commit } from "./project.schema.ts";
@@ -13,7 +13,7 @@ import { findProjectState } from "./project.store.ts";
 import { type ProjectView, projectView } from "./project.view.ts";
 import { type FileSettings, namesFiles, requireFiles } from "./require-files.ts";
 
-type Settings = Omit<z.output<typeof deployGitUrlSchema>, "gitUrl" | "branch" | "previews" | "credential">;
+type Settings = Omit<z.output<typeof deployRepositorySchema>, "repository" | "branch" | "previews">;
 type Columns = Omit<typeof gitSource.$inferInsert, "projectId">;
 
 /** A Git repository that was read, from which a project is to be built. */

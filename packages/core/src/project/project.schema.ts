@@ -57,6 +57,9 @@ const authModes = ["passthrough", "towpath-cloud", "towpath-public"] as const;
 export const authModeSchema = z.enum(authModes, { error: "Choose who may call the server" });
 export type AuthMode = z.infer<typeof authModeSchema>;
 
+/** Who may call a new server or portal, wherever it is made, unless somebody chooses otherwise. */
+export const defaultAuthMode = "towpath-cloud" satisfies AuthMode;
+
 /**
  * Whether lists are answered without waking a sleeping server (GW-12). `stable`: where the build saw the same lists for
  * two callers; `always`: even where it didn't.
@@ -125,7 +128,7 @@ export const deployProjectSchema = z.object({
   requirements: requirementsSchema,
   /** In it the entrypoint and the requirements file are looked for. */
   rootDirectory: rootDirectorySchema,
-  authMode: authModeSchema.default("towpath-cloud"),
+  authMode: authModeSchema.default(defaultAuthMode),
   isPublic: z.boolean().default(false),
   /** Whether request logs keep payloads (GW-7). */
   capturePayloads: z.boolean().default(false),

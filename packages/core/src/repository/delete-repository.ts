@@ -22,6 +22,20 @@ export async function deleteRepository(call: {
   const { organization } = await authorize(ctx, "project.delete", { orgSlug: input.orgSlug });
   const { id, name } = await requireRepository(ctx.db, organization.id, input.name);
   requireConfirmation(input.confirmation, name);
+  await removeRepository(ctx, organization.id, { id, name });
+  return { id };
+}
+
+/**
+ * The same without a permission, for a verb that ends what it began.
+ *
+ * @throws TowpathError `conflict`, `not_found`
+ */
+export async function removeRepository(
+  ctx: Context,
+  organizationId: string,
+  { id, name }: { readonly id: string; readonly name: string },
+): Promise<void> {
   const store = requireInstanceRepositories(ctx);
   await ctx.db.transaction(async (tx) => {
     // A server that is made from it at the same time keeps it until then: see `keepRepository`.
@@ -30,10 +44,9 @@ export async function deleteRepository(call: {
     const servers = await projectsOf(tx, [id]);
     if (servers.length > 0) throw inUse(servers.map((each) => each.name));
     await tx.delete(repository).where(eq(repository.id, id));
-    await audit(tx, ctx, { organizationId: organization.id, action: "repository.delete", subject: name });
+    await audit(tx, ctx, { organizationId, action: "repository.delete", subject: name });
   });
   await store.remove(id);
-  return { id };
 }
 
 function inUse(names: readonly string[]): TowpathError {

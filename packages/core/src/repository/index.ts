@@ -1,6 +1,7 @@
 export { deployRepository } from "../project/index.ts";
 export { createRepository } from "./create-repository.ts";
 export { deleteRepository } from "./delete-repository.ts";
+export { deployFiles } from "./deploy-files.ts";
 export { findRepositoryForGit } from "./find-repository-for-git.ts";
 export { getRepository, listRepositories } from "./list-repositories.ts";
 export { makeGitCredential } from "./make-git-credential.ts";

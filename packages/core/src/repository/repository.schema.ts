@@ -38,5 +38,12 @@ export const deployRepositorySchema = deployGitUrlSchema.omit({ gitUrl: true, cr
   repository: repositoryNameSchema,
   /** Whether pushes to other branches get previews. */
   previews: z.boolean().default(true),
+  trigger: z.enum(["import", "cli", "quickstart"]).default("import"),
 });
 export type DeployRepositoryInput = z.input<typeof deployRepositorySchema> & { readonly orgSlug: string };
+
+/** A server of an archive's files; its repository is made for it. */
+export const deployFilesSchema = deployRepositorySchema
+  .omit({ repository: true, branch: true })
+  .extend({ message: uploadCommitSchema.shape.message });
+export type DeployFilesInput = z.input<typeof deployFilesSchema> & { readonly orgSlug: string };

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
 import { gitSource, project, repository, user } from "@towpath/db/schema";
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, asc, eq, inArray, like } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { type RepositoryMaker, repositoryMakerSchema } from "./repository.schema.ts";
@@ -43,6 +43,18 @@ export async function findRepository(
 ): Promise<RepositoryRow | null> {
   const [row] = await db.select().from(repository).where(named(organizationId, name));
   return row ?? null;
+}
+
+/** `name`, or with the first free suffix `-2`, `-3`, … */
+export async function freeRepositoryName(db: Queryable, organizationId: string, name: string): Promise<string> {
+  const own = and(eq(repository.organizationId, organizationId), like(repository.name, `${name}%`));
+  const taken = new Set(
+    (await db.select({ name: repository.name }).from(repository).where(own)).map((row) => row.name),
+  );
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}-${number}`;
+    if (!taken.has(candidate)) return candidate;
+  }
 }
 
 /** @throws TowpathError `not_found`, also for repositories of other organizations */

@@ -71,6 +71,8 @@ export type RepositorySourceView = FollowedView & {
   readonly url: string | null;
   /** When commits last came; null: never. */
   readonly pushedAt: string | null;
+  /** Commit that the branch that goes live had when it was last seen; null: it has none. */
+  readonly head: string | null;
 };
 
 export type GitSourceView = FollowedView & {
@@ -178,6 +180,7 @@ export async function followedSourceView(
     ...{ kind: "repository", name, url: cloneUrl(ctx, found) },
     ...followedView(of, row),
     pushedAt: pushedAt?.toISOString() ?? null,
+    head: headsOf(row)?.get(of.defaultBranch) ?? null,
   };
 }
 

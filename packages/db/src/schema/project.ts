@@ -56,6 +56,8 @@ export const project = pgTable(
     dataOffAt: instant(),
     /** Admin JWTs name it: incrementing it revokes all that were issued before (PRJ-10). */
     adminJwtGeneration: integer().notNull().default(0),
+    /** When all first steps (SRC-4) were seen to be done; null: not all of them yet, or nobody looked. */
+    firstStepsDoneAt: instant(),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),

@@ -25,6 +25,8 @@ export const user = pgTable("user", {
   timeZone: text(),
   /** ours: h12 | h23; null is h23. */
   hourCycle: text(),
+  /** ours: they don't want the list of first steps of a new server any more (SRC-4). */
+  hidesFirstSteps: boolean().notNull().default(false),
 });
 
 export const session = pgTable(

@@ -5,6 +5,7 @@ import { foldRequestLogs } from "../fold-request-logs.ts";
 import type { RequestLogRow } from "../request-log.row.ts";
 import { requestLogRow } from "../testing/rows.ts";
 import { writeRequestLogs } from "../write-request-logs.ts";
+import { firstUses } from "./first-uses.ts";
 import { projectOverview } from "./project-overview.ts";
 import { serversActivity } from "./servers-activity.ts";
 
@@ -168,4 +169,25 @@ test("ORG-2 the list of servers: calls, errors, hours and last call of each proj
   }
   expect(folded.find(({ projectId }) => projectId === busy)?.lastCall).toBe(new Date(ago(1)).toISOString());
   expect(await serversActivity(database.pool, [], now)).toEqual([]);
+});
+
+test("SRC-4 a call with success by anybody, and a client that isn't the dashboard's or the terminal's", async () => {
+  const by = async (...rows: Partial<RequestLogRow>[]) => {
+    const projectId = randomUUID();
+    await write(rows.map((row) => ({ projectId, time: ago(1), ...row })));
+    await fold();
+    const { isCalled, isConnected } = await firstUses(database.pool, projectId);
+    return [isCalled, isConnected];
+  };
+  const lists = { method: "tools/list", target: null };
+  const refused = { isError: true, outcome: "gateway_error", httpStatus: 401 } as const;
+  expect(await by()).toEqual([false, false]);
+  for (const clientName of ["Towpath inspector", "Towpath chat", "towpath-cli", "Towpath inspector via shop"])
+    expect([clientName, ...(await by({ clientName }))]).toEqual([clientName, true, false]);
+  expect(await by({ clientName: "claude-ai", ...lists })).toEqual([false, true]);
+  expect(await by({ clientName: "cursor" })).toEqual([true, true]);
+  // Called by a program without a name; refused; and a tool that failed.
+  expect(await by({ clientName: null })).toEqual([true, false]);
+  expect(await by({ clientName: "cursor", ...refused })).toEqual([false, false]);
+  expect(await by({ clientName: "Towpath inspector", ...failed })).toEqual([false, false]);
 });

@@ -3,7 +3,16 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type SeededOrganization, seedOrganization, seedProject } from "@towpath/core/testing";
-import { auditLog, branch, githubInstallation, githubUser, gitSource, project, repository, user } from "@towpath/db/schema";
+import {
+  auditLog,
+  branch,
+  githubInstallation,
+  githubUser,
+  gitSource,
+  project,
+  repository,
+  user,
+} from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openRepositories } from "@towpath/git";
 import { type ForgeData, git, writeForgeData } from "@towpath/github-stand-in";

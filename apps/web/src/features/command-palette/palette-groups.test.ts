@@ -14,6 +14,7 @@ const team = { id: "o1", slug: "team", name: "Team" };
 const profile = {
   ...{ id: "u1", email: "a@b.example", firstName: null, lastName: null, displayName: "a", profilePictureUrl: null },
   preferences: { timeZone: null, hourCycle: "h23" },
+  hidesFirstSteps: false,
   ...{ githubUserId: null, githubInstallations: [] },
   organizations: [
     { ...team, externalId: "o1", pictureUrl: null, role: "owner" },

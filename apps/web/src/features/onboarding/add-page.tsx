@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { defaultAuthMode } from "@towpath/core/project/schema";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -16,7 +17,7 @@ export type NameProposal = { readonly name: string; readonly urlTemplate: string
 /** What everything that is added has: a name, and who may call it. */
 export function useAdded(orgSlug: string, proposal: NameProposal) {
   const choice = useServerName(orgSlug, proposal.name);
-  const [authMode, setAuthMode] = useState<AddedMode>("towpath-cloud");
+  const [authMode, setAuthMode] = useState<AddedMode>(defaultAuthMode);
   return { choice, authMode, setAuthMode, urlTemplate: proposal.urlTemplate };
 }
 

@@ -9,17 +9,29 @@ import { failureText } from "~/ui/toast.ts";
 import { createOrganization } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 
-/** ONB-1 */
-export function CreateOrganizationPage({ firstName }: { readonly firstName: string | null }) {
+/** ONB-1. The first one is proposed: one click makes it, and the next page makes the first server (SRC-4). */
+export function CreateOrganizationPage({
+  firstName,
+  proposal,
+}: {
+  readonly firstName: string | null;
+  /** What the field begins with; null: nothing. */
+  readonly proposal: { readonly name: string; readonly slug: string } | null;
+}) {
   const queryClient = useQueryClient();
   const router = useRouter();
   const input = useRef<HTMLInputElement>(null);
-  const [length, setLength] = useState(0);
+  const [length, setLength] = useState(proposal?.name.length ?? 0);
+  const [isProposed, setProposed] = useState(proposal !== null);
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
   // The user may have typed before this script ran.
-  useEffect(() => setLength(input.current?.value.length ?? 0), []);
+  useEffect(() => {
+    const typed = input.current?.value ?? "";
+    setLength(typed.length);
+    setProposed(proposal !== null && typed === proposal.name);
+  }, [proposal]);
 
   const create = async () => {
     const name = input.current?.value ?? "";
@@ -27,10 +39,10 @@ export function CreateOrganizationPage({ firstName }: { readonly firstName: stri
     if (!parsed.success) return setProblem(parsed.error.issues[0]?.message ?? null);
     setBusy(true);
     try {
-      await createOrganization({ data: { name } });
-      // Everything cached predates this organization. The home page redirects to the next step.
+      const { slug: orgSlug } = await createOrganization({ data: { name } });
+      // Everything cached predates this organization.
       queryClient.clear();
-      await router.navigate({ to: "/" });
+      await router.navigate({ to: "/$orgSlug/servers/new", params: { orgSlug } });
     } catch (error) {
       setProblem(
         isTowpathErrorCode(error, "invalid_input") ? (error.fields.name ?? error.message) : failureText(error),
@@ -56,7 +68,15 @@ export function CreateOrganizationPage({ firstName }: { readonly firstName: stri
         <Field
           label="Organization name"
           error={problem}
-          hint="Your team, your company, or just you."
+          hint={
+            isProposed && proposal ? (
+              <>
+                Your team, your company, or just you. Its pages are at <code>/{proposal.slug}</code>.
+              </>
+            ) : (
+              "Your team, your company, or just you."
+            )
+          }
           count={length}
           max={64}
         >
@@ -65,9 +85,12 @@ export function CreateOrganizationPage({ firstName }: { readonly firstName: stri
               {...control}
               className="h-10 text-base"
               autoComplete="organization"
+              defaultValue={proposal?.name}
+              autoFocus
               ref={input}
               onChange={(event) => {
                 setLength(event.target.value.length);
+                setProposed(event.target.value === proposal?.name);
                 setProblem(null);
               }}
             />

@@ -1,5 +1,8 @@
 import { createServerFn } from "@tanstack/react-start";
-import { createOrganization as createOrganizationVerb } from "@towpath/core/organization";
+import {
+  createOrganization as createOrganizationVerb,
+  proposeOrganization as proposeOrganizationVerb,
+} from "@towpath/core/organization";
 import { createOrganizationSchema } from "@towpath/core/organization/schema";
 import {
   checkProjectName as checkProjectNameVerb,
@@ -22,6 +25,11 @@ export const createOrganization = createServerFn({ method: "POST" })
     await services().auth.setActiveOrganization(context.signedIn.sessionId, organization.id);
     return organization;
   });
+
+/** A name for the user's first organization, from their own, and the slug that is free for it (SRC-4). */
+export const proposeOrganization = createServerFn({ method: "GET" })
+  .middleware([selfAccess])
+  .handler(({ context }) => proposeOrganizationVerb({ ctx: context.ctx }));
 
 /**
  * An available random name, and the URL template of servers (ONB-3, ONB-11). For a repository (`like`) also its own name,

@@ -4,9 +4,10 @@ import { TowpathError } from "@towpath/core/errors";
 import { numberOf } from "@towpath/core/github-connection/numbers";
 import { requireStorageForBuilds } from "@towpath/core/host-storage";
 import { deployProject, requireFreeName } from "@towpath/core/project";
-import { isGitHubError, type SampleFile, withGitHub } from "@towpath/github";
+import { isGitHubError, withGitHub } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
 import { beginRoundTrip, callbackUrl, deleteUserToken, readUserToken } from "~/features/github/round-trip.server.ts";
+import { sampleEntrypoint, sampleFiles } from "./sample.server.ts";
 
 export type QuickstartResult =
   /** The user must first authorize Towpath at GitHub to create a repository. */
@@ -71,31 +72,9 @@ async function copyAndCreate(
       installationId: numberOf(connection, installationId),
       repositoryFullName: repository.full_name,
       entrypoint: sampleEntrypoint,
-      authMode: "towpath-public",
       trigger: "quickstart",
       commitSha,
     },
   });
   return { kind: "created", projectName: project.name, buildId: build?.id ?? null };
 }
-
-const directory = "/python/samples/echo/";
-
-// Bundled at build time, so that the running server needs no checkout.
-const files = import.meta.glob<string>("../../../../../python/samples/echo/**/*", {
-  query: "?raw",
-  import: "default",
-  eager: true,
-  exhaustive: true,
-});
-
-/** The sample repository of the quickstart (ONB-4): what is copied into the user's account. */
-function sampleFiles(): [SampleFile, ...SampleFile[]] {
-  const [first, ...more] = Object.entries(files)
-    .filter(([path]) => !/__pycache__|\.pyc$/.test(path))
-    .map(([path, content]) => ({ path: path.slice(path.indexOf(directory) + directory.length), content }));
-  if (!first) throw new Error("The build has no sample repository.");
-  return [first, ...more];
-}
-
-const sampleEntrypoint = "echo.py";

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { shortCommit } from "@towpath/core/build/version/schema";
+import { defaultAuthMode } from "@towpath/core/project/schema";
 import { GitBranch, Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -43,7 +44,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
     arguments: search.arguments ?? "",
     requirements: search.requirements ?? "",
     rootDirectory: search.rootDirectory ?? "",
-    authMode: search.shouldUseAuth === false ? "towpath-public" : "towpath-cloud",
+    authMode: search.shouldUseAuth === false ? "towpath-public" : defaultAuthMode,
   });
   const { values } = form.fields;
   const names = variables.rows.map(({ keyName }) => keyName).filter((name) => name !== "");

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { FolderGit2, Rocket } from "lucide-react";
+import { useSample } from "~/features/source/sample-card.tsx";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -32,6 +33,7 @@ export function ServerSetupPage({
 }) {
   const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
   const quickstart = useQuickstart(orgSlug, resume);
+  const sample = useSample(orgSlug);
   useKeptInUrl({ serverName: choice.name, error: undefined }, onKeep);
   const { isCreating: _isCreating, error, ...deploy } = search;
   return (
@@ -46,13 +48,22 @@ export function ServerSetupPage({
           {error}
         </Callout>
       ) : null}
+      {sample.failure === null ? null : (
+        <Callout tone="bad" title="The server was not created" className="mb-5">
+          {sample.failure}
+        </Callout>
+      )}
       {quickstart.grant ? <GrantCallout {...quickstart.grant} orgSlug={orgSlug} /> : null}
       <PasteUrl orgSlug={orgSlug} />
       {connected ? null : <ConnectCallout orgSlug={orgSlug} />}
       <Card>
         <CardHeader
           title="Quickstart"
-          description="Copies a small echo server into your GitHub account, builds it and deploys it."
+          description={
+            connected
+              ? "Copies a small echo server into your GitHub account, builds it and deploys it."
+              : "Makes a repository on this instance with a small echo server, builds it and deploys it."
+          }
         />
         <CardBody>
           <form
@@ -60,7 +71,9 @@ export function ServerSetupPage({
             className="flex flex-col gap-4"
             onSubmit={(event) => {
               event.preventDefault();
-              if (choice.problem === null) void quickstart.start(choice.name);
+              if (choice.problem !== null) return;
+              if (connected) void quickstart.start(choice.name);
+              else sample.deploy(choice.name);
             }}
           >
             <ServerNameField choice={choice} urlTemplate={proposal.urlTemplate} error={quickstart.nameProblem} />
@@ -68,8 +81,7 @@ export function ServerSetupPage({
               type="submit"
               size="lg"
               icon={<Rocket aria-hidden />}
-              busy={quickstart.busy}
-              disabled={!connected}
+              busy={quickstart.busy || sample.busy}
               className="self-start"
             >
               {quickstart.isCreating ? "Creating the server" : "Deploy the echo server"}
@@ -118,7 +130,7 @@ function ConnectCallout({ orgSlug }: { readonly orgSlug: string }) {
         </Link>
       }
     >
-      The sample and repositories of your GitHub account need it. A pasted URL and published servers don't.
+      Only repositories of your GitHub account need it. A pasted URL, the sample and published servers don't.
     </Callout>
   );
 }

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { argumentWords } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { profileQuery } from "~/features/session/session.functions.ts";
+import { isCanceled } from "~/features/upload/use-upload.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { failureText } from "~/ui/toast.ts";
 import { type BuildValues, useBuildFields } from "./build-fields.tsx";
@@ -54,11 +55,12 @@ export function useDeployForm(orgSlug: string, deploy: Deploy, variables: Variab
       if (buildId === null) await navigate({ to: "/$orgSlug/$projectName/deployments", params });
       else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...params, buildId } });
     } catch (error) {
+      setBusy(false);
+      if (isCanceled(error)) return;
       const refused = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
       fields.setRefused(refused);
       const isBesideItsField = Object.keys(refused).some((field) => shownFields.has(field));
       if (!isBesideItsField) setFailure(failureText(error));
-      setBusy(false);
     }
   };
 

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useRouteContext } from "@tanstack/react-router";
 import { SquareTerminal } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
@@ -27,6 +27,7 @@ const pollMs = 10_000;
 // What a page of a server in use doesn't show is not in what it loads.
 const RolledBack = lazy(() => import("../deployment/rolled-back.tsx").then((it) => ({ default: it.RolledBack })));
 const PortalCard = lazy(() => import("../portals/portal-card.tsx").then((it) => ({ default: it.PortalCard })));
+const FirstSteps = lazy(() => import("./first-steps-card.tsx").then((it) => ({ default: it.FirstStepsCard })));
 const FirstCall = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.FirstCall })));
 const NotDeployed = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.NotDeployed })));
 
@@ -35,6 +36,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
   const place = { key: projectKey, branchId };
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data: status } = useSuspenseQuery(serverStatusQuery(place));
+  const { profile } = useRouteContext({ from: "/$orgSlug" });
   const traffic = useTraffic(place);
   const isHosted = status.branch !== null;
   const cloned = cloneOf(project);
@@ -66,13 +68,18 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
           </Suspense>
         ) : null}
         <ServerFacts project={project} status={status} />
+        {project.hasFirstSteps && !profile.hidesFirstSteps && (!isHosted || status.live) ? (
+          <Suspense>
+            <FirstSteps projectKey={projectKey} hasCodeSteps={cloned !== null} />
+          </Suspense>
+        ) : null}
         <Suspense fallback={<Skeleton className="h-56" />}>
           {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
           {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
         </Suspense>
         <Usage traffic={traffic} place={place} isLive={!isHosted || status.live !== null} status={status} />
         {cloned ? (
-          <Card>
+          <Card id="change">
             <CardHeader title="Change the code" />
             <CardBody>
               <CodeSteps

@@ -1,10 +1,11 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { listBranchDeploymentIds, getServerStatus as readServerStatus } from "@towpath/core/deployment";
-import { projectOverview } from "@towpath/logs";
+import { getFirstSteps as getFirstStepsVerb, hideFirstSteps as hideFirstStepsVerb } from "@towpath/core/first-steps";
+import { firstUses, projectOverview } from "@towpath/logs";
 import type { ProjectOverview } from "@towpath/logs/overview";
 import { z } from "zod";
-import { projectAccess } from "~/http/access.ts";
+import { projectAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
 import { isRunning } from "../build/build-status.tsx";
@@ -37,6 +38,20 @@ const getOverview = createServerFn({ method: "GET" })
     return { ...overview, failures };
   });
 
+/** Which first steps of a new server are done (SRC-4). */
+const getFirstSteps = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(async ({ context, data }) => {
+    const uses = await readRequestLogs((pool) => firstUses(pool, context.project.id));
+    return getFirstStepsVerb({ ctx: context.ctx, input: { ...data, ...uses } });
+  });
+
+/** Hides the list of first steps from the user, of all servers and for good (SRC-4). */
+export const hideFirstSteps = createServerFn({ method: "POST" })
+  .middleware([selfAccess])
+  .handler(({ context }) => hideFirstStepsVerb({ ctx: context.ctx }));
+
 type Place = { readonly key: ProjectKey; readonly branchId: string | null };
 const dataOf = ({ key, branchId }: Place) => ({ ...key, ...(branchId !== null && { branchId }) });
 
@@ -51,6 +66,18 @@ export const serverStatusQuery = (place: Place) =>
     staleTime: 2000,
     refetchInterval: ({ state }) =>
       state.data?.latestBuild && isRunning(state.data.latestBuild.status) ? buildingRefetchMs : idleRefetchMs,
+  });
+
+const stepsRefetchMs = 5000;
+
+/** Steps are done elsewhere too, so they are asked for until all are done. */
+export const firstStepsQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "first-steps"],
+    queryFn: ({ signal }) => getFirstSteps({ data: key, signal }),
+    staleTime: 2000,
+    refetchInterval: ({ state }) =>
+      state.data && Object.values(state.data).every((done) => done !== false) ? false : stepsRefetchMs,
   });
 
 /** `refetchMs`: the polling interval, false while changes are notified. */

@@ -31,7 +31,7 @@ export function CodeSteps({
       {isHere ? (
         <p className="mt-2 text-sm text-muted">
           Git asks for a user name (any) and a password: an API key of yours. Settings → Source makes commands with a
-          key that ends by itself.
+          key that ends by itself, or takes a folder that you upload.
         </p>
       ) : null}
     </div>

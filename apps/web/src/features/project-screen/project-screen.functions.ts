@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { permissionsOf } from "@towpath/core/authorize";
+import { mayHaveFirstSteps } from "@towpath/core/first-steps";
 import { atHost } from "@towpath/core/github-connection/numbers";
 import { getProject as readProject } from "@towpath/core/project";
 import { gitHub, services } from "~/compose.server.ts";
@@ -17,6 +18,8 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
     const project = await readProject({ ctx: context.ctx, input: data });
     return {
       ...project,
+      /** Whether its page may have to list first steps (SRC-4). */
+      hasFirstSteps: mayHaveFirstSteps(context.ctx, context.project),
       repositoryUrl: await repositoryUrl(project.githubRepository),
       /** Of the dashboard and public pages. */
       siteUrl: services().config.baseUrl,

@@ -1,14 +1,13 @@
+import { defaultAuthMode } from "@towpath/core/project/schema";
 import type { GitCredentialInput } from "@towpath/core/source/schema";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { AddForm } from "~/features/onboarding/add-page.tsx";
-import { AuthModeChoice, BuildFields } from "~/features/onboarding/build-fields.tsx";
-import { ServerNameField, useServerName } from "~/features/onboarding/server-name-field.tsx";
+import { useServerName } from "~/features/onboarding/server-name-field.tsx";
 import { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
-import { pathsWithin } from "~/features/onboarding/use-file-checks.ts";
 import { useKeptInUrl } from "~/features/onboarding/use-kept-in-url.ts";
 import { useVariables } from "~/features/onboarding/use-variables.ts";
-import { EnvironmentVariables } from "~/features/onboarding/variable-fields.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
+import { NewServerFields } from "./new-server-fields.tsx";
 import type { Keep, NewServerSearch } from "./new-server-search.ts";
 import { deployGitUrl } from "./source.functions.ts";
 import type { FoundSource } from "./use-source-look.ts";
@@ -27,7 +26,6 @@ type Props = {
 
 /** The form that deploys what was found (SRC-2). */
 export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...source }: Props) {
-  const { entrypoints, projects, requirementFiles } = found;
   const choice = useServerName(orgSlug, search.serverName ?? found.serverName);
   const variables = useVariables(search.envVariables ?? []);
   const [previews, setPreviews] = useState(search.previews ?? false);
@@ -36,7 +34,7 @@ export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...s
     arguments: search.arguments ?? "",
     requirements: search.requirements ?? "",
     rootDirectory: search.rootDirectory ?? directoryOf(found),
-    authMode: search.authMode ?? "towpath-cloud",
+    authMode: search.authMode ?? defaultAuthMode,
   });
   const { values } = form.fields;
   const names = variables.rows.map(({ keyName }) => keyName).filter((name) => name !== "");
@@ -63,23 +61,7 @@ export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...s
         if (choice.problem === null) void form.submit(choice.name);
       }}
     >
-      <ServerNameField choice={choice} urlTemplate={urlTemplate} error={form.fields.refused.name ?? null} />
-      <BuildSettings
-        isToChoose={mustChoose(found, values.rootDirectory)}
-        hasProblem={buildFields.some((field) => form.fields.problem(field) !== null)}
-      >
-        <BuildFields
-          fields={form.fields}
-          entrypoints={
-            projects.find(({ directory }) => directory === values.rootDirectory)?.entrypoints ??
-            pathsWithin(values.rootDirectory, entrypoints)
-          }
-          rootDirectories={projects.map(({ directory }) => directory)}
-          requirementFiles={pathsWithin(values.rootDirectory, requirementFiles)}
-        />
-      </BuildSettings>
-      <EnvironmentVariables variables={variables} offered={found.variables} />
-      <AuthModeChoice value={values.authMode} onChange={(authMode) => form.fields.change({ authMode })} />
+      <NewServerFields {...{ choice, urlTemplate, form, variables, found }} />
       <Checkbox checked={previews} onChange={setPreviews} disabled={form.busy}>
         <span className="font-medium">Previews of other branches</span>
         <span className="block text-xs text-muted">
@@ -110,39 +92,4 @@ function directoryOf({ directory, entrypoints, projects }: FoundSource): string 
   if (directory !== null) return directory;
   const [only, ...others] = entrypoints.length === 0 ? projects : [];
   return only && others.length === 0 ? only.directory : "";
-}
-
-/** Whether the build can't know which of several projects is meant. */
-const mustChoose = ({ entrypoints, projects }: FoundSource, rootDirectory: string): boolean =>
-  rootDirectory === "" && entrypoints.length === 0 && projects.length > 1;
-
-const buildFields = ["entrypoint", "arguments", "requirements", "rootDirectory"] as const;
-
-/** Folded: a build finds these by itself. */
-function BuildSettings({
-  isToChoose,
-  hasProblem,
-  children,
-}: {
-  readonly isToChoose: boolean;
-  readonly hasProblem: boolean;
-  readonly children: ReactNode;
-}) {
-  const [isOpen, setOpen] = useState(isToChoose);
-  const isShown = isOpen || hasProblem;
-  return (
-    <details
-      open={isShown}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-      className="rounded-lg border bg-surface"
-    >
-      <summary className="cursor-pointer rounded-lg px-4 py-2.5 text-sm font-medium">
-        Build settings
-        <span className="ml-2 font-normal text-muted">
-          {isToChoose ? "Choose the root directory of the server" : "Entrypoint, arguments, files"}
-        </span>
-      </summary>
-      <div className="flex flex-col gap-6 border-t px-4 py-4">{children}</div>
-    </details>
-  );
 }

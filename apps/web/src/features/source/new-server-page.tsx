@@ -1,13 +1,19 @@
 import { Link } from "@tanstack/react-router";
-import { FolderGit2, Globe, Package, Rocket, Search } from "lucide-react";
+import { FolderGit2, Globe, Package, Search } from "lucide-react";
 import { useRef } from "react";
 import { AddCrumbs } from "~/features/onboarding/add-page.tsx";
 import { StartLink } from "~/features/onboarding/start-links.tsx";
 import { useKeptInUrl } from "~/features/onboarding/use-kept-in-url.ts";
+import { DropZone } from "~/features/upload/drop-zone.tsx";
+import { UploadForm } from "~/features/upload/upload-form.tsx";
+import { uploadLimits } from "~/features/upload/upload-limits.ts";
+import { usePicked } from "~/features/upload/use-picked.ts";
+import { Callout } from "~/ui/callout.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { DeploySource } from "./deploy-source.tsx";
 import { FoundSummary } from "./found-source.tsx";
 import type { Keep, NewServerSearch } from "./new-server-search.ts";
+import { SampleCard } from "./sample-card.tsx";
 import { SourceField } from "./source-field.tsx";
 import { useSourceLook } from "./use-source-look.ts";
 
@@ -28,14 +34,17 @@ export function NewServerPage({
   orgSlug,
   search,
   onKeep,
-  urlTemplate,
+  proposal,
 }: {
   readonly orgSlug: string;
   readonly search: NewServerSearch;
   /** Writes fields into the URL. */
   readonly onKeep: Keep;
-  readonly urlTemplate: string;
+  /** A free name, and how a name becomes a URL. */
+  readonly proposal: { readonly name: string; readonly urlTemplate: string };
 }) {
+  const { urlTemplate } = proposal;
+  const upload = usePicked();
   const opened = useRef(search).current;
   const look = useSourceLook(orgSlug, { text: search.from ?? "", branch: search.branch ?? null });
   const { text, source, found } = look;
@@ -51,36 +60,62 @@ export function NewServerPage({
           <AddCrumbs orgSlug={orgSlug} parent={{ to: "/$orgSlug/servers", label: "Servers" }} crumb="New server" />
         }
         title="New server"
-        description="Paste where its code is. A public repository needs no account anywhere."
+        description="Paste where its code is, upload it, or start from the sample. None of these needs an account elsewhere."
       />
-      <div className="flex flex-col gap-6">
-        <SourceField
-          look={look}
-          label="Paste a repository's URL, a package or a registry entry"
-          hint={<Examples />}
-          autoFocus
+      {upload.chosen ? (
+        <UploadForm
+          {...{ orgSlug, urlTemplate }}
+          picked={upload.chosen}
+          otherName={proposal.name}
+          onChange={upload.forget}
         />
-        {source?.kind === "package" || source?.kind === "registry" ? (
-          <OtherKind orgSlug={orgSlug} source={source} />
-        ) : null}
-        {found ? (
-          <>
-            <FoundSummary found={found} isLooking={look.isLooking} onBranch={look.setBranch} />
-            <DeploySource
-              // Other fields for another repository.
-              key={found.url}
-              orgSlug={orgSlug}
-              found={found}
-              branch={look.branch}
-              credential={look.sentCredential}
-              search={opened.from === from ? opened : {}}
-              onKeep={onKeep}
-              urlTemplate={urlTemplate}
-            />
-          </>
-        ) : null}
-        {text.trim() === "" ? <OtherWays orgSlug={orgSlug} /> : null}
-      </div>
+      ) : (
+        <div className="flex flex-col gap-6">
+          <SourceField
+            look={look}
+            label="Paste a repository's URL, a package or a registry entry"
+            hint={<Examples />}
+            autoFocus
+          />
+          {source?.kind === "package" || source?.kind === "registry" ? (
+            <OtherKind orgSlug={orgSlug} source={source} />
+          ) : null}
+          {found ? (
+            <>
+              <FoundSummary found={found} isLooking={look.isLooking} onBranch={look.setBranch} />
+              <DeploySource
+                // Other fields for another repository.
+                key={found.url}
+                orgSlug={orgSlug}
+                found={found}
+                branch={look.branch}
+                credential={look.sentCredential}
+                search={opened.from === from ? opened : {}}
+                onKeep={onKeep}
+                urlTemplate={urlTemplate}
+              />
+            </>
+          ) : null}
+          {text.trim() === "" ? (
+            <>
+              <div className="flex flex-col gap-3">
+                <SampleCard orgSlug={orgSlug} serverName={proposal.name} />
+                <DropZone
+                  title="Upload a folder or an archive"
+                  hint={`Drop it here, ${uploadLimits}.`}
+                  onPicked={upload.pick}
+                />
+                {upload.problem === null ? null : (
+                  <Callout tone="bad" title="This can't be uploaded">
+                    {upload.problem}
+                  </Callout>
+                )}
+              </div>
+              <OtherWays orgSlug={orgSlug} />
+            </>
+          ) : null}
+        </div>
+      )}
     </div>
   );
 }
@@ -140,11 +175,6 @@ function OtherWays({ orgSlug }: { readonly orgSlug: string }) {
         <li>
           <Link to="/$orgSlug/welcome/choose-repo" params={params} className={look}>
             <FolderGit2 aria-hidden /> Choose a GitHub repository
-          </Link>
-        </li>
-        <li>
-          <Link to="/$orgSlug/welcome/server-setup" params={params} className={look}>
-            <Rocket aria-hidden /> Try the echo sample
           </Link>
         </li>
         <li>

@@ -13,6 +13,8 @@ import { failureText } from "~/ui/toast.ts";
 import { GitHubChecked } from "../github/github-checked.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { RepositoryLink } from "../project-screen/repository-links.tsx";
+import { useMay } from "../session/guards.ts";
+import { UploadVersion } from "../upload/upload-version.tsx";
 import { ChangeSource } from "./change-source.tsx";
 import { GitCommands } from "./git-commands.tsx";
 import { checkSource, sourceQuery, updateGitSource } from "./source.functions.ts";
@@ -104,6 +106,7 @@ type OwnProps = { readonly projectKey: ProjectKey; readonly source: RepositorySo
 /** A repository of this instance: its pushes are noticed at once. */
 function OwnRepository({ projectKey, source }: OwnProps) {
   const { problem, pushedAt, name } = source;
+  const mayBuild = useMay("build.start");
   return (
     <>
       {problem ? (
@@ -121,6 +124,7 @@ function OwnRepository({ projectKey, source }: OwnProps) {
         )}
         <span className="block text-xs text-muted">It is on this instance, which builds a push at once.</span>
       </p>
+      {mayBuild ? <UploadVersion projectKey={projectKey} source={source} /> : null}
       <Followed projectKey={projectKey} source={source} />
       <GitCommands orgSlug={projectKey.orgSlug} repository={name} />
     </>

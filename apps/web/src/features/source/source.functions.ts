@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
+import { projectNameSchema } from "@towpath/core/project/schema";
 import {
   listRepositories as listRepositoriesVerb,
   makeGitCredential as makeGitCredentialVerb,
@@ -22,6 +23,7 @@ import {
   updateGitSourceSchema,
 } from "@towpath/core/source/schema";
 import { z } from "zod";
+import { deploySampleServer } from "~/features/onboarding/sample.server.ts";
 import { organizationAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
@@ -50,6 +52,12 @@ export const deployGitUrl = createServerFn({ method: "POST" })
     const { project, build } = await deployGitUrlVerb({ ctx: context.ctx, input: data });
     return { projectName: project.pathName, buildId: build?.id ?? null };
   });
+
+/** Makes a server of the sample, in a repository of this instance (SRC-4). */
+export const deploySample = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.create")])
+  .validator(input(z.object({ orgSlug, serverName: projectNameSchema })))
+  .handler(({ context, data }) => deploySampleServer(context.ctx, data));
 
 /** Where a project's code comes from (SRC-1). Values of credentials never come back. */
 const getSource = createServerFn({ method: "GET" })

@@ -77,6 +77,7 @@ const repositorySource = named(
     previews: z.boolean().describe("whether pushes to other branches get previews"),
     problem,
     pushedAt: time.nullable(),
+    head: z.string().nullable().describe("commit of the branch that goes live, as last seen"),
   }),
 );
 

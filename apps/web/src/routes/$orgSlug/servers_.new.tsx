@@ -19,7 +19,7 @@ function NewServer() {
     <NewServerPage
       orgSlug={orgSlug}
       search={Route.useSearch()}
-      urlTemplate={Route.useLoaderData().urlTemplate}
+      proposal={Route.useLoaderData()}
       onKeep={(fields) =>
         void navigate({ search: (known) => ({ ...known, ...fields }), replace: true, resetScroll: false })
       }

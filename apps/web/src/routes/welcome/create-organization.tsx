@@ -1,6 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { AppShell } from "~/features/app-shell/app-shell.tsx";
 import { CreateOrganizationPage } from "~/features/onboarding/create-organization-page.tsx";
+import { proposeOrganization } from "~/features/onboarding/onboarding.functions.ts";
 import { activeOrganization } from "~/features/session/destinations.ts";
 import { requireProfile } from "~/features/session/guards.ts";
 import { organizationQuery } from "~/features/session/session.functions.ts";
@@ -10,7 +11,11 @@ export const Route = createFileRoute("/welcome/create-organization")({
   beforeLoad: (call) => requireProfile(call),
   loader: async ({ context: { queryClient, profile, auth } }) => {
     const active = activeOrganization(profile.organizations, auth.organizationId);
-    return { organization: active && (await queryClient.fetchQuery(organizationQuery(active.slug))) };
+    return {
+      organization: active && (await queryClient.fetchQuery(organizationQuery(active.slug))),
+      // Further ones are no person's own. Without a proposal the field is empty.
+      proposal: active ? null : await proposeOrganization().catch(() => null),
+    };
   },
   head: () => ({ meta: [{ title: "Create organization · Towpath" }] }),
   component: CreateOrganization,
@@ -18,10 +23,10 @@ export const Route = createFileRoute("/welcome/create-organization")({
 
 function CreateOrganization() {
   const { profile } = Route.useRouteContext();
-  const { organization } = Route.useLoaderData();
+  const { organization, proposal } = Route.useLoaderData();
   return (
     <AppShell profile={profile} organization={organization} hasSidebar={false}>
-      <CreateOrganizationPage firstName={profile.firstName} />
+      <CreateOrganizationPage firstName={profile.firstName} proposal={proposal} />
     </AppShell>
   );
 }

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
+import { firstStepsQuery, overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
 import { OverviewPage } from "~/features/overview/overview-page.tsx";
 import { OverviewPending, UnknownBranch } from "~/features/overview/overview-states.tsx";
 import { portalQuery } from "~/features/portals/portals.functions.ts";
@@ -11,14 +11,15 @@ import { searchParameters, uuid } from "~/http/search-parameters.ts";
 export const Route = createFileRoute("/$orgSlug/$projectName/")({
   validateSearch: searchParameters({ branchId: uuid }),
   loaderDeps: ({ search: { branchId } }) => ({ branchId: branchId ?? null }),
-  loader: async ({ context: { queryClient }, params, deps }) => {
+  loader: async ({ context: { queryClient, profile }, params, deps }) => {
     const place = { key: params, branchId: deps.branchId };
     // Fails quietly: the page says when numbers can't be read, and shows what is live all the same.
     const numbers = queryClient.prefetchQuery(overviewQuery(place));
-    const { kind } = await queryClient.ensureQueryData(projectQuery(params));
+    const { kind, hasFirstSteps } = await queryClient.ensureQueryData(projectQuery(params));
+    const steps = hasFirstSteps && !profile.hidesFirstSteps && queryClient.prefetchQuery(firstStepsQuery(params));
     if (kind === "portal") await queryClient.ensureQueryData(portalQuery(params));
     await orNotFound(queryClient, params, queryClient.ensureQueryData(serverStatusQuery(place)));
-    await numbers;
+    await Promise.all([numbers, steps]);
   },
   component: Overview,
   pendingComponent: OverviewPending,

@@ -1,0 +1,54 @@
+import { Archive, Folder } from "lucide-react";
+import { Button } from "~/ui/button.tsx";
+import { formatBytes } from "~/ui/time.tsx";
+import { secretNames } from "./left-out.ts";
+import type { Picked } from "./picked.ts";
+
+/** What will be uploaded, and what not. */
+export function PickedSummary({
+  picked,
+  onChange,
+  disabled,
+  isWhole = false,
+}: {
+  readonly picked: Picked;
+  readonly onChange: () => void;
+  readonly disabled: boolean;
+  /** For a version: what isn't in it isn't in the next one. */
+  readonly isWhole?: boolean;
+}) {
+  const leftOut = picked.kind === "folder" ? picked.leftOut : [];
+  const secrets = secretNames(leftOut);
+  const count = picked.kind === "folder" ? picked.files.length : null;
+  return (
+    <section aria-label="To upload" className="rounded-lg border bg-surface px-4 py-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        {picked.kind === "folder" ? (
+          <Folder aria-hidden className="size-4 shrink-0 text-accent-text" />
+        ) : (
+          <Archive aria-hidden className="size-4 shrink-0 text-accent-text" />
+        )}
+        <p className="min-w-0 flex-1 text-sm font-medium wrap-anywhere">
+          {picked.kind === "archive" ? picked.file.name : picked.name || "Files"}
+        </p>
+        <Button variant="link" size="inline" className="text-sm" disabled={disabled} onClick={onChange}>
+          Choose another
+        </Button>
+      </div>
+      <p className="mt-0.5 text-xs text-muted">
+        {count === null ? "" : count === 1 ? "1 file, " : `${count} files, `}
+        {formatBytes(picked.bytes)}
+        {leftOut.length === 0 ? "" : `. Left out: ${leftOut.join(", ")}`}
+      </p>
+      {isWhole ? (
+        <p className="mt-1.5 text-xs text-muted">It replaces all files: what isn't here won't be in the new version.</p>
+      ) : null}
+      {secrets.length === 0 ? null : (
+        <p className="mt-1.5 text-xs text-warn">
+          {secrets.join(" and ")} {secrets.length === 1 ? "has" : "have"} secrets: add them as environment variables,
+          which are stored encrypted.
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+import { defaultAuthMode, serverNameFrom } from "@towpath/core/project/schema";
+import { AddForm } from "~/features/onboarding/add-page.tsx";
+import { useServerName } from "~/features/onboarding/server-name-field.tsx";
+import { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
+import { useVariables } from "~/features/onboarding/use-variables.ts";
+import { NewServerFields } from "~/features/source/new-server-fields.tsx";
+import type { Picked } from "./picked.ts";
+import { PickedSummary } from "./picked-summary.tsx";
+import { UploadProgress } from "./upload-progress.tsx";
+import { useUpload } from "./use-upload.ts";
+
+/** The build looks into the files; nothing is read here. */
+const nothingFound = { entrypoints: [], projects: [], requirementFiles: [], variables: [] };
+
+/** The form that makes a server of the files that somebody picked (SRC-3, SRC-4). */
+export function UploadForm({
+  orgSlug,
+  picked,
+  otherName,
+  urlTemplate,
+  onChange,
+}: {
+  readonly orgSlug: string;
+  readonly picked: Picked;
+  /** A free name, for a folder whose own name can't be a server's. */
+  readonly otherName: string;
+  readonly urlTemplate: string;
+  /** Picks something else. */
+  readonly onChange: () => void;
+}) {
+  const choice = useServerName(orgSlug, nameOf(picked) ?? otherName);
+  const variables = useVariables([]);
+  const { upload, progress, cancel } = useUpload();
+  const form = useDeployForm(
+    orgSlug,
+    async ({ orgSlug: _orgSlug, ...server }) => {
+      const answer = await upload(`/api/organizations/${orgSlug}/uploads`, picked, `${JSON.stringify(server)}\n`);
+      return answer as { readonly projectName: string; readonly buildId: string | null };
+    },
+    variables,
+    { entrypoint: "", arguments: "", requirements: "", rootDirectory: "", authMode: defaultAuthMode },
+  );
+  return (
+    <AddForm
+      title="Deploy these files"
+      action={{ label: "Deploy", busy: "Creating the server" }}
+      busy={form.busy}
+      failure={{ title: "The server was not created", text: form.failure }}
+      progress={progress ? <UploadProgress progress={progress} onCancel={cancel} /> : null}
+      onSubmit={() => {
+        if (choice.problem === null) void form.submit(choice.name);
+      }}
+    >
+      <PickedSummary picked={picked} onChange={onChange} disabled={form.busy} />
+      <NewServerFields {...{ choice, urlTemplate, form, variables }} found={nothingFound} />
+    </AddForm>
+  );
+}
+
+/** If need be with an ending: a server's name has six characters. */
+const nameOf = ({ name }: Picked): string | null => serverNameFrom(name) ?? serverNameFrom(`${name}-server`);

@@ -1,0 +1,72 @@
+import { unzipSync } from "fflate";
+import { expect, test } from "vitest";
+import { leftOut, secretNames } from "./left-out.ts";
+import { packFolder } from "./pack.ts";
+import { isArchive, pickedArchive, pickedFolder, sizeProblem } from "./picked.ts";
+
+const chosen = (path: string, text = "x") => {
+  const file = new File([text], path.split("/").at(-1) ?? "");
+  Object.defineProperty(file, "webkitRelativePath", { value: path });
+  return file;
+};
+
+test("SRC-4 a folder without history, environments, caches and secrets: their names are kept, to be shown", () => {
+  const picked = pickedFolder(
+    [
+      ...[
+        "weather/server.py",
+        "weather/src/a.py",
+        "weather/.env.example",
+        "weather/.gitignore",
+        "weather/environ/x.py",
+      ],
+      ...["weather/.git/HEAD", "weather/src/__pycache__/a.pyc", "weather/web/node_modules/x/y.js"],
+      ...["weather/.venv/bin/python", "weather/.env", "weather/docs/.DS_Store"],
+    ].map((path) => chosen(path)),
+  );
+  expect(picked).toMatchObject({
+    ...{ kind: "folder", name: "weather", bytes: 5 },
+    leftOut: [".DS_Store", ".env", ".git/", ".venv/", "__pycache__/", "node_modules/"],
+  });
+  const paths = "files" in picked ? picked.files.map(({ path }) => path) : [];
+  expect(paths).toEqual(["server.py", "src/a.py", ".env.example", ".gitignore", "environ/x.py"]);
+  expect(secretNames([".DS_Store", ".env", ".git/"])).toEqual([".env"]);
+  // A file that has the name of such a directory is no such directory.
+  expect([leftOut("venv"), leftOut("a/venv/b"), leftOut(".git")]).toEqual([null, "venv/", null]);
+});
+
+test("SRC-4 nothing but what is left out, another kind of file, and too much of it say why", () => {
+  expect(pickedFolder([chosen("weather/.git/HEAD")])).toEqual({
+    problem: "There are no files in it to build a server from.",
+  });
+  expect(pickedFolder([])).toHaveProperty("problem");
+  expect(pickedArchive(new File(["x"], "photo.png"))).toEqual({
+    problem: "photo.png is no archive. Choose a .zip, .tar or .tar.gz file, or a folder.",
+  });
+  expect(pickedArchive(new File(["x"], "Weather-1.2.tar.gz"))).toMatchObject({ kind: "archive", name: "Weather-1.2" });
+  expect(["a.zip", "a.TGZ", "a.tar", "a.gz", "zip"].map((name) => isArchive({ name }))).toEqual([
+    ...[true, true, true, false, false],
+  ]);
+  const of = (bytes: number, count: number) =>
+    sizeProblem({ kind: "folder", name: "a", bytes, files: Array(count).fill({ path: "a" }), leftOut: [] });
+  expect([of(1, 1), of(200_000_000, 20_000)]).toEqual([null, null]);
+  expect(of(200_000_001, 1)).toContain("It has 200.0 MB");
+  expect(of(1, 20_001)).toContain("It has 20,001 files");
+});
+
+test("SRC-4 a folder is packed as a zip with its paths, the same bytes for the same files, and can be canceled", async () => {
+  const files = ["server.py", "src/weather/a.py", "empty.txt"].map((path) => ({
+    path,
+    file: new File(path === "empty.txt" ? [] : [`# ${path}\n`.repeat(1000)], path),
+  }));
+  const seen: number[] = [];
+  const pack = (signal = new AbortController().signal) =>
+    packFolder(files, { signal, onProgress: (bytes) => seen.push(bytes) });
+  const [one, other] = [await (await pack()).bytes(), await (await pack()).bytes()];
+  const unpacked = unzipSync(one);
+  expect(Object.keys(unpacked)).toEqual(files.map(({ path }) => path));
+  expect(new TextDecoder().decode(unpacked["src/weather/a.py"])).toMatch(/^(# src\/weather\/a\.py\n){1000}$/);
+  expect(Buffer.compare(one, other)).toBe(0);
+  expect(seen.slice(0, 3)).toEqual([12_000, 31_000, 31_000]);
+  await expect(pack(AbortSignal.abort())).rejects.toThrow("aborted");
+});

@@ -1,0 +1,3 @@
+export { type FirstStepsView, mayHaveFirstSteps } from "./first-steps.ts";
+export { getFirstSteps } from "./get-first-steps.ts";
+export { hideFirstSteps } from "./hide-first-steps.ts";
