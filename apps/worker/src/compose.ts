@@ -45,7 +45,7 @@ const askEveryMs = 3_000;
 const askedAtOnce = 6;
 /** How often the worker asks for new versions of packages that projects follow. */
 const followEveryMs = 3_600_000;
-/** How often the worker packs repositories of this instance and removes those of deleted organizations; also at its start. */
+/** How often the worker packs repositories of this instance and removes those that nobody has; also at its start. */
 const repositoriesEveryMs = 3_600_000;
 /** How often the worker asks which webhooks GitHub could not deliver; also at its start. */
 const missedEveryMs = 600_000;

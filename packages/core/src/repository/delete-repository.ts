@@ -1,7 +1,7 @@
-import { repository } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
+import { gitSource, repository } from "@towpath/db/schema";
+import { and, eq, inArray, lt, notExists, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { authorize } from "../authorize/index.ts";
+import { authorize, authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireConfirmation } from "../input/index.ts";
@@ -47,6 +47,40 @@ export async function removeRepository(
     await audit(tx, ctx, { organizationId, action: "repository.delete", subject: name });
   });
   await store.remove(id);
+}
+
+/**
+ * Deletes repositories that a deploy of a folder or an upload made and no server is built from: those of deleted servers,
+ * and of deploys that never became one. What somebody made for pushes stays. Returns how many.
+ */
+export async function removeUnusedRepositories(call: {
+  ctx: Context;
+  input: { readonly unchangedSince: Date };
+}): Promise<number> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const isUsed = ctx.db.select().from(gitSource).where(eq(gitSource.repositoryId, repository.id));
+  const unused = await ctx.db
+    .select({ id: repository.id, name: repository.name, organizationId: repository.organizationId })
+    .from(repository)
+    .where(
+      and(
+        inArray(repository.madeBy, ["deploy", "upload"]),
+        lt(sql`coalesce(${repository.pushedAt}, ${repository.createdAt})`, input.unchangedSince),
+        notExists(isUsed),
+      ),
+    );
+  let removed = 0;
+  for (const each of unused) {
+    try {
+      await removeRepository(ctx, each.organizationId, each);
+      removed += 1;
+    } catch (error) {
+      // A server was made from it meanwhile, or another worker deleted it.
+      if (!(error instanceof TowpathError && (error.code === "conflict" || error.code === "not_found"))) throw error;
+    }
+  }
+  return removed;
 }
 
 function inUse(names: readonly string[]): TowpathError {

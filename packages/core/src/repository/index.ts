@@ -1,6 +1,6 @@
 export { deployRepository } from "../project/index.ts";
 export { createRepository } from "./create-repository.ts";
-export { deleteRepository } from "./delete-repository.ts";
+export { deleteRepository, removeUnusedRepositories } from "./delete-repository.ts";
 export { deployFiles } from "./deploy-files.ts";
 export { findRepositoryForGit } from "./find-repository-for-git.ts";
 export { getRepository, listRepositories } from "./list-repositories.ts";

@@ -18,6 +18,7 @@ import {
   listRepositories,
   makeGitCredential,
   receivePush,
+  removeUnusedRepositories,
   uploadCommit,
 } from "./index.ts";
 
@@ -216,6 +217,31 @@ test("SRC-3 a repository is deleted once no server is built from it; with its or
   await deployed();
   await deleteOrganization({ ctx: scene.as(team.owner), input: { orgSlug: team.slug, confirmation: team.slug } });
   expect(await database.db.$count(repository, eq(repository.organizationId, team.id))).toBe(0);
+});
+
+test("SRC-3 LOG-6 what a deploy made goes a day after nothing is built from it; what people made stays", async () => {
+  const made = async (name: string, madeBy: "deploy" | "upload" | "push") => {
+    const { id } = await createRepository({ ctx: scene.as(team.owner), input: { orgSlug: team.slug, name, madeBy } });
+    await push(id, { main: `${name}1` });
+    return id;
+  };
+  await made("folder", "deploy");
+  await made("uploaded", "upload");
+  await made("pushed", "push");
+  const used = await made("used", "deploy");
+  const name = `used-${team.slug.slice(-6)}`;
+  await deployRepository({ ctx: scene.as(team.owner), input: { orgSlug: team.slug, name, repository: "used" } });
+  const job: Actor = { kind: "job", job: "sweep" };
+  const sweep = (unchangedSince: Date) => removeUnusedRepositories({ ctx: scene.as(job), input: { unchangedSince } });
+  const names = async () =>
+    (await listRepositories({ ctx: scene.as(team.owner), input: { orgSlug: team.slug } })).map((each) => each.name);
+  const now = scene.as(job).clock.now().getTime();
+  expect(await sweep(new Date(now - 1000))).toBe(0);
+  expect(await sweep(new Date(now + 1000))).toBe(2);
+  expect((await names()).toSorted()).toEqual(["pushed", "used"]);
+  expect(scene.stored.of(used).heads.size).toBe(1);
+  const as = removeUnusedRepositories({ ctx: scene.as(team.owner), input: { unchangedSince: new Date() } });
+  expect(await refusalCode(as)).toBe("forbidden");
 });
 
 test("SRC-3 KEY-3 a key for git ends by itself, is its person's, and is limited to the repository's servers", async () => {

@@ -1,4 +1,4 @@
-import { pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
@@ -27,7 +27,7 @@ export const repository = pgTable(
     pushedAt: instant(),
     createdAt: instant().notNull().defaultNow(),
   },
-  (table) => [uniqueIndex().on(table.organizationId, table.name)],
+  (table) => [uniqueIndex().on(table.organizationId, table.name), index().on(table.createdBy)],
 );
 
 export const repositoryRetention: RetentionRule = { until: "owner" };
