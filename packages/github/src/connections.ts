@@ -120,9 +120,10 @@ export function createGitHubConnections(
 
   async function clientOf(connection: number): Promise<GitHub> {
     const found = await find(connection);
+    if (found) return found.github;
+    if ((await all()).length === 0) throw new GitHubError("not_configured");
     // As for an installation that is gone: what was built from there has no source any more.
-    if (!found) throw new GitHubError("not_found", { detail: `there is no GitHub connection ${connection}` });
-    return found.github;
+    throw new GitHubError("not_found", { detail: `there is no GitHub connection ${connection}` });
   }
 
   return {

@@ -1,4 +1,5 @@
 import { gitHubHostName } from "@towpath/core/github-connection/schema";
+import { gitHubNotConfigured } from "@towpath/core/ports";
 import { z } from "zod";
 
 /** Every way in which a call to GitHub can fail. Callers check the code, never the message. */
@@ -11,7 +12,9 @@ export type GitHubErrorCode =
   | "conflict"
   | "invalid"
   | "unavailable"
-  | "unexpected";
+  | "unexpected"
+  /** The instance has no App at all. */
+  | "not_configured";
 
 const publicTexts: Record<GitHubErrorCode, string> = {
   not_found: "GitHub can't find this, or the App has no access to it.",
@@ -23,6 +26,7 @@ const publicTexts: Record<GitHubErrorCode, string> = {
   invalid: "GitHub rejected the request.",
   unavailable: "GitHub can't be reached right now. Try again in a minute.",
   unexpected: "GitHub sent an unexpected response. Try again; if the problem persists, ask the operator.",
+  not_configured: gitHubNotConfigured().message,
 };
 
 export type GitHubErrorDetail = {

@@ -15,6 +15,7 @@ const codes: Readonly<Record<GitHubErrorCode, ErrorCode>> = {
   invalid: "invalid_input",
   unavailable: "upstream_unavailable",
   unexpected: "upstream_unavailable",
+  not_configured: "not_configured",
 };
 
 /**

@@ -122,6 +122,7 @@ test("GH-5 the environment's App is the first, keeps its ids, and an instance wi
   expect((await both.preferred()).number).toBe(0);
   const none = createGitHubConnections(null, async () => []);
   await expect(none.preferred()).rejects.toMatchObject({ code: "not_configured" });
+  await expect(none.installation(1)).rejects.toMatchObject({ code: "not_configured" });
   // A failure of the database is no answer: the next use asks again.
   let fails = true;
   const shaky = createGitHubConnections(null, async () => (fails ? Promise.reject(new Error("away")) : stored));

@@ -34,8 +34,13 @@ export async function syncInstallationWithGitHub(services: Services, installatio
       throw error;
     }
   };
-  const { changed } = await syncInstallation({ ctx, input: { installationId, ask } });
-  services.log.info({ installationId, changed }, "installation synced with GitHub");
+  try {
+    const { changed } = await syncInstallation({ ctx, input: { installationId, ask } });
+    services.log.info({ installationId, changed }, "installation synced with GitHub");
+  } catch (error) {
+    // Without an App nobody says what became of it.
+    if (!isGitHubError(error, "not_configured")) throw error;
+  }
 }
 
 type Client = Services["github"];
@@ -104,7 +109,7 @@ async function nullWithoutAccess<Result>(ask: () => Promise<Result>): Promise<Re
   try {
     return await ask();
   } catch (error) {
-    if (isGitHubError(error, "not_found") || isGitHubError(error, "forbidden")) return null;
+    if (isGitHubError(error) && ["not_found", "forbidden", "not_configured"].includes(error.code)) return null;
     throw error;
   }
 }
