@@ -3,14 +3,15 @@ import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { recordAccountChange } from "@towpath/core/account";
 import type { Actor, Context } from "@towpath/core/context";
+import { openGitHub } from "@towpath/core/github-connection";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
-import { gitHubNotConfigured, type JobQueue, systemClock } from "@towpath/core/ports";
+import { type JobQueue, systemClock } from "@towpath/core/ports";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
 import { createGitRemotes, openRepositories, type Repositories, removeLeftovers } from "@towpath/git";
-import { createGitHub, createRepositoryHost, type GitHub } from "@towpath/github";
+import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -32,8 +33,7 @@ export type Services = {
   readonly auth: Auth;
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
-  /** Null without a GitHub App. */
-  readonly gitHub: GitHub | null;
+  readonly gitHub: GitHubConnections;
   /** Repositories of this instance, as git's clients reach them. */
   readonly repositoryStore: Repositories;
   readonly notifications: Notifications;
@@ -70,8 +70,13 @@ function compose(config: WebConfig): Services {
   });
   const secrets = createSecretBox(config.secrets);
   const serverHost = config.runner && openServerHost(config.runner);
-  const gitHub = config.gitHub ? createGitHub(config.gitHub) : null;
-  const repositories = gitHub && createRepositoryHost(gitHub);
+  const gitHub = createGitHubConnections(config.gitHub, () =>
+    openGitHub({
+      ctx: contextFor({ kind: "job", job: "github-connections" }),
+      input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
+    }),
+  );
+  const repositories = createRepositoryHost(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
@@ -163,12 +168,8 @@ export function services(): Services {
   return current;
 }
 
-/** @throws TowpathError `not_configured` on an instance without a GitHub App. */
-export function gitHub(): GitHub {
-  const { gitHub: client } = services();
-  if (client) return client;
-  throw gitHubNotConfigured();
-}
+/** The GitHub Apps of this instance. Numbers of installations and repositories are Towpath's (decision 054). */
+export const gitHub = (): GitHubConnections => services().gitHub;
 
 /** Closes all connections. A later request opens them again. */
 export async function closeServices(): Promise<void> {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { chatSettings } from "@towpath/chat/config";
 import { parseNetworks } from "@towpath/egress";
-import { gitHubConfigFrom, parseGitHubSettings } from "@towpath/github";
+import { optionalGitHubConfig } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
 import { indexesOf, packageIndexSettings, serverRegistrySettings } from "@towpath/package-index";
@@ -111,10 +111,10 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const main = settings.safeParse(given);
   const signIn = oidcKeys.some((key) => given[key]) ? oidc.safeParse(given) : null;
-  const gitHub = parseGitHubSettings(given);
+  const gitHub = optionalGitHubConfig.safeParse(given);
   const mail = mailConfigSchema.safeParse(given);
   const isAddressed = given.TOWPATH_URL !== undefined || (main.data?.TOWPATH_ENVIRONMENT ?? "local") === "local";
-  if (!isAddressed || !main.success || !mail.success || signIn?.success === false || gitHub?.success === false) {
+  if (!isAddressed || !main.success || !mail.success || signIn?.success === false || !gitHub.success) {
     const issues = [main, mail, signIn, gitHub].flatMap((parsed) => parsed?.error?.issues ?? []);
     const problems = issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
     throw new SettingsError(
@@ -163,7 +163,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
           clientSecret: signIn.data.TOWPATH_OIDC_CLIENT_SECRET,
         }
       : null,
-    gitHub: gitHub?.data ? gitHubConfigFrom(gitHub.data) : null,
+    /** The App that the environment names. */
+    gitHub: gitHub.data,
     packageIndexes: indexesOf(given),
     registryUrl: values.TOWPATH_REGISTRY_URL,
     thirdParties: thirdPartiesFrom(values),

@@ -110,6 +110,9 @@ import { Route as OrgSlugProjectNameUsersUserIdRouteImport } from "./routes/$org
 import { Route as ApiAuthCallbackOidcRouteImport } from "./routes/api/auth/callback/oidc";
 import { Route as ApiBuildsBuildIdLogRouteImport } from "./routes/api/builds/$buildId/log";
 import { Route as ApiDeploymentsDeploymentIdLogRouteImport } from "./routes/api/deployments/$deploymentId/log";
+import { Route as ApiGithubAppsCreatedRouteImport } from "./routes/api/github/apps/created";
+import { Route as ApiGithubAppsNewRouteImport } from "./routes/api/github/apps/new";
+import { Route as ApiGithubWebhooksConnectionIdRouteImport } from "./routes/api/github/webhooks_.$connectionId";
 import { Route as ApiOgBlogSlugRouteImport } from "./routes/api/og/blog/$slug";
 import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/api/organizations/$orgSlug/audit-log";
 import { Route as ApiOrganizationsOrgSlugUploadsRouteImport } from "./routes/api/organizations/$orgSlug/uploads";
@@ -659,6 +662,22 @@ const ApiDeploymentsDeploymentIdLogRoute =
     path: "/api/deployments/$deploymentId/log",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiGithubAppsCreatedRoute = ApiGithubAppsCreatedRouteImport.update({
+  id: "/api/github/apps/created",
+  path: "/api/github/apps/created",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiGithubAppsNewRoute = ApiGithubAppsNewRouteImport.update({
+  id: "/api/github/apps/new",
+  path: "/api/github/apps/new",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ApiGithubWebhooksConnectionIdRoute =
+  ApiGithubWebhooksConnectionIdRouteImport.update({
+    id: "/api/github/webhooks_/$connectionId",
+    path: "/api/github/webhooks/$connectionId",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiOgBlogSlugRoute = ApiOgBlogSlugRouteImport.update({
   id: "/api/og/blog/$slug",
   path: "/api/og/blog/$slug",
@@ -830,6 +849,9 @@ export interface FileRoutesByFullPath {
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/github/apps/created": typeof ApiGithubAppsCreatedRoute;
+  "/api/github/apps/new": typeof ApiGithubAppsNewRoute;
+  "/api/github/webhooks/$connectionId": typeof ApiGithubWebhooksConnectionIdRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
@@ -942,6 +964,9 @@ export interface FileRoutesByTo {
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/github/apps/created": typeof ApiGithubAppsCreatedRoute;
+  "/api/github/apps/new": typeof ApiGithubAppsNewRoute;
+  "/api/github/webhooks/$connectionId": typeof ApiGithubWebhooksConnectionIdRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
@@ -1058,6 +1083,9 @@ export interface FileRoutesById {
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
   "/api/deployments/$deploymentId/log": typeof ApiDeploymentsDeploymentIdLogRoute;
+  "/api/github/apps/created": typeof ApiGithubAppsCreatedRoute;
+  "/api/github/apps/new": typeof ApiGithubAppsNewRoute;
+  "/api/github/webhooks_/$connectionId": typeof ApiGithubWebhooksConnectionIdRoute;
   "/api/og/blog/$slug": typeof ApiOgBlogSlugRoute;
   "/api/organizations/$orgSlug/audit-log": typeof ApiOrganizationsOrgSlugAuditLogRoute;
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
@@ -1174,6 +1202,9 @@ export interface FileRouteTypes {
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
+    | "/api/github/apps/created"
+    | "/api/github/apps/new"
+    | "/api/github/webhooks/$connectionId"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/organizations/$orgSlug/uploads"
@@ -1286,6 +1317,9 @@ export interface FileRouteTypes {
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
+    | "/api/github/apps/created"
+    | "/api/github/apps/new"
+    | "/api/github/webhooks/$connectionId"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/organizations/$orgSlug/uploads"
@@ -1401,6 +1435,9 @@ export interface FileRouteTypes {
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
     | "/api/deployments/$deploymentId/log"
+    | "/api/github/apps/created"
+    | "/api/github/apps/new"
+    | "/api/github/webhooks_/$connectionId"
     | "/api/og/blog/$slug"
     | "/api/organizations/$orgSlug/audit-log"
     | "/api/organizations/$orgSlug/uploads"
@@ -1464,6 +1501,9 @@ export interface RootRouteChildren {
   ApiAuthCallbackOidcRoute: typeof ApiAuthCallbackOidcRoute;
   ApiBuildsBuildIdLogRoute: typeof ApiBuildsBuildIdLogRoute;
   ApiDeploymentsDeploymentIdLogRoute: typeof ApiDeploymentsDeploymentIdLogRoute;
+  ApiGithubAppsCreatedRoute: typeof ApiGithubAppsCreatedRoute;
+  ApiGithubAppsNewRoute: typeof ApiGithubAppsNewRoute;
+  ApiGithubWebhooksConnectionIdRoute: typeof ApiGithubWebhooksConnectionIdRoute;
   ApiOgBlogSlugRoute: typeof ApiOgBlogSlugRoute;
   ApiOrganizationsOrgSlugAuditLogRoute: typeof ApiOrganizationsOrgSlugAuditLogRoute;
   ApiOrganizationsOrgSlugUploadsRoute: typeof ApiOrganizationsOrgSlugUploadsRoute;
@@ -2187,6 +2227,27 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiDeploymentsDeploymentIdLogRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/github/apps/created": {
+      id: "/api/github/apps/created";
+      path: "/api/github/apps/created";
+      fullPath: "/api/github/apps/created";
+      preLoaderRoute: typeof ApiGithubAppsCreatedRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/github/apps/new": {
+      id: "/api/github/apps/new";
+      path: "/api/github/apps/new";
+      fullPath: "/api/github/apps/new";
+      preLoaderRoute: typeof ApiGithubAppsNewRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/api/github/webhooks_/$connectionId": {
+      id: "/api/github/webhooks_/$connectionId";
+      path: "/api/github/webhooks/$connectionId";
+      fullPath: "/api/github/webhooks/$connectionId";
+      preLoaderRoute: typeof ApiGithubWebhooksConnectionIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/og/blog/$slug": {
       id: "/api/og/blog/$slug";
       path: "/api/og/blog/$slug";
@@ -2469,6 +2530,9 @@ const rootRouteChildren: RootRouteChildren = {
   ApiAuthCallbackOidcRoute: ApiAuthCallbackOidcRoute,
   ApiBuildsBuildIdLogRoute: ApiBuildsBuildIdLogRoute,
   ApiDeploymentsDeploymentIdLogRoute: ApiDeploymentsDeploymentIdLogRoute,
+  ApiGithubAppsCreatedRoute: ApiGithubAppsCreatedRoute,
+  ApiGithubAppsNewRoute: ApiGithubAppsNewRoute,
+  ApiGithubWebhooksConnectionIdRoute: ApiGithubWebhooksConnectionIdRoute,
   ApiOgBlogSlugRoute: ApiOgBlogSlugRoute,
   ApiOrganizationsOrgSlugAuditLogRoute: ApiOrganizationsOrgSlugAuditLogRoute,
   ApiOrganizationsOrgSlugUploadsRoute: ApiOrganizationsOrgSlugUploadsRoute,

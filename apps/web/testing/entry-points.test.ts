@@ -124,6 +124,9 @@ test("every REST operation names a permission of the matrix, but for exactly the
     ({ permission }) => !permissions.includes(permission as Permission),
   );
   expect(others.map(({ method, path, permission }) => `${permission}: ${method} ${path}`).toSorted()).toEqual([
+    "operator: DELETE /api/v1/github-apps/{appId}",
+    "operator: GET /api/v1/github-apps",
+    "operator: PATCH /api/v1/github-apps/{appId}",
     "operator: POST /api/v1/password-resets",
     "public: GET /api/v1/openapi.json",
   ]);
@@ -186,6 +189,8 @@ test("entry points without a permission are exactly these", () => {
     "public: session.getCurrentAuth",
     "public: session.getSignInUrls",
     "public: site.getSite",
+    "self: GET api/github/apps/created.ts",
+    "self: GET api/github/apps/new.ts",
     "self: GET api/github/callback.ts",
     "self: GET api/github/setup.ts",
     "self: GET api/pictures/$hash.ts",
@@ -230,6 +235,7 @@ test("entry points without a permission are exactly these", () => {
     "self: session.getRoleAndPermissions",
     "signature: POST api/auth/backchannel-logout.ts",
     "signature: POST api/github/webhooks.ts",
+    "signature: POST api/github/webhooks_.$connectionId.ts",
     "signature: POST api/sources/$projectId/webhook.ts",
   ]);
 });

@@ -79,6 +79,13 @@ test("BLD-12 a signed body that is not a JSON object and an invalid delivery id 
   expect(await traces("faulty-1")).toEqual({ stored: 0, jobs: 0 });
 });
 
+test("BLD-8 GH-1 events of check runs and of renamed repositories are stored too", async () => {
+  for (const event of ["check_run", "repository"]) {
+    expect((await send(`delivery-${event}`, { event })).status).toBe(202);
+    expect(await traces(`delivery-${event}`)).toEqual({ stored: 1, jobs: 1 });
+  }
+});
+
 test("BLD-12 events that Towpath does not act on are acknowledged and not stored", async () => {
   expect((await send("ping-1", { event: "ping" })).status).toBe(204);
   expect(await traces("ping-1")).toEqual({ stored: 0, jobs: 0 });

@@ -3,11 +3,13 @@ import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/build";
 import { checkDueExternalServers } from "@towpath/core/external-server";
+import { checkDueGitHubRepositories } from "@towpath/core/github-check";
+import { openGitHub } from "@towpath/core/github-connection";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitRemotes, createStatePoster, openRepositories, removeLeftovers } from "@towpath/git";
-import { createGitHub } from "@towpath/github";
+import { createGitHubConnections, followsGitHub, type GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -21,7 +23,7 @@ import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { createTellGitHub } from "./jobs/tell-github.ts";
-import { redeliverMissed } from "./missed-deliveries.ts";
+import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
 import { startRetention } from "./retention/retention.ts";
@@ -95,7 +97,12 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     transport: config.mail && createMailTransport(config.mail),
   };
   const policy = createAddressPolicy(config.externalNetworks);
-  const github = config.github && createGitHub(config.github);
+  const github: GitHubConnections = createGitHubConnections(config.github, () =>
+    openGitHub({
+      ctx: jobContext(services, "github-connections"),
+      input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
+    }),
+  );
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   const repositories = openRepositories({ directory: join(dataDirectory, "repositories") });
@@ -105,7 +112,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     github,
     gitRemotes: createGitRemotes({ policy, directory: gitDirectory }),
     instanceRepositories: repositories,
-    tellGitHub: github && createTellGitHub(github, log),
+    tellGitHub: createTellGitHub(github, log),
     postState: createStatePoster({ policy }),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },
@@ -174,6 +181,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       logError("asking a Git URL failed"),
     ),
   );
+  const follows = followsGitHub(github, config.dashboardUrl);
+  const stopAskingGitHub = startRounds(
+    askEveryMs,
+    async (signal) => {
+      const ctx = jobContext(services, "github-repositories");
+      const input = { ...follows, limit: askedAtOnce };
+      while (!signal.aborted && (await checkDueGitHubRepositories({ ctx, input })) > 0);
+    },
+    logError("asking GitHub for pushes failed"),
+  );
   const stopFollowing = startRounds(
     followEveryMs,
     async (signal) => {
@@ -200,7 +217,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   );
   const stopAskingForMissed = startRounds(
     missedEveryMs,
-    async (signal) => github && redeliverMissed(services, github, signal),
+    (signal) => redeliverMissedOfAll(services, github, signal),
     logError("asking GitHub for missed deliveries failed"),
   );
   const stopSweepingRepositories = startRounds(
@@ -225,6 +242,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         stopSweepingRepositories(),
         stopChecking(),
         ...stopAsking.map((stop) => stop()),
+        stopAskingGitHub(),
         stopFollowing(),
         stopFolding(),
         stopIndexing(),

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { parseNetworks } from "@towpath/egress";
-import { type GitHubConfig, gitHubConfigFrom, parseGitHubSettings } from "@towpath/github";
+import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
 import { type IndexAddress, indexesOf, packageIndexSettings } from "@towpath/package-index";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
@@ -80,7 +80,7 @@ export type WorkerConfig = {
   /** Besides public addresses, where external servers and Git repositories may be. */
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
-  /** Null: the environment names no GitHub App. */
+  /** The App that the environment names; null: none, only those that were connected in the dashboard. */
   readonly github: GitHubConfig | null;
   readonly retention: RetentionConfig;
   /** Null: this instance sends no mail. */
@@ -91,9 +91,9 @@ export type WorkerConfig = {
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): WorkerConfig {
   const result = environmentSchema.safeParse(environment);
   const mail = mailConfigSchema.safeParse(environment);
-  const github = parseGitHubSettings(environment);
-  if (!result.success || !mail.success || github?.success === false) {
-    const issues = [result, mail, github].flatMap((parsed) => parsed?.error?.issues ?? []);
+  const github = optionalGitHubConfig.safeParse(environment);
+  if (!result.success || !mail.success || !github.success) {
+    const issues = [result, mail, github].flatMap((parsed) => parsed.error?.issues ?? []);
     const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
   }
@@ -129,7 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
         },
       },
     },
-    github: github && gitHubConfigFrom(github.data),
+    github: github.data,
     retention: retentionConfigFrom(values),
     mail: mail.data,
   };

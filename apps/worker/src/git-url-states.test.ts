@@ -40,8 +40,6 @@ beforeEach(async () => {
   bench = await openBench({
     gitRemotes: createGitRemotes({ policy, directory }),
     postState: createStatePoster({ policy }),
-    // Of an instance without a GitHub App.
-    tellGitHub: null,
   });
   team = await seedOrganization(bench.database.db);
   bench.build = async ({ openTarball, signal }) => {

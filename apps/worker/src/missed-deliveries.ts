@@ -1,5 +1,6 @@
+import { noteMissedWebhooks } from "@towpath/core/github-check";
 import { unknownDeliveries } from "@towpath/core/webhook";
-import type { GitHub } from "@towpath/github";
+import type { GitHub, GitHubConnections } from "@towpath/github";
 import { jobContext, type Services } from "./services.ts";
 
 /** GitHub can send again what is at most three days old. */
@@ -11,6 +12,23 @@ const maxAttempts = 5;
 const maxPages = 20;
 
 type Deliveries = Pick<GitHub, "webhookDeliveries" | "redeliver">;
+
+/** The same for all connections: one that doesn't answer delays no other. */
+export async function redeliverMissedOfAll(
+  services: Services,
+  connections: Pick<GitHubConnections, "all">,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (const { github, number } of await connections.all()) {
+    try {
+      const { redelivered } = await redeliverMissed(services, github, signal);
+      const ctx = jobContext(services, "missed-deliveries");
+      if (redelivered > 0) await noteMissedWebhooks({ ctx, input: { connection: number } });
+    } catch (error) {
+      services.log.warn({ err: error, host: github.config.url }, "asking GitHub for missed deliveries failed");
+    }
+  }
+}
 
 /**
  * Asks GitHub to send again what it couldn't deliver, such as pushes and pull requests while this instance was down: it

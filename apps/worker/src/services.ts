@@ -22,21 +22,22 @@ import type { Disk } from "./retention/disk.ts";
 export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
-  /** Null: this instance has no GitHub App. */
+  /** Of all connections: numbers of installations and repositories are Towpath's (decision 054). */
   readonly github: Pick<
     GitHub,
     | "branch"
     | "changedFiles"
     | "commit"
+    | "heads"
     | "installation"
     | "pullRequest"
     | "pullRequestsFrom"
     | "repositoryById"
     | "tarball"
-  > | null;
+  >;
   readonly gitRemotes: GitRemotes;
   readonly instanceRepositories: InstanceRepositories;
-  readonly tellGitHub: TellGitHub | null;
+  readonly tellGitHub: TellGitHub;
   readonly postState: PostState;
   readonly packages: PackageIndex;
   readonly builder: Builder;
@@ -62,7 +63,15 @@ export type Services = {
 /** The context in which a job calls core's verbs. */
 export function jobContext(
   services: Services,
-  job: JobName | "sweep" | "external-servers" | "missed-deliveries" | "package-versions" | "git-sources",
+  job:
+    | JobName
+    | "sweep"
+    | "external-servers"
+    | "missed-deliveries"
+    | "package-versions"
+    | "git-sources"
+    | "github-connections"
+    | "github-repositories",
 ): Context {
   const actor: Actor = { kind: "job", job };
   return {

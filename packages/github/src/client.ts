@@ -3,11 +3,14 @@ import { createAppCredentials } from "./app-credentials.ts";
 import { createContentCalls } from "./contents.ts";
 import type { GitHub, GitHubConfig } from "./contract.ts";
 import { createRepositoryFromSample } from "./create-repository.ts";
+import { isGitHubError } from "./errors.ts";
 import { gitHubAppSchema, gitHubDeliverySchema, gitHubInstallationSchema } from "./github.schema.ts";
 import { createReportCalls } from "./reports.ts";
 import { createRepositoryCalls, createRepositoryReader } from "./repositories.ts";
 import { apiPath, nextFromLink, requestJson } from "./request.ts";
 import { createUserCalls } from "./user-authorization.ts";
+
+const hookSchema = z.object({ url: z.string().nullish() });
 
 /**
  * The only GitHub client (GH-1). It talks to github.com or an Enterprise host, depending on the
@@ -19,9 +22,14 @@ export function createGitHub(config: GitHubConfig): GitHub {
   const credentials = createAppCredentials(config);
   const reader = createRepositoryReader(config, credentials);
 
-  async function asApp<Schema extends z.ZodType>(method: "GET" | "POST", path: string, schema: Schema) {
+  async function asApp<Schema extends z.ZodType>(
+    method: "GET" | "POST" | "PATCH",
+    path: string,
+    schema: Schema,
+    body?: unknown,
+  ) {
     const authorization = await credentials.appAuthorization();
-    return requestJson({ method, url: config.apiUrl + path, authorization }, schema);
+    return requestJson({ method, url: config.apiUrl + path, authorization, body }, schema);
   }
 
   const { appId, appSlug, clientId, url, apiUrl } = config;
@@ -33,7 +41,19 @@ export function createGitHub(config: GitHubConfig): GitHub {
     ...createReportCalls(config, credentials),
     createRepositoryFromSample: (input) => createRepositoryFromSample(config, credentials, input),
     async app() {
-      return (await asApp("GET", "/app", gitHubAppSchema)).value;
+      const { value, date } = await asApp("GET", "/app", gitHubAppSchema);
+      return { ...value, date };
+    },
+    async webhookUrl() {
+      try {
+        return (await asApp("GET", "/app/hook/config", hookSchema)).value.url || null;
+      } catch (error) {
+        if (isGitHubError(error, "not_found")) return null;
+        throw error;
+      }
+    },
+    async setWebhook({ url: target, secret }) {
+      await asApp("PATCH", "/app/hook/config", z.unknown(), { url: target, secret, content_type: "json" });
     },
     installUrl(state) {
       return `${url}/apps/${encodeURIComponent(appSlug)}/installations/new?state=${encodeURIComponent(state)}`;

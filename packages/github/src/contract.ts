@@ -51,6 +51,12 @@ export type UserToken = {
   readonly refreshTokenExpiresAt: Date | null;
 };
 
+type BranchHeads = {
+  readonly heads: ReadonlyMap<string, string>;
+  /** null: the host has none for all of it. */
+  readonly etag: string | null;
+};
+
 type RepositoryFile = {
   /** From the root, with forward slashes. */
   readonly path: string;
@@ -87,8 +93,14 @@ export type CreatedRepository = {
 export type GitHub = ReportCalls & {
   readonly config: Pick<GitHubConfig, "appId" | "appSlug" | "clientId" | "url" | "apiUrl">;
 
-  /** The App's own record. Succeeds only if the private key belongs to the App's id. */
-  app(): Promise<GitHubApp>;
+  /**
+   * The App's own record, and the host's clock when it answered. Succeeds only if the private key belongs to the App's id.
+   */
+  app(): Promise<GitHubApp & { readonly date: Date | null }>;
+  /** Where the App sends webhooks; null: nowhere. */
+  webhookUrl(): Promise<string | null>;
+  /** Changes where it sends webhooks, and the secret that signs them from now on. */
+  setWebhook(hook: { readonly url: string; readonly secret: string }): Promise<void>;
 
   // Users
   /** Where to send the browser. `state` must come back unchanged to the callback. */
@@ -129,6 +141,11 @@ export type GitHub = ReportCalls & {
   repositoryById(installationId: number, repositoryId: number): Promise<GitHubRepository>;
   /** Up to 100 a page, by name. */
   branches(address: RepositoryAddress, page?: number): Promise<Page<GitHubBranchSummary>>;
+  /**
+   * Commits of the branches, up to 1,000, by name. `etag`: of an earlier answer; null is returned while that is still so,
+   * which costs nothing of the rate limit.
+   */
+  heads(address: RepositoryAddress, etag: string | null): Promise<BranchHeads | null>;
   branch(address: RepositoryAddress, name: string): Promise<GitHubBranch>;
   /** Pull requests from a branch of the repository itself, open and closed; the newest 100. */
   pullRequestsFrom(address: RepositoryAddress, branch: string): Promise<readonly GitHubPullRequest[]>;

@@ -1,3 +1,5 @@
+import { gitHubHostName } from "@towpath/core/github-connection/schema";
+import { gitHubNotConfigured } from "@towpath/core/ports";
 import { z } from "zod";
 
 /** Every way in which a call to GitHub can fail. Callers check the code, never the message. */
@@ -10,7 +12,9 @@ export type GitHubErrorCode =
   | "conflict"
   | "invalid"
   | "unavailable"
-  | "unexpected";
+  | "unexpected"
+  /** The instance has no App at all. */
+  | "not_configured";
 
 const publicTexts: Record<GitHubErrorCode, string> = {
   not_found: "GitHub can't find this, or the App has no access to it.",
@@ -22,6 +26,7 @@ const publicTexts: Record<GitHubErrorCode, string> = {
   invalid: "GitHub rejected the request.",
   unavailable: "GitHub can't be reached right now. Try again in a minute.",
   unexpected: "GitHub sent an unexpected response. Try again; if the problem persists, ask the operator.",
+  not_configured: gitHubNotConfigured().message,
 };
 
 export type GitHubErrorDetail = {
@@ -31,6 +36,10 @@ export type GitHubErrorDetail = {
   readonly detail?: string;
   /** When the rate limit ends; null when GitHub didn't say. */
   readonly retryAfter?: Date | null;
+  /** The host's clock when it answered. */
+  readonly date?: Date | null;
+  /** The request's URL, so that the text says which host it is about. */
+  readonly url?: string;
   readonly cause?: unknown;
 };
 
@@ -40,14 +49,16 @@ export class GitHubError extends Error {
   readonly publicText: string;
   readonly status: number | null;
   readonly retryAfter: Date | null;
+  readonly date: Date | null;
 
   constructor(code: GitHubErrorCode, detail: GitHubErrorDetail = {}) {
     super(`${code}: ${detail.detail ?? publicTexts[code]}`, { cause: detail.cause });
     this.name = "GitHubError";
     this.code = code;
-    this.publicText = publicTexts[code];
+    this.publicText = publicTexts[code].replaceAll("GitHub", detail.url ? gitHubHostName(detail.url) : "GitHub");
     this.status = detail.status ?? null;
     this.retryAfter = detail.retryAfter ?? null;
+    this.date = detail.date ?? null;
   }
 }
 
@@ -101,8 +112,18 @@ function codeOf(response: Response, body: z.infer<typeof errorBodySchema>): GitH
   }
 }
 
-/** The error for a response outside 2xx. `call`: method and path, for the log. */
-export function errorFromResponse(call: string, response: Response, bodyText: string): GitHubError {
+/** The host's clock, as it says it. */
+export function dateOf(response: Response): Date | null {
+  const time = Date.parse(response.headers.get("date") ?? "");
+  return Number.isNaN(time) ? null : new Date(time);
+}
+
+/** The error for a response outside 2xx. `call`: method and path, for the log; `url`: the request's. */
+export function errorFromResponse(
+  { call, url }: { readonly call: string; readonly url: string },
+  response: Response,
+  bodyText: string,
+): GitHubError {
   let json: unknown = {};
   try {
     json = JSON.parse(bodyText);
@@ -115,5 +136,7 @@ export function errorFromResponse(call: string, response: Response, bodyText: st
     status: response.status,
     detail: `${call} answered ${response.status} ${body.message.slice(0, 300)}`.trim(),
     retryAfter: retryAfter(response),
+    date: dateOf(response),
+    url,
   });
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
-import { gitHubConfigFrom, gitHubSettingsSchema } from "./github.config.ts";
+import { gitHubSettingsSchema, optionalGitHubConfig } from "./github.config.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -15,9 +15,9 @@ const settings = {
 
 test("GH-1 the private key may be PEM, PEM with escaped line breaks, or base64 of it", () => {
   for (const value of [pem, pem.replaceAll("\n", "\\n"), Buffer.from(pem).toString("base64")]) {
-    const config = gitHubConfigFrom(gitHubSettingsSchema.parse({ ...settings, GITHUB_APP_PRIVATE_KEY: value }));
-    expect(config.privateKey).toBe(pem);
-    expect([config.url, config.apiUrl]).toEqual(["https://github.com", "https://api.github.com"]);
+    const config = optionalGitHubConfig.parse({ ...settings, GITHUB_APP_PRIVATE_KEY: value });
+    expect(config?.privateKey).toBe(pem);
+    expect([config?.url, config?.apiUrl]).toEqual(["https://github.com", "https://api.github.com"]);
   }
 });
 
@@ -35,4 +35,14 @@ test("GH-1 all invalid settings are reported at once, without quoting a secret",
     "GITHUB_WEBHOOK_SECRET",
   ]);
   expect(text).not.toContain("not-a-key");
+});
+
+test("GH-5 an environment names an App with all of its settings, or none", () => {
+  expect(optionalGitHubConfig.parse(process.env)).toBeNull();
+  expect(optionalGitHubConfig.parse({ PATH: "/bin", GITHUB_URL: "https://github.example.com" })).toBeNull();
+  const half = optionalGitHubConfig.safeParse({ GITHUB_APP_ID: "1", GITHUB_APP_SLUG: "towpath" });
+  const missing = half.error?.issues.map(({ path }) => path[0]);
+  expect(missing).toEqual([
+    ...["GITHUB_APP_PRIVATE_KEY", "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET", "GITHUB_WEBHOOK_SECRET"],
+  ]);
 });

@@ -18,9 +18,7 @@ const privateKeySchema = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-/**
- * The settings of a GitHub App. Give the parsed value to `gitHubConfigFrom`.
- */
+/** The settings of a GitHub App. */
 export const gitHubSettingsSchema = z.object({
   GITHUB_APP_ID: z.string().min(1),
   GITHUB_APP_SLUG: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be the App's name as in its URL"),
@@ -39,15 +37,7 @@ export const gitHubSettingsSchema = z.object({
 });
 type GitHubSettings = z.infer<typeof gitHubSettingsSchema>;
 
-const keysOfApp = Object.keys(gitHubSettingsSchema.shape).filter((key) => !key.endsWith("_URL"));
-
-/** The same where the App is optional: null without any of its settings. Empty ones count as absent. */
-export function parseGitHubSettings(environment: Readonly<Record<string, string | undefined>>) {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  return keysOfApp.some((key) => given[key]) ? gitHubSettingsSchema.safeParse(given) : null;
-}
-
-export function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
+function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
   return {
     appId: settings.GITHUB_APP_ID,
     appSlug: settings.GITHUB_APP_SLUG,
@@ -59,3 +49,16 @@ export function gitHubConfigFrom(settings: GitHubSettings): GitHubConfig {
     apiUrl: settings.GITHUB_API_URL,
   };
 }
+
+const isCredential = (name: string) => !name.endsWith("_URL");
+
+/** A process's environment → the App that it names; null when it names none. All its settings, or none. */
+export const optionalGitHubConfig = z.looseObject({}).transform((environment, context): GitHubConfig | null => {
+  const names = Object.keys(gitHubSettingsSchema.shape);
+  const given = Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+  if (!names.some((name) => isCredential(name) && given[name])) return null;
+  const settings = gitHubSettingsSchema.safeParse(given);
+  if (settings.success) return gitHubConfigFrom(settings.data);
+  for (const { path, message } of settings.error.issues) context.addIssue({ code: "custom", path, message });
+  return z.NEVER;
+});

@@ -139,6 +139,7 @@ export const gitHubAppSchema = z.object({
   html_url: z.string(),
   permissions: z.record(z.string(), z.string()).default({}),
   events: z.array(z.string()).default([]),
+  owner: z.object({ login: z.string(), type: z.string().default("User") }).nullish(),
 });
 export type GitHubApp = z.infer<typeof gitHubAppSchema>;
 

@@ -1,4 +1,14 @@
+export { type AppHealth, appHealth } from "./app-health.ts";
+export { appManifest, convertManifest, manifestUrl } from "./app-manifest.ts";
+export { neededEvents } from "./app-needs.ts";
 export { createGitHub } from "./client.ts";
+export {
+  createGitHubConnections,
+  followsGitHub,
+  type GitHubConnections,
+  type StoredConnection,
+  webhookPathOf,
+} from "./connections.ts";
 export type {
   GitHub,
   GitHubConfig,
@@ -7,7 +17,7 @@ export type {
   UserToken,
 } from "./contract.ts";
 export { isGitHubError } from "./errors.ts";
-export { gitHubConfigFrom, gitHubSettingsSchema, parseGitHubSettings } from "./github.config.ts";
+export { optionalGitHubConfig } from "./github.config.ts";
 export type {
   GitHubInstallation,
   GitHubRepository,
@@ -20,3 +30,4 @@ export type {
   WebhookEvent,
 } from "./webhook.schema.ts";
 export { parseWebhook, parseWebhookPayload, signWebhook, verifyWebhook } from "./webhooks.ts";
+export { webhooksMayArrive } from "./webhooks-arrive.ts";

@@ -8,7 +8,7 @@ import {
   gitHubPullRequestSchema,
   gitHubRepositorySchema,
 } from "./github.schema.ts";
-import { apiPath, type JsonResponse, nextFromLink, requestJson } from "./request.ts";
+import { apiPath, type JsonResponse, nextFromLink, requestIfChanged, requestJson } from "./request.ts";
 
 /** Permissions for reading a repository's contents. */
 export const readOnly = { metadata: "read", contents: "read" } as const;
@@ -20,6 +20,13 @@ export type RepositoryReader = {
     path: string,
     schema: Schema,
   ): Promise<JsonResponse<z.infer<Schema>>>;
+  /** The same; null: it is what the ETag stands for. */
+  getIfChanged<Schema extends z.ZodType>(
+    scope: TokenScope,
+    path: string,
+    schema: Schema,
+    etag: string | null,
+  ): ReturnType<typeof requestIfChanged<Schema>>;
   /** GET of a path below a repository, with a token that can read only that repository (GH-2). */
   getOf<Schema extends z.ZodType>(
     address: RepositoryAddress,
@@ -42,12 +49,22 @@ export function createRepositoryReader(config: GitHubConfig, credentials: AppCre
 
   return {
     get,
+    getIfChanged: (scope, path, schema, etag) =>
+      credentials.withInstallationToken(scope, (authorization) =>
+        requestIfChanged(
+          { method: "GET", url: config.apiUrl + path, authorization, ...(etag === null ? {} : { ifNoneMatch: etag }) },
+          schema,
+        ),
+      ),
     async getOf({ installationId, owner, name }, path, schema) {
       const scope = { installationId, repository: { name }, permissions: readOnly };
       return get(scope, apiPath("repos", owner, name) + path, schema);
     },
   };
 }
+
+/** A thousand branches. */
+const maxHeadPages = 10;
 
 const repositoriesSchema = z.object({ repositories: z.array(gitHubRepositorySchema) });
 
@@ -57,6 +74,7 @@ type RepositoryCalls = Pick<
   | "repository"
   | "repositoryById"
   | "branches"
+  | "heads"
   | "branch"
   | "pullRequestsFrom"
   | "pullRequest"
@@ -66,7 +84,7 @@ type RepositoryCalls = Pick<
 const nextPage = (link: string | null, page: number) => (nextFromLink(link, "page") === null ? null : page + 1);
 
 /** Reads repositories, branches and commits as an installation. */
-export function createRepositoryCalls({ get, getOf }: RepositoryReader): RepositoryCalls {
+export function createRepositoryCalls({ get, getIfChanged, getOf }: RepositoryReader): RepositoryCalls {
   return {
     async repositories(installationId, page = 1) {
       const scope = { installationId, permissions: { metadata: "read" } } as const;
@@ -85,6 +103,25 @@ export function createRepositoryCalls({ get, getOf }: RepositoryReader): Reposit
       const path = `/branches?per_page=100&page=${page}`;
       const { value, link } = await getOf(address, path, z.array(gitHubBranchSummarySchema));
       return { items: value, nextPage: nextPage(link, page) };
+    },
+    async heads(address, etag) {
+      const { installationId, owner, name } = address;
+      const scope = { installationId, repository: { name }, permissions: readOnly };
+      const heads = new Map<string, string>();
+      for (let page = 1; page <= maxHeadPages; page++) {
+        const answer = await getIfChanged(
+          scope,
+          `${apiPath("repos", owner, name, "branches")}?per_page=100&page=${page}`,
+          z.array(gitHubBranchSummarySchema),
+          page === 1 ? etag : null,
+        );
+        if (answer === null) return null;
+        for (const { name: branch, commit } of answer.value) heads.set(branch, commit.sha);
+        const isLast = nextFromLink(answer.link, "page") === null;
+        // An ETag is of its page only.
+        if (isLast) return { heads, etag: page === 1 ? answer.etag : null };
+      }
+      return { heads, etag: null };
     },
     async branch(address, name) {
       return (await getOf(address, apiPath("branches", name), gitHubBranchSchema)).value;

@@ -15,6 +15,7 @@ const codes: Readonly<Record<GitHubErrorCode, ErrorCode>> = {
   invalid: "invalid_input",
   unavailable: "upstream_unavailable",
   unexpected: "upstream_unavailable",
+  not_configured: "not_configured",
 };
 
 /**
@@ -26,7 +27,11 @@ export async function withGitHub<Result>(work: () => Promise<Result>): Promise<R
     return await work();
   } catch (error) {
     if (!isGitHubError(error)) throw error;
-    throw new TowpathError(codes[error.code], error.publicText, { cause: error, detail: error.message });
+    const waitMs = error.retryAfter === null ? 0 : error.retryAfter.getTime() - Date.now();
+    throw new TowpathError(codes[error.code], error.publicText, {
+      ...{ cause: error, detail: error.message },
+      ...(waitMs > 0 && { retryAfterSeconds: Math.ceil(waitMs / 1000) }),
+    });
   }
 }
 

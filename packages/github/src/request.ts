@@ -1,6 +1,6 @@
 import pRetry from "p-retry";
 import type { z } from "zod";
-import { errorFromResponse, GitHubError, isGitHubError } from "./errors.ts";
+import { dateOf, errorFromResponse, GitHubError, isGitHubError } from "./errors.ts";
 
 export type GitHubRequest = {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -9,8 +9,12 @@ export type GitHubRequest = {
   /** Header value. Sent to the URL's origin only, never to where it redirects. */
   readonly authorization?: string;
   readonly body?: unknown;
+  /** ETag of an earlier answer: see `requestIfChanged`. */
+  readonly ifNoneMatch?: string;
   readonly signal?: AbortSignal;
 };
+
+const notModified = 304;
 
 /** For the whole response, or for a stream's first byte. */
 const timeoutMs = 30_000;
@@ -44,6 +48,7 @@ function headersOf(request: GitHubRequest, withCredential: boolean): Headers {
     "user-agent": "towpath",
   });
   if (request.body !== undefined) headers.set("content-type", "application/json");
+  if (request.ifNoneMatch !== undefined) headers.set("if-none-match", request.ifNoneMatch);
   if (withCredential && request.authorization) headers.set("authorization", request.authorization);
   return headers;
 }
@@ -72,7 +77,8 @@ async function follow(request: GitHubRequest, signal: AbortSignal): Promise<Resp
     if (isDowngrade || !mayFollow) break;
     url = next;
   }
-  throw new GitHubError("unexpected", { detail: `${nameOf(request)} redirected to a URL that we don't follow` });
+  const detail = `${nameOf(request)} redirected to a URL that we don't follow`;
+  throw new GitHubError("unexpected", { detail, url: request.url });
 }
 
 async function readText(response: Response): Promise<string> {
@@ -95,14 +101,16 @@ async function attempt<Result>(
   const signal = request.signal ? AbortSignal.any([timeout.signal, request.signal]) : timeout.signal;
   try {
     const response = await follow(request, signal);
-    if (!response.ok) throw errorFromResponse(nameOf(request), response, await readText(response));
+    const isExpected = response.ok || (response.status === notModified && request.ifNoneMatch !== undefined);
+    if (!isExpected)
+      throw errorFromResponse({ call: nameOf(request), url: request.url }, response, await readText(response));
     return await read(response, () => clearTimeout(timer));
   } catch (error) {
     if (error instanceof GitHubError) throw error;
     // If the caller aborted, don't blame GitHub.
     request.signal?.throwIfAborted();
     const detail = `${nameOf(request)} ${timeout.signal.aborted ? "timed out" : "got no response"}`;
-    throw new GitHubError("unavailable", { detail, cause: error });
+    throw new GitHubError("unavailable", { detail, cause: error, url: request.url });
   } finally {
     clearTimeout(timer);
   }
@@ -117,29 +125,69 @@ const withRetries = <Result>(request: GitHubRequest, run: () => Promise<Result>)
     signal: request.signal,
   });
 
-export type JsonResponse<Value> = { readonly value: Value; readonly link: string | null };
+export type JsonResponse<Value> = {
+  readonly value: Value;
+  readonly link: string | null;
+  /** The host's clock. */
+  readonly date: Date | null;
+};
 
 /**
  * Sends a request and parses the body with the schema; a mismatch is `unexpected`. Retries GET when GitHub is
  * unavailable.
  */
 export async function requestJson<Schema extends z.ZodType>(
-  request: GitHubRequest,
+  request: Omit<GitHubRequest, "ifNoneMatch">,
   schema: Schema,
 ): Promise<JsonResponse<z.infer<Schema>>> {
-  const { text, link } = await withRetries(request, () =>
-    attempt(request, async (response) => ({ text: await readText(response), link: response.headers.get("link") })),
+  return parsed(request, await send(request), schema);
+}
+
+/** The same for a GET; null: it is what the ETag stands for, which costs nothing of the rate limit. */
+export async function requestIfChanged<Schema extends z.ZodType>(
+  request: GitHubRequest,
+  schema: Schema,
+): Promise<(JsonResponse<z.infer<Schema>> & { readonly etag: string | null }) | null> {
+  const answer = await send(request);
+  if (answer.status === notModified) return null;
+  return { ...parsed(request, answer, schema), etag: answer.etag };
+}
+
+type Answer = {
+  readonly status: number;
+  readonly text: string;
+  readonly link: string | null;
+  readonly date: Date | null;
+  readonly etag: string | null;
+};
+
+const send = (request: GitHubRequest): Promise<Answer> =>
+  withRetries(request, () =>
+    attempt(request, async (response) => ({
+      status: response.status,
+      text: await readText(response),
+      link: response.headers.get("link"),
+      date: dateOf(response),
+      etag: response.headers.get("etag"),
+    })),
   );
+
+function parsed<Schema extends z.ZodType>(
+  request: GitHubRequest,
+  { text, link, date }: Answer,
+  schema: Schema,
+): JsonResponse<z.infer<Schema>> {
+  const { url } = request;
   let json: unknown;
   try {
     json = text === "" ? null : JSON.parse(text);
   } catch (cause) {
-    throw new GitHubError("unexpected", { detail: `${nameOf(request)} returned no JSON`, cause });
+    throw new GitHubError("unexpected", { detail: `${nameOf(request)} returned no JSON`, cause, url });
   }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return { value: parsed.data, link };
-  const where = parsed.error.issues.map((issue) => issue.path.join(".")).join(", ");
-  throw new GitHubError("unexpected", { detail: `${nameOf(request)} returned an unexpected shape at ${where}` });
+  const value = schema.safeParse(json);
+  if (value.success) return { value: value.data, link, date };
+  const where = value.error.issues.map((issue) => issue.path.join(".")).join(", ");
+  throw new GitHubError("unexpected", { detail: `${nameOf(request)} returned an unexpected shape at ${where}`, url });
 }
 
 /** The body as a stream. After the first byte only the request's own signal ends it. */

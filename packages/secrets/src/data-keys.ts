@@ -20,11 +20,7 @@ export async function findDataKey(db: Database | Transaction, projectId: string)
 export async function ensureDataKey(tx: Transaction, box: SecretBox, owner: Owner): Promise<DataKey> {
   const found = await findDataKey(tx, owner.projectId);
   if (found) return found;
-  const ids = box.masterKeys.all.map(({ id }) => id);
-  // The lock delays the end of a rotation, which deletes rows, until this data key can be seen.
-  const valid = await tx.select().from(masterKey).for("share");
-  if (valid.length > 0 && !valid.some(({ id }) => ids.includes(id)))
-    throw new WrongMasterKey(`The key ${ids.join(" or ")} was replaced. Restart this process with the new one.`);
+  await requireValidMasterKey(tx, box);
   const id = crypto.randomUUID();
   await tx
     .insert(dataKey)
@@ -33,4 +29,17 @@ export async function ensureDataKey(tx: Transaction, box: SecretBox, owner: Owne
   const created = await findDataKey(tx, owner.projectId);
   if (!created) throw new Error(`project ${owner.projectId} has no data key`);
   return created;
+}
+
+/**
+ * Before a new key is sealed.
+ *
+ * @throws WrongMasterKey in a process that still has a key that was replaced: nobody could open what it seals
+ */
+export async function requireValidMasterKey(tx: Transaction, box: SecretBox): Promise<void> {
+  const ids = box.masterKeys.all.map(({ id }) => id);
+  // The lock delays the end of a rotation, which deletes rows, until what was sealed can be seen.
+  const valid = await tx.select().from(masterKey).for("share");
+  if (valid.length > 0 && !valid.some(({ id }) => ids.includes(id)))
+    throw new WrongMasterKey(`The key ${ids.join(" or ")} was replaced. Restart this process with the new one.`);
 }

@@ -1,5 +1,6 @@
 export type { RootSecrets } from "@towpath/crypto";
 export { rootSecretsFrom, secretSettings } from "./config.ts";
+export { type ConnectionBinding, openConnection, sealConnection } from "./connection-secrets.ts";
 export { ensureDataKey, findDataKey } from "./data-keys.ts";
 export { checkDatabase, guardDatabase } from "./master-keys.ts";
 export { finishRotation, rotateMasterKeys } from "./rotate.ts";

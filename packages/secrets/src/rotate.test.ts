@@ -1,5 +1,5 @@
 import { openDatabase } from "@towpath/db";
-import { dataKey, masterKey, organization, project, secret, secretVersion } from "@towpath/db/schema";
+import { dataKey, githubConnection, masterKey, organization, project, secret, secretVersion } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -10,8 +10,10 @@ import {
   findDataKey,
   finishRotation,
   guardDatabase,
+  openConnection,
   rotateMasterKeys,
   type SecretBox,
+  sealConnection,
 } from "./index.ts";
 
 const [first, second, foreign] = ["first", "second", "foreign"].map(
@@ -183,4 +185,32 @@ test("KEY-2 a process that starts without its database checks the key as soon as
   expect(wrong).toEqual([]);
   isAway = false;
   await expect.poll(() => wrong.map(({ name }) => name)).toEqual(["WrongMasterKey"]);
+});
+
+test("GH-5 keys of a GitHub connection open for its row, App, host and version only, and after a rotation", async () => {
+  const app = { url: "https://github.com", apiUrl: "https://api.github.com", appId: "7", version: 1 };
+  const binding = { id: crypto.randomUUID(), ...app };
+  await database.db.transaction(async (tx) => {
+    const sealed = await sealConnection(tx, old, binding, "a private key");
+    const more = { appSlug: "towpath", clientId: "Iv1", ownerLogin: "acme" };
+    await tx.insert(githubConnection).values({ ...binding, ...more, ...sealed });
+  });
+  const stored = async () => {
+    const [row] = await database.db.select().from(githubConnection);
+    if (!row) throw new Error("there is no connection");
+    return row;
+  };
+  const row = await stored();
+  expect(JSON.stringify(row)).not.toContain("a private key");
+  expect(openConnection(old, row)).toBe("a private key");
+  for (const other of [{ id: crypto.randomUUID() }, { apiUrl: "https://ghe.example/api/v3" }, { appId: "8" }])
+    expect(() => openConnection(old, { ...row, ...other })).toThrow();
+  expect(() => openConnection(old, { ...row, version: 2 })).toThrow();
+  expect(() => openConnection(renewed, row)).toThrow("another key");
+  await rotateMasterKeys(client(), rotating);
+  for (const box of [old, rotating, renewed]) expect(openConnection(box, await stored())).toBe("a private key");
+  await finishRotation(client(), rotating);
+  expect(openConnection(renewed, await stored())).toBe("a private key");
+  const last = await stored();
+  expect(() => openConnection(old, last)).toThrow("another key");
 });

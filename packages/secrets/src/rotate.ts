@@ -1,6 +1,9 @@
+import type { Wraps } from "@towpath/crypto";
 import type { DatabaseClient, Transaction } from "@towpath/db";
-import { dataKey, masterKey, project, secret, secretVersion } from "@towpath/db/schema";
-import { and, eq, ne, notLike, sql } from "drizzle-orm";
+import { dataKey, githubConnection, masterKey, project, secret, secretVersion } from "@towpath/db/schema";
+import { and, eq, ne, notLike, type SQL, sql } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { rewrapConnection } from "./connection-secrets.ts";
 import { ensureDataKey } from "./data-keys.ts";
 import { addMasterKey, checkDatabase } from "./master-keys.ts";
 import { isSealedByMasterKey, type SecretBox } from "./secret-box.ts";
@@ -53,37 +56,57 @@ async function inBatches(run: () => Promise<number>): Promise<number> {
   return total;
 }
 
-async function addWraps(tx: Transaction, box: SecretBox): Promise<number> {
+type Keyed<Row extends { readonly id: string; readonly wraps: Wraps }> = {
+  find(tx: Transaction, which: (wraps: AnyPgColumn) => SQL): Promise<readonly Row[]>;
+  /** The row's key, sealed with the current master key too. */
+  rewrap(box: SecretBox, row: Row): Wraps;
+  store(tx: Transaction, id: string, wraps: Wraps): Promise<unknown>;
+};
+
+const dataKeys: Keyed<typeof dataKey.$inferSelect> = {
+  find: (tx, which) => tx.select().from(dataKey).where(which(dataKey.wraps)).limit(batchRows).for("no key update"),
+  rewrap: (box, row) => box.rewrap(row),
+  store: (tx, id, wraps) => tx.update(dataKey).set({ wraps }).where(eq(dataKey.id, id)),
+};
+
+const connections: Keyed<typeof githubConnection.$inferSelect> = {
+  find: (tx, which) =>
+    tx.select().from(githubConnection).where(which(githubConnection.wraps)).limit(batchRows).for("no key update"),
+  rewrap: rewrapConnection,
+  store: (tx, id, wraps) => tx.update(githubConnection).set({ wraps }).where(eq(githubConnection.id, id)),
+};
+
+const addWraps = async (tx: Transaction, box: SecretBox) =>
+  (await addWrapsOf(tx, box, dataKeys)) + (await addWrapsOf(tx, box, connections));
+
+const removeWraps = async (tx: Transaction, box: SecretBox) =>
+  (await removeWrapsOf(tx, box, dataKeys)) + (await removeWrapsOf(tx, box, connections));
+
+async function addWrapsOf<Row extends { readonly id: string; readonly wraps: Wraps }>(
+  tx: Transaction,
+  box: SecretBox,
+  { find, rewrap, store }: Keyed<Row>,
+): Promise<number> {
   const { id } = box.masterKeys.current;
-  const rows = await tx
-    .select()
-    .from(dataKey)
-    .where(sql`NOT ${dataKey.wraps} ? ${id}`)
-    .limit(batchRows)
-    .for("no key update");
-  for (const row of rows)
-    await tx
-      .update(dataKey)
-      .set({ wraps: box.rewrap(row) })
-      .where(eq(dataKey.id, row.id));
+  const rows = await find(tx, (wraps) => sql`NOT ${wraps} ? ${id}`);
+  for (const row of rows) await store(tx, row.id, rewrap(box, row));
   return rows.length;
 }
 
-async function removeWraps(tx: Transaction, box: SecretBox): Promise<number> {
+async function removeWrapsOf<Row extends { readonly id: string; readonly wraps: Wraps }>(
+  tx: Transaction,
+  box: SecretBox,
+  { find, rewrap, store }: Keyed<Row>,
+): Promise<number> {
   const { current } = box.masterKeys;
-  const rows = await tx
-    .select()
-    .from(dataKey)
-    .where(sql`${dataKey.wraps} - ${current.id}::text <> '{}'`)
-    .limit(batchRows)
-    .for("no key update");
+  const rows = await find(tx, (wraps) => sql`${wraps} - ${current.id}::text <> '{}'`);
   for (const row of rows) {
     const kept = row.wraps[current.id];
     if (kept === undefined) throw new Error(`data key ${row.id} is not sealed with key ${current.id}`);
     const wraps = { [current.id]: kept };
     // Proves that the remaining seal opens: the others are about to go.
-    box.rewrap({ ...row, wraps });
-    await tx.update(dataKey).set({ wraps }).where(eq(dataKey.id, row.id));
+    rewrap(box, { ...row, wraps });
+    await store(tx, row.id, wraps);
   }
   return rows.length;
 }

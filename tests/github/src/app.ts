@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { manifestRoutes } from "./app-manifest.ts";
 import type { ForgeContext } from "./forge.context.ts";
 import { gitRoutes } from "./git/git-routes.ts";
 import { operatorRoutes } from "./operator/operator-routes.ts";
@@ -24,6 +25,7 @@ function pageRoutes(context: ForgeContext): Hono<PageEnvironment> {
 /** The routes: first those of programs (git, REST, the tests' own, OAuth tokens), then pages. */
 export function createApp(context: ForgeContext): Hono<PageEnvironment> {
   const app = new Hono<PageEnvironment>();
+  app.route("/", manifestRoutes(context));
   app.route("/api/v3", restRoutes(context));
   app.route("/internal", operatorRoutes(context));
   app.route("/", tokenRoutes(context));

@@ -4,6 +4,7 @@ export type ForgeConfig = {
   readonly port: number;
   /** As browsers and git see it; no trailing slash. */
   readonly url: string;
+  /** Empty: it sends none. */
   readonly webhookUrl: string;
   /** Callback URL for OAuth codes; `redirect_uri` may be this or a path below it. */
   readonly callbackUrl: string;
@@ -16,5 +17,9 @@ export type ForgeConfig = {
     readonly clientId: string;
     readonly clientSecret: string;
     readonly webhookSecret: string;
+    /** Of an App that was made of a manifest. */
+    readonly owner?: { readonly login: string; readonly type: string };
+    readonly permissions?: Readonly<Record<string, "read" | "write">>;
+    readonly events?: readonly string[];
   };
 };

@@ -20,10 +20,11 @@ export const appPermissions = {
   contents: "write",
   deployments: "write",
   issues: "write",
+  members: "read",
   metadata: "read",
   pull_requests: "write",
   statuses: "write",
 } as const;
 
-export const appEvents = ["create", "delete", "pull_request", "push", "repository"] as const;
+export const appEvents = ["check_run", "create", "delete", "pull_request", "push", "repository"] as const;
 export const appName = "Towpath";

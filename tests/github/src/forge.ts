@@ -54,8 +54,11 @@ export async function startForge(config: ForgeConfig): Promise<RunningForge> {
   const directory = join(config.dataDirectory, "forge");
   mkdirSync(join(directory, "repositories"), { recursive: true, mode: 0o700 });
   const database = openDatabase(join(directory, "forge.sqlite"));
-  const deliverer = createDeliverer({ database, url: config.webhookUrl, secret: config.app.webhookSecret });
-  const context: ForgeContext = { config, directory, database, deliverer, inRepository: createQueues() };
+  const target = () => ({ url: context.config.webhookUrl, secret: context.config.app.webhookSecret });
+  const deliverer = createDeliverer({ database, target });
+  const context: ForgeContext = {
+    ...{ config: { ...config }, directory, database, deliverer, inRepository: createQueues() },
+  };
   const server = createAdaptorServer({ fetch: createApp(context).fetch }) as Server;
   let port: number;
   try {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type GitHubConfig, gitHubConfigFrom, gitHubSettingsSchema } from "@towpath/github";
+import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
 import type { ForgeConfig } from "./config.ts";
 import { type RunningForge, startForge } from "./forge.ts";
 import { type Admin, createAdmin } from "./testing/admin.ts";
@@ -41,7 +41,8 @@ export async function startGitHub(call: {
   readonly webUrl: string;
   readonly webhookUrl?: string;
 }): Promise<GitHubStandIn> {
-  const gitHubConfig = gitHubConfigFrom(gitHubSettingsSchema.parse(call.settings));
+  const gitHubConfig = optionalGitHubConfig.parse(call.settings);
+  if (gitHubConfig === null) throw new Error("These settings name no GitHub App.");
   const directory = await mkdtemp(join(tmpdir(), "towpath-github-"));
   const { appId: id, appSlug: slug, url, apiUrl: _, ...credentials } = gitHubConfig;
   const config: ForgeConfig = {

@@ -19,8 +19,9 @@ export const documentHeaders = createMiddleware().server(async ({ next, handlerT
   if (shared) headers.set(sharingHeader, "cross-origin");
   if (signInPath.test(new URL(request.url).pathname)) headers.set("cross-origin-opener-policy", "unsafe-none");
   const isPage = headers.get("content-type")?.startsWith("text/html");
-  if (isPage) headers.set("content-security-policy", contentSecurityPolicy(nonce, config));
-  else if (!headers.has("content-security-policy")) headers.set("content-security-policy", filePolicy);
+  // A document of its own, such as a form for another site, brings its own.
+  if (!headers.has("content-security-policy"))
+    headers.set("content-security-policy", isPage ? contentSecurityPolicy(nonce, config) : filePolicy);
   // Responses depend on the session. A response that may be cached sets its own header.
   if (!headers.has("cache-control")) headers.set("cache-control", "private, no-store");
   return result;

@@ -196,13 +196,12 @@ function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: War
       return reader.tarball({ branch, sha: commitSha }, { warn, signal });
     };
   }
-  const { github } = services;
-  if (source?.kind !== "github" || source.installationId === null || github === null) return sourceNotConnected;
+  if (source?.kind !== "github" || source.installationId === null) return sourceNotConnected;
   const { installationId, repositoryId } = source;
   const [owner, name] = source.fullName.split("/");
   if (!owner || !name) return sourceNotConnected;
   const repository = { installationId, repositoryId, owner, name, sha: commitSha };
-  return (signal) => openTarball(github, repository, { operatorLog, signal });
+  return (signal) => openTarball(services.github, repository, { operatorLog, signal });
 }
 
 /** A version that was taken back since is tried all the same: uv says so. */
@@ -220,7 +219,7 @@ async function openPackage(
 type Repository = RepositoryAddress & { readonly repositoryId: number; readonly sha: string };
 
 async function openTarball(
-  github: NonNullable<Services["github"]>,
+  github: Services["github"],
   source: Repository,
   { operatorLog, signal }: Pick<BuildRun, "operatorLog" | "signal">,
 ): Promise<ReadableStream<Uint8Array>> {

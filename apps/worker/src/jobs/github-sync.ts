@@ -18,30 +18,32 @@ export async function syncBranchWithHost(
   target: { readonly projectId: string; readonly branch: string },
 ): Promise<void> {
   const ctx = jobContext(services, "branch.sync");
-  const ask = services.github ? askGitHub(services.github) : async () => ({ kind: "no-access" }) as const;
-  const settled = await syncBranch({ ctx, input: { ...target, ask } });
+  const settled = await syncBranch({ ctx, input: { ...target, ask: askGitHub(services.github) } });
   services.log.info({ ...target, ...settled }, "branch synced with its host");
 }
 
 /** Brings an installation to what GitHub says of it: suspended, removed or as it was. */
 export async function syncInstallationWithGitHub(services: Services, installationId: number): Promise<void> {
   const ctx = jobContext(services, "installation.sync");
-  const { github } = services;
-  if (github === null) return;
   const ask = async (id: number) => {
     try {
-      const { account, suspended_at: suspendedAt } = await github.installation(id);
+      const { account, suspended_at: suspendedAt } = await services.github.installation(id);
       return { kind: "installed", accountLogin: account.login, isSuspended: suspendedAt !== null } as const;
     } catch (error) {
       if (isGitHubError(error, "not_found")) return { kind: "gone" } as const;
       throw error;
     }
   };
-  const { changed } = await syncInstallation({ ctx, input: { installationId, ask } });
-  services.log.info({ installationId, changed }, "installation synced with GitHub");
+  try {
+    const { changed } = await syncInstallation({ ctx, input: { installationId, ask } });
+    services.log.info({ installationId, changed }, "installation synced with GitHub");
+  } catch (error) {
+    // Without an App nobody says what became of it.
+    if (!isGitHubError(error, "not_configured")) throw error;
+  }
 }
 
-type Client = NonNullable<Services["github"]>;
+type Client = Services["github"];
 
 /**
  * GitHub's answer about a branch, through the first installation that can read the repository. Every answer that says
@@ -107,7 +109,7 @@ async function nullWithoutAccess<Result>(ask: () => Promise<Result>): Promise<Re
   try {
     return await ask();
   } catch (error) {
-    if (isGitHubError(error, "not_found") || isGitHubError(error, "forbidden")) return null;
+    if (isGitHubError(error) && ["not_found", "forbidden", "not_configured"].includes(error.code)) return null;
     throw error;
   }
 }

@@ -20,6 +20,8 @@ export class GitHubPaused extends Error {
   }
 }
 
+/** For good: telling it again would change nothing. */
+const refusals: readonly string[] = ["forbidden", "not_found", "invalid", "not_configured"];
 /** For a limit without a time, as GitHub recommends. */
 const pauseMs = 60_000;
 
@@ -33,7 +35,7 @@ export function createTellGitHub(github: Client, log: Logger): TellGitHub {
   const inTurn = createTurns();
   const paused = new Map<number, Date>();
 
-  /** `known` for what GitHub refuses for good: telling it again would change nothing. */
+  /** `known` for what GitHub refuses for good. */
   async function tell<Known>(
     to: ReportAddress,
     known: Known,
@@ -50,7 +52,7 @@ export function createTellGitHub(github: Client, log: Logger): TellGitHub {
           paused.set(to.installationId, retryAt);
           throw new GitHubPaused(retryAt);
         }
-        if (!["forbidden", "not_found", "invalid"].some((code) => isGitHubError(error, code as "invalid"))) throw error;
+        if (!isGitHubError(error) || !refusals.includes(error.code)) throw error;
         log.info({ err: error, repository: `${to.owner}/${to.name}` }, "GitHub doesn't take a report");
         return known;
       }

@@ -71,7 +71,7 @@ test.each([
   ["ping", { zen: "x" }, ignored],
   ["star", { action: "created" }, ignored],
 ])("BLD-7 the event %s %# says: look at %j", (event, payload, hint) => {
-  expect(hintOf(parseWebhookPayload(event, payload))).toEqual(hint);
+  expect(hintOf(parseWebhookPayload(event, payload), 0)).toEqual(hint);
 });
 
 test("BLD-8 what somebody asks for at a check run is read from its event, and nothing from others", () => {
@@ -82,6 +82,7 @@ test("BLD-8 what somebody asks for at a check run is read from its event, and no
         ...{ repository, sender: { id: 5, login: "ada" } },
         ...more,
       }),
+      0,
     );
   const asked = { externalId: "b", commitSha: "a".repeat(40), repositoryId: 7, githubUserId: 5 };
   const press = (identifier: string) => of({ action: "requested_action", requested_action: { identifier } });
@@ -91,4 +92,19 @@ test("BLD-8 what somebody asks for at a check run is read from its event, and no
   expect(press("delete")).toBeNull();
   expect(of({ action: "rerequested" })).toEqual({ ...asked, action: "rerun" });
   expect(of({ action: "completed" })).toBeNull();
+});
+
+test("GH-5 events of a connection are about its own repositories, installations and people", () => {
+  const connection = 2;
+  const own = (id: number) => 2 * 2 ** 40 + id;
+  const hint = (name: string, payload: object) => hintOf(parseWebhookPayload(name, payload), connection);
+  expect(hint("repository", { action: "renamed", repository })).toMatchObject({ repositoryId: own(7) });
+  expect(hint("installation", { ...installation("suspend"), repositories: [] })).toMatchObject({
+    installationId: own(installation("suspend").installation.id),
+  });
+  const check = { check_run: { head_sha: "a".repeat(40), external_id: "b" }, repository };
+  const event = { ...check, action: "rerequested", sender: { id: 5, login: "ada" } };
+  expect(checkActionOf(parseWebhookPayload("check_run", event), connection)).toMatchObject({
+    ...{ repositoryId: own(7), githubUserId: own(5) },
+  });
 });

@@ -1,3 +1,4 @@
+import { numberOf } from "@towpath/core/github-connection/numbers";
 import { actFromCheck, type CheckAction } from "@towpath/core/report";
 import { forkBranchName, getWebhookDelivery, processWebhook, type WebhookHint } from "@towpath/core/webhook";
 import { parseWebhookPayload, type WebhookEvent } from "@towpath/github";
@@ -10,8 +11,8 @@ export async function processDelivery(services: Services, deliveryId: string): P
   const stored = await getWebhookDelivery({ ctx, input: { deliveryId } });
   if (!stored || stored.processed) return;
   const event = readEvent(services, deliveryId, stored);
-  const hint = event ? hintOf(event) : ignored;
-  const action = event && checkActionOf(event);
+  const hint = event ? hintOf(event, stored.connection) : ignored;
+  const action = event && checkActionOf(event, stored.connection);
   if (action) {
     const outcome = await actFromCheck({ ctx, input: action });
     services.log.info({ deliveryId, ...action, outcome }, "asked for at a check run");
@@ -36,20 +37,29 @@ function readEvent(
   }
 }
 
-/** What somebody asked for at a check run; null for everything else. Pure. */
-export function checkActionOf(event: WebhookEvent): CheckAction | null {
+/**
+ * What somebody asked for at a check run; null for everything else. Pure. `connection`: the number of the one that sent the
+ * event.
+ */
+export function checkActionOf(event: WebhookEvent, connection: number): CheckAction | null {
   if (event.event !== "check_run") return null;
   const { action, check_run, requested_action, repository, sender } = event.payload;
   const asked = action === "rerequested" ? "rerun" : action === "requested_action" && requested_action?.identifier;
   if (asked !== "rerun" && asked !== "cancel" && asked !== "approve") return null;
   return {
     ...{ action: asked, externalId: check_run.external_id ?? "", commitSha: check_run.head_sha },
-    ...{ repositoryId: repository.id, githubUserId: sender.id },
+    ...{ repositoryId: numberOf(connection, repository.id), githubUserId: numberOf(connection, sender.id) },
   };
 }
 
-/** Which branch, repository or installation an event is about. Pure. */
-export function hintOf(event: WebhookEvent): WebhookHint {
+/** Which branch, repository or installation of a connection an event is about. Pure. */
+export function hintOf(event: WebhookEvent, connection: number): WebhookHint {
+  const branchOf = (repository: { readonly id: number }, branch: string, mayBeNew: boolean): WebhookHint => ({
+    kind: "branch",
+    repositoryId: numberOf(connection, repository.id),
+    branch,
+    mayBeNew,
+  });
   switch (event.event) {
     case "push": {
       const { branch, deleted, repository } = event.payload;
@@ -68,10 +78,10 @@ export function hintOf(event: WebhookEvent): WebhookHint {
       return branchOf(repository, isOfFork ? forkBranchName(pull_request.number) : pull_request.head.ref, mayBeNew);
     }
     case "repository":
-      return { kind: "repository", repositoryId: event.payload.repository.id };
+      return { kind: "repository", repositoryId: numberOf(connection, event.payload.repository.id) };
     case "installation":
     case "installation_repositories":
-      return { kind: "installation", installationId: event.payload.installation.id };
+      return { kind: "installation", installationId: numberOf(connection, event.payload.installation.id) };
     default:
       return ignored;
   }
@@ -86,10 +96,3 @@ const pullRequestActions = new Map([
   ["synchronize", true],
   ["closed", false],
 ]);
-
-const branchOf = (repository: { readonly id: number }, branch: string, mayBeNew: boolean): WebhookHint => ({
-  kind: "branch",
-  repositoryId: repository.id,
-  branch,
-  mayBeNew,
-});

@@ -149,6 +149,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       pullRequest: async () => Promise.reject(new Error("these tests have no pull requests from forks")),
       commit: async () => Promise.reject(new Error("these tests ask for no commit")),
       installation: async () => Promise.reject(new Error("these tests don't ask for an installation")),
+      heads: async () => ({ heads: bench().heads, etag: null }),
       changedFiles: async () => null,
       tarball: async () => new ReadableStream(),
     },

@@ -157,6 +157,16 @@ const words: Readonly<Record<string, Words>> = {
   "oauth.grant": ["clients", ({ detail }) => `connected ${said(detail.client)}`],
   "oauth.revoke": ["clients", () => "disconnected one of their apps"],
   "oauth.disconnect": ["clients", () => "disconnected a client for everyone"],
+  "github.connect": [
+    "github",
+    ({ subject, detail }) =>
+      `connected the GitHub App ${said(subject)} of ${said(detail.owner)} (${said(detail.host)})`,
+  ],
+  "github.rotate": ["github", ({ subject }) => `changed keys of the GitHub App ${said(subject)}`],
+  "github.remove": [
+    "github",
+    ({ subject, detail }) => `removed the GitHub App ${said(subject)} (${said(detail.host)}) from this instance`,
+  ],
   "installation.remove": [
     "github",
     ({ detail }) => `noticed that ${said(detail.accountLogin)} uninstalled the GitHub App`,

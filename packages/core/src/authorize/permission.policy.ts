@@ -5,6 +5,8 @@ const lowestRole = {
   "organization.read": "viewer",
   "organization.manage": "admin",
   "organization.delete": "owner",
+  // GitHub Apps serve all organizations of the instance.
+  "instance.manage": "owner",
   "member.read": "viewer",
   "member.manage": "admin",
   "audit.read": "admin",
@@ -56,6 +58,7 @@ export function roleMay(role: Role, permission: Permission): boolean {
 const notForKeys: ReadonlySet<Permission> = new Set([
   "organization.manage",
   "organization.delete",
+  "instance.manage",
   "member.manage",
   "installation.manage",
   "installation.disconnect",

@@ -6,6 +6,7 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "organization.read": "open the organization's pages",
   "organization.manage": "see the instance's state, change the organization's settings",
   "organization.delete": "delete the organization and everything in it",
+  "instance.manage": "connect GitHub Apps to this instance, in the instance's own organization only",
   "member.read": "see the members and their roles",
   "member.manage": "invite people, change roles, remove members; only owners add, change or remove owners",
   "audit.read": "read and export the audit log",

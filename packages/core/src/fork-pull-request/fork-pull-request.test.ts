@@ -1,16 +1,25 @@
-import { auditLog, branch, build, user } from "@towpath/db/schema";
+import { auditLog, branch, build } from "@towpath/db/schema";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
 import { redeployBuild, startBuild, takeBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { listBranchesWithDeployments, promoteDeployment } from "../deployment/index.ts";
+import { recordGitHubUser } from "../installation/index.ts";
 import { listProjects } from "../project/index.ts";
 import { actFromCheck, reportBranch } from "../report/index.ts";
 import { pinEnvironment } from "../secret/index.ts";
 import type { GitHubModel } from "../testing/github-model.ts";
 import { ToldGitHub } from "../testing/github-reports.ts";
-import { liveCommit, refusalCode, seedOrganization, seedSecrets, shaOf, succeedBuild } from "../testing/index.ts";
+import {
+  liveCommit,
+  refusalCode,
+  seedOrganization,
+  seedSecrets,
+  shaOf,
+  succeedBuild,
+  testContext,
+} from "../testing/index.ts";
 import { webhookScene } from "../testing/play-webhooks.ts";
 import { openProjectSuite } from "../testing/project-suite.ts";
 import { decideForkPullRequest, listForkPullRequests } from "./index.ts";
@@ -203,8 +212,7 @@ test("BLD-8 BLD-9 buttons of a check run act as the member with that GitHub acco
   const viewer = await suite.team.join("viewer");
   const stranger = (await seedOrganization(db())).owner;
   const known = async (actor: Actor, githubUserId: number) => {
-    const id = actor.kind === "user" ? actor.userId : "";
-    await db().update(user).set({ githubUserId }).where(eq(user.id, id));
+    await recordGitHubUser({ ctx: testContext(db(), actor), input: { githubUserId } });
     return githubUserId;
   };
   const id = Number(suite.project.repositoryId);

@@ -1,10 +1,11 @@
-import { githubInstallation, user } from "@towpath/db/schema";
+import { githubInstallation, githubUser, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorize, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
+import { atHost } from "../github-connection/numbers.schema.ts";
 import { parseInput } from "../input/index.ts";
 import { checkBranches } from "../webhook/internal.ts";
 import {
@@ -104,6 +105,10 @@ export async function recordGitHubUser(call: {
   await ctx.db.transaction(async (tx) => {
     const [before] = await tx.select().from(user).where(eq(user.id, userId)).for("update");
     if (!before) throw notFound("profile");
+    await tx
+      .insert(githubUser)
+      .values({ userId, connection: atHost(githubUserId).connection, githubUserId })
+      .onConflictDoUpdate({ target: [githubUser.userId, githubUser.connection], set: { githubUserId } });
     // Each round trip to GitHub comes here: the same account is no change.
     if (before.githubUserId === githubUserId) return;
     await tx.update(user).set({ githubUserId, updatedAt: ctx.clock.now() }).where(eq(user.id, userId));

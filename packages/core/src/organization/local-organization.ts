@@ -10,13 +10,12 @@ import {
   countMembers,
   findOrganizationBySlug,
   findUser,
+  instanceOrganization,
+  localOrganizationSlug,
   lockSlugs,
   type OrganizationView,
-  oldestOrganization,
   oldestUser,
 } from "./organization.store.ts";
-
-const localOrganizationSlug = "local";
 
 /**
  * The operator's default organization: `local` if it exists, else the oldest one; creates `local` if the instance has
@@ -28,7 +27,7 @@ export async function ensureLocalOrganization(call: { ctx: Context }): Promise<O
   authorizePlatform(ctx);
   return ctx.db.transaction(async (tx) => {
     await lockSlugs(tx);
-    const found = (await findOrganizationBySlug(tx, localOrganizationSlug)) ?? (await oldestOrganization(tx));
+    const found = await instanceOrganization(tx);
     if (found) return { id: found.id, slug: found.slug, name: found.name };
     const view = { id: newId(), slug: localOrganizationSlug, name: "Local" };
     await tx.insert(organization).values({ ...view, createdAt: ctx.clock.now() });

@@ -129,7 +129,7 @@ export async function findOrganizationBySlug(db: Queryable, slug: string) {
   return row;
 }
 
-export async function oldestOrganization(db: Queryable) {
+async function oldestOrganization(db: Queryable) {
   const [row] = await db
     .select()
     .from(organization)
@@ -137,6 +137,12 @@ export async function oldestOrganization(db: Queryable) {
     .limit(1);
   return row;
 }
+
+export const localOrganizationSlug = "local";
+
+/** The organization of this instance's operator: `local` if it exists, else the oldest one. */
+export const instanceOrganization = async (db: Queryable) =>
+  (await findOrganizationBySlug(db, localOrganizationSlug)) ?? (await oldestOrganization(db));
 
 export async function oldestUser(db: Queryable) {
   const [row] = await db.select().from(user).orderBy(asc(user.createdAt), asc(user.id)).limit(1);

@@ -7,6 +7,7 @@ import type { Context } from "../context/index.ts";
 import { findDataUsage } from "../data-volume/index.ts";
 import { deploymentSummary } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
+import { noteLookAtGitHub } from "../github-check/internal.ts";
 import { isId, parseInput } from "../input/index.ts";
 import { isNamed } from "../label/index.ts";
 import { noteLook, sourceOf } from "../source/internal.ts";
@@ -38,6 +39,7 @@ export async function getProject(call: { ctx: Context; input: ProjectScope }): P
     mayCallServer(ctx, { project, role }),
     findDataUsage(ctx.db, project.id),
     ...(sourceOf(project)?.kind === "git" ? [noteLook(ctx, project.id)] : []),
+    ...(sourceOf(project)?.kind === "github" ? [noteLookAtGitHub(ctx, project.id)] : []),
   ]);
   return {
     ...projectView(ctx, project, { orgSlug: organization.slug, ...state }),

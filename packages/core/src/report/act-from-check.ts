@@ -1,4 +1,4 @@
-import { branch, build, project, user } from "@towpath/db/schema";
+import { branch, build, githubUser, project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { pullRequestOfForkBranch } from "../branch/index.ts";
@@ -30,7 +30,10 @@ export async function actFromCheck(call: { ctx: Context; input: CheckAction }): 
   authorizePlatform(ctx);
   const target = await findTarget(ctx, input);
   if (!target) return "refused";
-  const people = await ctx.db.select({ id: user.id }).from(user).where(eq(user.githubUserId, input.githubUserId));
+  const people = await ctx.db
+    .select({ id: githubUser.userId })
+    .from(githubUser)
+    .where(eq(githubUser.githubUserId, input.githubUserId));
   for (const { id: userId } of people) {
     try {
       await act({ ...ctx, actor: { kind: "user", userId, ipAddress: null } }, target, input);

@@ -14,8 +14,7 @@ import { reportPullRequest } from "./report-pull-request.ts";
 
 export type ReportBranchInput = {
   readonly branchId: string;
-  /** Null: the instance has no GitHub App. */
-  readonly tell: TellGitHub | null;
+  readonly tell: TellGitHub;
   readonly postState: PostState;
   /** Origin of the dashboard, for links. */
   readonly dashboardUrl: string;
@@ -57,7 +56,7 @@ export async function reportBranch(call: { ctx: Context; input: ReportBranchInpu
     await claim.release();
   }
   const { tell, dashboardUrl } = input;
-  return tell === null ? "reported" : reportPullRequest({ ctx, state, tell, dashboardUrl });
+  return reportPullRequest({ ctx, state, tell, dashboardUrl });
 }
 
 async function tellAll(ctx: Context, input: ReportBranchInput, claim: Claim, state: BranchState): Promise<void> {
@@ -65,7 +64,6 @@ async function tellAll(ctx: Context, input: ReportBranchInput, claim: Claim, sta
   const { address } = state;
   const page = { dashboardUrl: input.dashboardUrl, orgSlug: state.orgSlug, project: state.project.name };
   if (address === null) return postStates({ ctx, claim, state, page, post: input.postState });
-  if (tell === null) return;
   const report = { ctx, tell, claim, state, address, page };
   const isShared = await deploysSeveral(ctx, state);
   // Oldest first: of two checks of one commit the later one counts.

@@ -11,7 +11,7 @@ export {
 } from "./git-source.store.ts";
 export { type GitSummaryColumns, nameOfUrl, type SourceSummary, sourceSummary } from "./git-source.view.ts";
 export { openSource, readerOf } from "./open-source.ts";
-export { firstCheckAt } from "./pauses.ts";
+export { claimedUntil, firstCheckAt, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { chooseBranch, movedUrl, readRefs, refusedAt } from "./read-refs.ts";
 export { repositoryView, type Source, sourceOf } from "./source.ts";
 export { noteStatus, openedStatusHook } from "./status-hook.ts";

@@ -8,6 +8,8 @@ import { parseInput } from "../input/index.ts";
 const receiveWebhookSchema = z.object({
   /** X-GitHub-Delivery */
   deliveryId: z.string().regex(/^[\w-]{1,100}$/, "The delivery id is invalid"),
+  /** Number of the connection whose secret signed it; 0: the environment's. */
+  connection: z.number().int().min(0).default(0),
   /** X-GitHub-Event */
   event: z.string().regex(/^\w{1,100}$/, "The event name is invalid"),
   payload: z.record(z.string(), z.unknown()),
@@ -29,7 +31,13 @@ export async function receiveWebhook(call: {
   return ctx.db.transaction(async (tx) => {
     const inserted = await tx
       .insert(webhookDelivery)
-      .values({ id: input.deliveryId, event: input.event, payload: input.payload, receivedAt: ctx.clock.now() })
+      .values({
+        id: input.deliveryId,
+        connection: input.connection,
+        event: input.event,
+        payload: input.payload,
+        receivedAt: ctx.clock.now(),
+      })
       .onConflictDoNothing()
       .returning({ id: webhookDelivery.id });
     const [stored] = await tx
@@ -46,11 +54,14 @@ export async function receiveWebhook(call: {
 
 /** A stored delivery; null when it was removed. */
 export async function getWebhookDelivery(call: { ctx: Context; input: { readonly deliveryId: string } }): Promise<{
+  readonly connection: number;
   readonly event: string;
   readonly payload: unknown;
   readonly processed: boolean;
 } | null> {
   authorizePlatform(call.ctx);
   const [row] = await call.ctx.db.select().from(webhookDelivery).where(eq(webhookDelivery.id, call.input.deliveryId));
-  return row ? { event: row.event, payload: row.payload, processed: row.processedAt !== null } : null;
+  if (!row) return null;
+  const { connection, event, payload, processedAt } = row;
+  return { connection, event, payload, processed: processedAt !== null };
 }

@@ -32,6 +32,7 @@ test("BLD-12 a delivery is stored and enqueued once, however often it is receive
   expect(await receiveWebhook({ ctx: as(job, queue), input })).toEqual({ duplicate: true });
   expect(queue.jobs).toEqual([{ name: "webhook.process", payload: { deliveryId: "d-1" }, key: "d-1" }]);
   expect(await getWebhookDelivery({ ctx: as(), input })).toEqual({
+    connection: 0,
     event: "push",
     payload: input.payload,
     processed: false,

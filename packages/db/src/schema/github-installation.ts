@@ -8,6 +8,7 @@ import { user } from "./user.ts";
 export const githubInstallation = pgTable(
   "github_installation",
   {
+    /** Towpath's number of the installation, which names its connection too (decision 054). */
     installationId: bigint({ mode: "number" }).notNull(),
     organizationId: uuid()
       .notNull()

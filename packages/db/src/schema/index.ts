@@ -13,6 +13,7 @@ export { externalServer } from "./external-server.ts";
 export { forkPullRequest } from "./fork-pull-request.ts";
 export { formerName } from "./former-name.ts";
 export { gitSource } from "./git-source.ts";
+export { githubCheck, githubConnection, githubUser } from "./github-connection.ts";
 export { githubInstallation } from "./github-installation.ts";
 export { branchReport, buildReport, pullRequestComment } from "./github-report.ts";
 export { hostIsolation } from "./host-isolation.ts";

@@ -17,12 +17,13 @@ export const project = pgTable(
     /** hosted | external | portal. Only hosted ones have a repository or package, branches and builds. */
     kind: text().notNull().default("hosted"),
     description: text(),
+    /** Towpath's number of the GitHub installation that reads the repository (decision 054). */
     installationId: bigint({ mode: "number" }),
     /** Of a hosted one: the package on the index that it runs, normalized as in PEP 503, instead of a repository. */
     packageName: text(),
     /** Whether a newer version of the package is built when the index has one. */
     followsPackage: boolean().notNull().default(false),
-    /** Numeric id at GitHub. Webhooks find the project by it, because a repository can be renamed. */
+    /** Towpath's number of the repository at GitHub (decision 054). Webhooks find the project by it, because a repository can be renamed. */
     repositoryId: bigint({ mode: "number" }),
     /** owner/name as last seen. */
     repositoryFullName: text(),

@@ -13,6 +13,7 @@ import { externalServerRetention } from "./external-server.ts";
 import { forkPullRequestRetention } from "./fork-pull-request.ts";
 import { formerNameRetention } from "./former-name.ts";
 import { gitSourceRetention } from "./git-source.ts";
+import { githubCheckRetention, githubConnectionRetention, githubUserRetention } from "./github-connection.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
 import { branchReportRetention, buildReportRetention, pullRequestCommentRetention } from "./github-report.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
@@ -72,7 +73,10 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   fork_pull_request: forkPullRequestRetention,
   former_name: formerNameRetention,
   git_source: gitSourceRetention,
+  github_check: githubCheckRetention,
+  github_connection: githubConnectionRetention,
   github_installation: githubInstallationRetention,
+  github_user: githubUserRetention,
   host_isolation: hostIsolationRetention,
   host_storage: hostStorageRetention,
   instance: instanceRetention,

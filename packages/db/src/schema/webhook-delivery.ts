@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, jsonb, pgTable, text } from "drizzle-orm/pg-core";
+import { index, integer, jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
@@ -8,6 +8,8 @@ export const webhookDelivery = pgTable(
   {
     /** X-GitHub-Delivery */
     id: text().primaryKey(),
+    /** `number` of the GitHub connection that sent it; 0: the environment's. */
+    connection: integer().notNull().default(0),
     event: text().notNull(),
     /** Null once processed. */
     payload: jsonb(),

@@ -10,15 +10,13 @@ import { hidden, page } from "./layout.ts";
 export function installationRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { database, config } = context;
   const routes = new Hono<PageEnvironment>();
-  const { slug } = config.app;
-
   routes.get("/apps/:slug/installations/new", (c) => {
-    if (c.req.param("slug") !== slug) return c.notFound();
+    if (c.req.param("slug") !== config.app.slug) return c.notFound();
     const viewer = c.get("viewer");
     if (viewer === null) return redirectToSignIn(c);
     const isInstalled = installationOfAccount(database, viewer.id) !== null;
     const body = html`<p>On the account ${viewer.login}, for all repositories.</p>
-      <form method="post" action="/apps/${slug}/installations">${hidden("state", c.req.query("state"))}
+      <form method="post" action="/apps/${config.app.slug}/installations">${hidden("state", c.req.query("state"))}
         <button type="submit">${isInstalled ? "Save" : "Install"}</button></form>`;
     return c.html(page({ title: `${isInstalled ? "Configure" : "Install"} ${appName}`, body }));
   });

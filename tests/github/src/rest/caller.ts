@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey } from "node:crypto";
 import type { Context } from "hono";
 import { jwtVerify } from "jose";
 import type { ForgeContext } from "../forge.context.ts";
@@ -30,14 +30,11 @@ export type Permission =
   | "statuses";
 export type Access = "read" | "write";
 
-export function appPublicKey(privateKey: string): KeyObject {
-  return createPublicKey(privateKey);
-}
-
 /** Verifies the App's JWT: RS256, at most ten minutes long, issued by its id or client id. */
-async function isAppJwt(context: ForgeContext, key: KeyObject, token: string): Promise<boolean> {
+async function isAppJwt(context: ForgeContext, token: string): Promise<boolean> {
   try {
     const { app } = context.config;
+    const key = createPublicKey(app.privateKey);
     const options = { algorithms: ["RS256"], issuer: [app.id, app.clientId], requiredClaims: ["iat", "exp"] };
     const { payload } = await jwtVerify(token, key, options);
     return (payload.exp ?? 0) - (payload.iat ?? 0) <= 660;
@@ -57,11 +54,7 @@ export function installationCaller(
 }
 
 /** The caller, by the Authorization header. Throws 401 for an invalid credential. */
-export async function identify(
-  context: ForgeContext,
-  key: KeyObject,
-  authorization: string | undefined,
-): Promise<Caller> {
+export async function identify(context: ForgeContext, authorization: string | undefined): Promise<Caller> {
   if (authorization === undefined) return { kind: "anonymous" };
   const token = /^(?:bearer|token) +(\S+)$/i.exec(authorization)?.[1];
   if (token === undefined) throw new RestError(401, "Bad credentials");
@@ -69,7 +62,7 @@ export async function identify(
   if (installation) return installation;
   const account = accountOfUserToken(context.database, token);
   if (account) return { kind: "user", account };
-  if (token.split(".").length === 3 && (await isAppJwt(context, key, token))) return { kind: "app" };
+  if (token.split(".").length === 3 && (await isAppJwt(context, token))) return { kind: "app" };
   throw new RestError(401, "Bad credentials");
 }
 

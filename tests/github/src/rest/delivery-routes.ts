@@ -1,8 +1,9 @@
 import { Hono } from "hono";
+import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
 import { type Delivery, findDelivery, insertDelivery, listDeliveries } from "../state/deliveries.ts";
 import { type RestEnvironment, requireApp } from "./caller.ts";
-import { numberParam, RestError } from "./rest-request.ts";
+import { numberParam, RestError, readBody } from "./rest-request.ts";
 
 function deliveryShape(delivery: Delivery) {
   return {
@@ -23,6 +24,19 @@ function deliveryShape(delivery: Delivery) {
 export function deliveryRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const { database } = context;
   const routes = new Hono<RestEnvironment>();
+
+  routes.get("/app/hook/config", (c) => {
+    requireApp(c);
+    return c.json({ url: context.config.webhookUrl, content_type: "json", secret: "********" });
+  });
+
+  routes.patch("/app/hook/config", async (c) => {
+    requireApp(c);
+    const { url, secret } = await readBody(c, z.object({ url: z.url(), secret: z.string() }));
+    const { app } = context.config;
+    Object.assign(context.config, { webhookUrl: url, app: { ...app, webhookSecret: secret } });
+    return c.json({ url, content_type: "json", secret: "********" });
+  });
 
   routes.get("/app/hook/deliveries", (c) => {
     requireApp(c);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { z } from "zod";
 import type { ForgeContext } from "../forge.context.ts";
@@ -87,6 +88,9 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
     const branches = [...(await listBranches(await ensureDirectory(context, repository)))];
     const base = `${apiUrl}/repos/${repository.owner}/${repository.name}/commits`;
     const page = paginate(c, context.config.url, branches);
+    const etag = `"${createHash("sha256").update(JSON.stringify(page)).digest("hex")}"`;
+    c.header("etag", etag);
+    if (c.req.header("if-none-match") === etag) return c.body(null, 304);
     return c.json(page.map(([name, sha]) => ({ name, commit: { sha, url: `${base}/${sha}` }, protected: false })));
   });
 

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { ForgeContext } from "../forge.context.ts";
 import { appRoutes, installationRoutes } from "./app-routes.ts";
-import { appPublicKey, identify, type RestEnvironment } from "./caller.ts";
+import { identify, type RestEnvironment } from "./caller.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { commentRoutes } from "./comment-routes.ts";
 import { contentRoutes } from "./content-routes.ts";
@@ -29,11 +29,10 @@ const parts = [
 /** The REST API, mounted at /api/v3 as on a GitHub Enterprise host. */
 export function restRoutes(context: ForgeContext): Hono<RestEnvironment> {
   const rest = new Hono<RestEnvironment>();
-  const key = appPublicKey(context.config.app.privateKey);
 
   rest.use(async (c, next) => {
     c.header("x-github-media-type", "github.v3; format=json");
-    c.set("caller", await identify(context, key, c.req.header("authorization")));
+    c.set("caller", await identify(context, c.req.header("authorization")));
     await next();
   });
   for (const part of parts) {

@@ -83,8 +83,8 @@ export function installationShape(context: ForgeContext, installation: Installat
     target_type: "User",
     repository_selection: "all",
     html_url: `${context.config.url}/settings/installations/${installation.id}`,
-    permissions: appPermissions,
-    events: appEvents,
+    permissions: context.config.app.permissions ?? appPermissions,
+    events: context.config.app.events ?? appEvents,
     created_at: installation.created_at,
     updated_at: installation.updated_at,
     suspended_at: null,
@@ -99,8 +99,9 @@ export function appShape(context: ForgeContext) {
     name: appName,
     client_id: app.clientId,
     html_url: `${url}/apps/${app.slug}`,
-    permissions: appPermissions,
-    events: appEvents,
+    owner: app.owner ?? { login: "towpath", type: "User" },
+    permissions: app.permissions ?? appPermissions,
+    events: app.events ?? appEvents,
   };
 }
 

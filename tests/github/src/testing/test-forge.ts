@@ -61,7 +61,12 @@ class WebhookReceiver {
   }
 }
 
-export type TestForge = GitHubStandIn & { readonly gitHub: GitHub; readonly hooks: WebhookReceiver };
+export type TestForge = GitHubStandIn & {
+  readonly gitHub: GitHub;
+  readonly hooks: WebhookReceiver;
+  /** The receiver's, as a new stand-in has it. */
+  readonly webhookUrl: string;
+};
 
 /** The stand-in on a free port with a receiver for its webhooks, and the product's client of it. */
 export async function startTestForge(): Promise<TestForge> {
@@ -73,6 +78,7 @@ export async function startTestForge(): Promise<TestForge> {
     ...running,
     gitHub: createGitHub(running.gitHubConfig),
     hooks,
+    webhookUrl,
     async close() {
       await running.close();
       await hooks.close();

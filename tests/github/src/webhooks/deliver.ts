@@ -11,8 +11,8 @@ export type Deliverer = {
 
 export type DelivererOptions = {
   readonly database: Database;
-  readonly url: string;
-  readonly secret: string;
+  /** Where to, and the secret that signs; an empty address sends nothing. */
+  readonly target: () => { readonly url: string; readonly secret: string };
   /** Pauses after the first, second, … failure; after the last one the delivery counts as failed. */
   readonly pausesMs?: readonly number[];
 };
@@ -25,15 +25,17 @@ const timeoutMs = 10_000;
 type Outcome = { status: string; statusCode: number; verdict: "delivered" | "retry" | "failed" };
 
 async function send(delivery: Delivery, options: DelivererOptions, stopping: AbortSignal): Promise<Outcome> {
+  const { url, secret } = options.target();
+  if (url === "") return { status: "no webhook", statusCode: 0, verdict: "failed" };
   try {
-    const response = await fetch(options.url, {
+    const response = await fetch(url, {
       method: "POST",
       headers: {
         "content-type": "application/json",
         "user-agent": "towpath-forge",
         "x-github-event": delivery.event,
         "x-github-delivery": delivery.guid,
-        "x-hub-signature-256": signWebhook(options.secret, delivery.body),
+        "x-hub-signature-256": signWebhook(secret, delivery.body),
       },
       body: delivery.body,
       redirect: "manual",

@@ -3,7 +3,16 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type SeededOrganization, seedOrganization, seedProject } from "@towpath/core/testing";
-import { auditLog, branch, githubInstallation, gitSource, project, repository, user } from "@towpath/db/schema";
+import {
+  auditLog,
+  branch,
+  githubInstallation,
+  githubUser,
+  gitSource,
+  project,
+  repository,
+  user,
+} from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openRepositories } from "@towpath/git";
 import { type ForgeData, git, writeForgeData } from "@towpath/github-stand-in";
@@ -90,6 +99,7 @@ test("SRC-3 GH-3 repositories of the forge of earlier releases become the organi
   expect(installations.map(({ installationId }) => installationId)).toEqual([team.installationId]);
   const [person] = await database.db.select().from(user).where(eq(user.id, userId));
   expect(person?.githubUserId).toBeNull();
+  expect(await database.db.$count(githubUser)).toBe(0);
   // Refs of pull requests are no branches, and nobody may push to them.
   const [bare] = await repositories();
   const refs = await git(join(dataDirectory, "repositories", `${bare?.id}.git`), "for-each-ref", "--format=%(refname)");
@@ -103,6 +113,7 @@ async function seedPerson(githubUserId: number) {
   const actor = await team.join("member");
   const id = actor.kind === "user" ? actor.userId : "";
   await database.db.update(user).set({ githubUserId }).where(eq(user.id, id));
+  await database.db.insert(githubUser).values({ userId: id, connection: 0, githubUserId });
   return { actor, id };
 }
 

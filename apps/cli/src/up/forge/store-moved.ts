@@ -205,5 +205,6 @@ async function forgetAccounts(client: Client, forge: Forge): Promise<void> {
      WHERE (installation_id, lower(account_login)) IN (SELECT * FROM unnest($1::bigint[], $2::text[]))`,
     installationsOf(forge),
   );
+  await client.query("DELETE FROM github_user WHERE connection = 0 AND github_user_id = ANY ($1)", [forge.accountIds]);
   await client.query(`UPDATE "user" SET github_user_id = NULL WHERE github_user_id = ANY ($1)`, [forge.accountIds]);
 }

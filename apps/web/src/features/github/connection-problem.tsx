@@ -9,6 +9,9 @@ const texts: Readonly<Record<string, string>> = {
     "Only an administrator of {account} can connect it, because that gives this organization access to all its repositories. Ask an owner of {account} to sign in here and connect it.",
   unverified:
     "GitHub didn't say whether you're an administrator of {account}, so it wasn't connected. Ask the operator to give the GitHub App the organization permission Members (read), and an owner of {account} to accept it.",
+  app_declined: "GitHub made no App. Nothing was connected.",
+  app_failed:
+    "The App was not connected. If it was created on GitHub, delete it in its settings there, and start again here.",
   unavailable: "GitHub can't be reached right now. Try again in a minute.",
 };
 

@@ -1,6 +1,6 @@
 import type { Context } from "@towpath/core/context";
 import { listInstallations } from "@towpath/core/installation";
-import { type GitHub, isGitHubError } from "@towpath/github";
+import { type GitHubConnections, isGitHubError } from "@towpath/github";
 import { services } from "~/compose.server.ts";
 
 /** How an installation is at GitHub now. */
@@ -27,12 +27,12 @@ export async function connectionsOf(ctx: Context, orgSlug: string): Promise<read
   return Promise.all(
     installations.map(async (installation) => ({
       ...installation,
-      gitHub: gitHub ? await stateOf(gitHub, installation.installationId) : { state: "unknown" as const },
+      gitHub: await stateOf(gitHub, installation.installationId),
     })),
   );
 }
 
-async function stateOf(gitHub: GitHub, installationId: number): Promise<AtGitHub> {
+async function stateOf(gitHub: GitHubConnections, installationId: number): Promise<AtGitHub> {
   try {
     const found = await gitHub.installation(installationId);
     return {

@@ -1,7 +1,8 @@
 import type { Context } from "@towpath/core/context";
-import { TowpathError } from "@towpath/core/errors";
+import { notFound, TowpathError } from "@towpath/core/errors";
+import { numberOf } from "@towpath/core/github-connection/numbers";
 import { recordGitHubUser, recordInstallation } from "@towpath/core/installation";
-import { type GitHubInstallation, type GitHubUser, isGitHubError, type UserToken } from "@towpath/github";
+import { type GitHub, type GitHubInstallation, type GitHubUser, isGitHubError, type UserToken } from "@towpath/github";
 import { gitHub, services } from "~/compose.server.ts";
 import { contextForUser } from "~/http/caller.server.ts";
 import { redirectTo } from "~/http/request.server.ts";
@@ -24,11 +25,13 @@ export function gitHubSetup(request: Request): Promise<Response> {
     if (!trip) return problemPath("expired");
     // Without an installation yet, an owner of the GitHub organization has to approve it first.
     if (!Number.isSafeInteger(installationId) || installationId <= 0) return problemPath("requested", trip);
-    const claim = { purpose: "claim", orgSlug: trip.orgSlug, installationId, from: fromOf(trip) } as const;
+    const { orgSlug, connection } = trip;
+    const claim = { purpose: "claim", orgSlug, connection, installationId, from: fromOf(trip) } as const;
+    const client = await clientOf(trip);
     const code = parameters.get("code");
-    if (code) return afterAuthorization(caller, claim, await gitHub().exchangeCode({ code }));
+    if (code) return afterAuthorization(caller, claim, await client.exchangeCode({ code }));
     const state = await beginRoundTrip(caller.sessionId, claim);
-    return gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() });
+    return client.userAuthorizeUrl({ state, redirectUri: callbackUrl() });
   });
 }
 
@@ -40,28 +43,37 @@ export async function finishAuthorization(
   const trip = await endRoundTrip(caller.sessionId, state);
   if (!trip) return problemPath("expired");
   if (!code) return problemPath("declined", trip);
-  return afterAuthorization(caller, trip, await gitHub().exchangeCode({ code, redirectUri: callbackUrl() }));
+  const client = await clientOf(trip);
+  return afterAuthorization(caller, trip, await client.exchangeCode({ code, redirectUri: callbackUrl() }));
+}
+
+/** @throws TowpathError `not_found` for a connection that was removed meanwhile */
+async function clientOf({ connection }: RoundTrip): Promise<GitHub> {
+  const found = await gitHub().find(connection);
+  if (!found) throw notFound("GitHub connection");
+  return found.github;
 }
 
 async function afterAuthorization(caller: Caller, trip: RoundTrip, token: UserToken): Promise<string> {
-  const viewer = await gitHub().viewer(token.accessToken);
-  await recordGitHubUser({ ctx: caller.ctx, input: { githubUserId: viewer.id } });
+  const client = await clientOf(trip);
+  const viewer = await client.viewer(token.accessToken);
+  await recordGitHubUser({ ctx: caller.ctx, input: { githubUserId: numberOf(trip.connection, viewer.id) } });
   if (trip.purpose === "quickstart") {
     await storeUserToken(caller.sessionId, trip.serverName, token);
     return `/${trip.orgSlug}/welcome/server-setup?serverName=${encodeURIComponent(trip.serverName)}&isCreating=true`;
   }
-  const installations = await gitHub().userInstallations(token.accessToken);
+  const installations = await client.userInstallations(token.accessToken);
   const usable = installations.filter(({ suspended_at: suspended }) => suspended === null);
   if (trip.purpose === "claim") {
     const installation = usable.find(({ id }) => id === trip.installationId);
-    return claim(caller.ctx, trip, { viewer, token, installation });
+    return claim(caller.ctx, trip, { client, viewer, token, installation });
   }
   const own = usable.filter(({ account }) => account.type === "User" && account.id === viewer.id);
   if (own.length === 0) {
-    const { orgSlug, from } = trip;
-    return gitHub().installUrl(await beginRoundTrip(caller.sessionId, { purpose: "install", orgSlug, from }));
+    const { orgSlug, connection, from } = trip;
+    return client.installUrl(await beginRoundTrip(caller.sessionId, { purpose: "install", orgSlug, connection, from }));
   }
-  await record(caller.ctx, trip.orgSlug, own);
+  await record(caller.ctx, trip, own);
   return connectedPath(trip);
 }
 
@@ -73,28 +85,34 @@ async function claim(
   ctx: Context,
   trip: Extract<RoundTrip, { purpose: "claim" }>,
   claimant: {
+    readonly client: GitHub;
     readonly viewer: GitHubUser;
     readonly token: UserToken;
     readonly installation: GitHubInstallation | undefined;
   },
 ): Promise<string> {
-  const { viewer, token, installation } = claimant;
+  const { client, viewer, token, installation } = claimant;
   if (!installation) return problemPath("not_yours", trip);
   const { account } = installation;
   try {
-    if (!(await gitHub().administers(token.accessToken, viewer, account)))
+    if (!(await client.administers(token.accessToken, viewer, account)))
       return problemPath("not_admin", trip, account.login);
   } catch (error) {
     if (isGitHubError(error, "forbidden")) return problemPath("unverified", trip, account.login);
     throw error;
   }
-  await record(ctx, trip.orgSlug, [installation]);
+  await record(ctx, trip, [installation]);
   return connectedPath(trip);
 }
 
-async function record(ctx: Context, orgSlug: string, installations: readonly GitHubInstallation[]): Promise<void> {
+async function record(
+  ctx: Context,
+  { orgSlug, connection }: RoundTrip,
+  installations: readonly GitHubInstallation[],
+): Promise<void> {
   for (const { id, account } of installations) {
-    const input = { orgSlug, installationId: id, accountLogin: account.login, accountType: account.type };
+    const installationId = numberOf(connection, id);
+    const input = { orgSlug, installationId, accountLogin: account.login, accountType: account.type };
     await recordInstallation({ ctx, input });
   }
 }

@@ -4,12 +4,16 @@ import { useMay } from "~/features/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { gitHubAppsQuery } from "./apps.functions.ts";
+import { AppsSection } from "./apps-section.tsx";
 import { ConnectionCard } from "./connection-card.tsx";
 import { ConnectionProblem } from "./connection-problem.tsx";
 import { connectionsQuery } from "./github.functions.ts";
 import { GitHubLink } from "./github-link.tsx";
 
 const settings = "settings" as const;
+
+type App = { readonly connection: number; readonly hostName: string };
 
 /** The organization's GitHub connections: accounts, their repositories, and how they are at GitHub now (ONB-2). */
 export function GitHubSettingsPage({
@@ -19,50 +23,34 @@ export function GitHubSettingsPage({
   account,
 }: {
   readonly orgSlug: string;
-  readonly app: { readonly url: string } | null;
+  /** The instance's GitHub Apps; null: none. */
+  readonly app: { readonly apps: readonly App[] } | null;
   readonly problem: string | undefined;
   readonly account: string | undefined;
 }) {
   const { data: connections } = useSuspenseQuery(connectionsQuery(orgSlug));
+  const { data: managed } = useSuspenseQuery(gitHubAppsQuery(orgSlug));
   const mayConnect = useMay("installation.manage") && app !== null;
+  const purpose = connections.length > 0 ? "install" : "connect";
+  const connect = mayConnect ? <ConnectLinks orgSlug={orgSlug} apps={app.apps} purpose={purpose} /> : null;
   return (
     <div className="max-w-4xl">
       <PageHeader
         title="GitHub"
         description="Accounts whose repositories this organization can deploy. Every push to them starts a build."
-        actions={
-          mayConnect && connections.length > 0 ? (
-            <GitHubLink
-              orgSlug={orgSlug}
-              state={{ purpose: "install", from: settings }}
-              variant="primary"
-              icon={<Plus aria-hidden />}
-            >
-              Connect an account
-            </GitHubLink>
-          ) : null
-        }
+        actions={connections.length > 0 ? connect : null}
       />
       <ConnectionProblem problem={problem} account={account} />
-      {app === null ? (
+      <AppsSection orgSlug={orgSlug} />
+      {app === null && managed === null ? (
         <Callout tone="warn" title="GitHub is not set up on this instance" className="mb-5">
-          Its operator can configure a GitHub App. Servers from Git URLs and from repositories of this instance work
-          without.
+          An owner of this instance's own organization can connect a GitHub App here. Servers from Git URLs and from
+          repositories of this instance work without.
         </Callout>
       ) : null}
-      {connections.length === 0 ? (
+      {connections.length === 0 && app === null ? null : connections.length === 0 ? (
         <div className="rounded-lg border bg-surface">
-          <EmptyState
-            icon={<FolderGit2 aria-hidden />}
-            title="No GitHub account is connected"
-            actions={
-              mayConnect ? (
-                <GitHubLink orgSlug={orgSlug} state={{ purpose: "connect", from: settings }} variant="primary">
-                  Connect GitHub
-                </GitHubLink>
-              ) : null
-            }
-          >
+          <EmptyState icon={<FolderGit2 aria-hidden />} title="No GitHub account is connected" actions={connect}>
             Connect one to deploy its repositories.
           </EmptyState>
         </div>
@@ -77,4 +65,28 @@ export function GitHubSettingsPage({
       )}
     </div>
   );
+}
+
+/** A way to connect an account of each App; of the only one without its host's name. */
+function ConnectLinks({
+  orgSlug,
+  apps,
+  purpose,
+}: {
+  readonly orgSlug: string;
+  readonly apps: readonly App[];
+  readonly purpose: "install" | "connect";
+}) {
+  const label = purpose === "install" ? "Connect an account" : "Connect GitHub";
+  return apps.map(({ connection, hostName }, index) => (
+    <GitHubLink
+      key={connection}
+      orgSlug={orgSlug}
+      state={{ purpose, from: settings, connection }}
+      {...(index === 0 ? { variant: "primary" } : {})}
+      icon={<Plus aria-hidden />}
+    >
+      {apps.length === 1 ? label : `Connect an account on ${hostName}`}
+    </GitHubLink>
+  ));
 }

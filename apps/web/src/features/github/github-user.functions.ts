@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { TowpathError } from "@towpath/core/errors";
+import { notFound, TowpathError } from "@towpath/core/errors";
 import { requireStorageForBuilds } from "@towpath/core/host-storage";
 import { requireFreeName } from "@towpath/core/project";
 import { projectNameSchema } from "@towpath/core/project/schema";
@@ -24,11 +24,14 @@ import {
 const orgSlug = z.string().min(1).max(100);
 
 /** Why the browser is sent to GitHub, as the page that sends it says it. */
+/** Which of the instance's Apps; without it the preferred one. */
+const connectionNumber = z.number().int().min(0).optional();
+
 const stateSchema = z.discriminatedUnion("purpose", [
   /** Authorize, to connect the user's own account. */
-  z.object({ purpose: z.literal("connect"), from: startedFrom }),
+  z.object({ purpose: z.literal("connect"), from: startedFrom, connection: connectionNumber }),
   /** Install the App on another account, or change its repositories. */
-  z.object({ purpose: z.literal("install"), from: startedFrom }),
+  z.object({ purpose: z.literal("install"), from: startedFrom, connection: connectionNumber }),
   /** Authorize, to copy the sample into the user's account. */
   z.object({ purpose: z.literal("quickstart"), serverName: projectNameSchema }),
 ]);
@@ -46,8 +49,11 @@ const getUserOAuthUrl = createServerFn({ method: "POST" })
       await requireFreeName(ctx.db, data.state.serverName);
       await requireStorageForBuilds(ctx);
     }
-    const client = gitHub();
-    const state = await beginRoundTrip(signedIn.sessionId, { ...data.state, orgSlug: data.orgSlug });
+    const wanted = "connection" in data.state ? data.state.connection : undefined;
+    const found = wanted === undefined ? await gitHub().preferred() : await gitHub().find(wanted);
+    if (!found) throw notFound("GitHub connection");
+    const { github: client, number: connection } = found;
+    const state = await beginRoundTrip(signedIn.sessionId, { ...data.state, orgSlug: data.orgSlug, connection });
     if (data.state.purpose === "install") return { url: client.installUrl(state) };
     return { url: client.userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
   });
@@ -79,7 +85,7 @@ export const storeTemporaryToken = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(tokenInput.extend({ accessToken: z.string().min(1).max(500) })))
   .handler(async ({ context, data: { serverName, accessToken } }) => {
-    const { login } = await withGitHub(() => gitHub().viewer(accessToken));
+    const { login } = await withGitHub(async () => (await gitHub().preferred()).github.viewer(accessToken));
     const token = { accessToken, expiresAt: null, refreshToken: null, refreshTokenExpiresAt: null };
     await storeUserToken(context.signedIn.sessionId, serverName, token);
     return { login };
@@ -97,7 +103,9 @@ export const getTemporaryToken = createServerFn({ method: "GET" })
     const token = await readUserToken(sessionId, serverName);
     if (!token) return null;
     try {
-      const { id, login, name, email, avatar_url } = await withGitHub(() => gitHub().viewer(token));
+      const { id, login, name, email, avatar_url } = await withGitHub(async () =>
+        (await gitHub().preferred()).github.viewer(token),
+      );
       return { user: { id, login, name, email, avatar_url } };
     } catch (error) {
       if (!(error instanceof TowpathError && isGitHubError(error.cause, "unauthorized"))) throw error;

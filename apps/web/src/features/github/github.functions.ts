@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
+import { gitHubHostName } from "@towpath/core/github-connection/schema";
 import {
   disconnectInstallation,
   listInstallations,
@@ -9,7 +10,7 @@ import {
 } from "@towpath/core/installation";
 import { withGitHub } from "@towpath/github";
 import { z } from "zod";
-import { gitHub, services } from "~/compose.server.ts";
+import { gitHub } from "~/compose.server.ts";
 import { organizationAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { connectionsOf } from "./connections.server.ts";
@@ -21,15 +22,22 @@ const page = z.number().int().min(1).max(100).default(1);
 const plainName = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain name");
 const repositoryInput = z.object({ orgSlug, installationId, owner: plainName, name: plainName });
 
-/** What screens need to know about the GitHub App (GH-1); null when none is configured. */
+/**
+ * What screens need to know about the GitHub App (GH-1); null when none is configured. `apps`: all that accounts can be
+ * connected of.
+ */
 export const getGitHubApp = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.read")])
   .validator(input(z.object({ orgSlug })))
-  .handler(() => {
-    const { gitHub: client } = services();
-    if (!client) return null;
-    const { appSlug, url } = client.config;
-    return { appSlug, url };
+  .handler(async () => {
+    const all = await gitHub().all();
+    if (all.length === 0) return null;
+    const { appSlug, url } = (await gitHub().preferred()).github.config;
+    const apps = all.map(({ number, github }) => ({
+      connection: number,
+      hostName: gitHubHostName(github.config.url),
+    }));
+    return { appSlug, url, apps };
   });
 
 /** The organization's installations (GH-1). */

@@ -13,16 +13,19 @@ import { services } from "~/compose.server.ts";
 /** Where the user started, and comes back to. */
 export const startedFrom = z.enum(["welcome", "settings"]).default("welcome");
 
+/** For whom, and at which of the instance's connections: its number. */
+const ofConnection = { orgSlug: z.string(), connection: z.number().int() };
+
 /** Why the browser was sent to GitHub, and what to do when it comes back. */
 const roundTripSchema = z.discriminatedUnion("purpose", [
   /** Authorize, to learn which installations the user has. */
-  z.object({ purpose: z.literal("connect"), orgSlug: z.string(), from: startedFrom }),
+  z.object({ purpose: z.literal("connect"), ...ofConnection, from: startedFrom }),
   /** Install the App. */
-  z.object({ purpose: z.literal("install"), orgSlug: z.string(), from: startedFrom }),
-  /** Authorize again, to prove that the installation just made is the user's. */
-  z.object({ purpose: z.literal("claim"), orgSlug: z.string(), installationId: z.number().int(), from: startedFrom }),
+  z.object({ purpose: z.literal("install"), ...ofConnection, from: startedFrom }),
+  /** Authorize again, to prove that the installation just made is the user's. `installationId`: the host's own. */
+  z.object({ purpose: z.literal("claim"), ...ofConnection, installationId: z.number().int(), from: startedFrom }),
   /** Authorize, to create a repository in the user's account. */
-  z.object({ purpose: z.literal("quickstart"), orgSlug: z.string(), serverName: z.string() }),
+  z.object({ purpose: z.literal("quickstart"), ...ofConnection, serverName: z.string() }),
 ]);
 export type RoundTrip = z.infer<typeof roundTripSchema>;
 

@@ -1,6 +1,8 @@
+import { Link } from "@tanstack/react-router";
 import { GitBranch, Rocket, Server as ServerIcon } from "lucide-react";
 import { ConnectionProblem } from "~/features/github/connection-problem.tsx";
 import { GitHubLink } from "~/features/github/github-link.tsx";
+import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { PublishedServerLinks, StartLink } from "./start-links.tsx";
@@ -9,12 +11,15 @@ import { PublishedServerLinks, StartLink } from "./start-links.tsx";
 export function ConnectGitHubPage({
   orgSlug,
   app,
+  mayConnectApp,
   problem,
   account,
   hasServers,
 }: {
   readonly orgSlug: string;
   readonly app: { readonly url: string } | null;
+  /** Whether they connect this instance to GitHub, which has no App yet (GH-5). */
+  readonly mayConnectApp: boolean;
   readonly problem: string | undefined;
   /** The GitHub account that the problem concerns. */
   readonly account: string | undefined;
@@ -45,9 +50,23 @@ export function ConnectGitHubPage({
             <li>Builds report back: a check for each commit, and one comment on each pull request.</li>
           </ul>
         </>
+      ) : mayConnectApp ? (
+        <>
+          <Link
+            to="/$orgSlug/settings/github"
+            params={{ orgSlug }}
+            className={buttonLook({ variant: "primary", size: "lg" })}
+          >
+            <GitBranch aria-hidden />
+            Connect GitHub
+          </Link>
+          <p className="mt-3 text-sm text-muted">
+            This instance is not connected to GitHub yet. GitHub makes an App for it, then you choose the account.
+          </p>
+        </>
       ) : (
         <Callout tone="warn" title="GitHub is not set up on this instance">
-          Its operator can configure a GitHub App. Everything below works without.
+          An owner of this instance's own organization connects it in Settings → GitHub. Everything below works without.
         </Callout>
       )}
       <section aria-labelledby="without-github" className="mt-8">

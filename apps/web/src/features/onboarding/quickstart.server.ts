@@ -1,6 +1,7 @@
 import type { SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
+import { numberOf } from "@towpath/core/github-connection/numbers";
 import { requireStorageForBuilds } from "@towpath/core/host-storage";
 import { deployProject, requireFreeName } from "@towpath/core/project";
 import { isGitHubError, withGitHub } from "@towpath/github";
@@ -31,8 +32,9 @@ export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call
   await requireStorageForBuilds(ctx);
   const userToken = await readUserToken(signedIn.sessionId, serverName);
   const authorize = async (): Promise<QuickstartResult> => {
-    const state = await beginRoundTrip(signedIn.sessionId, { purpose: "quickstart", orgSlug, serverName });
-    return { kind: "authorize", url: gitHub().userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
+    const { number: connection, github } = await gitHub().preferred();
+    const state = await beginRoundTrip(signedIn.sessionId, { purpose: "quickstart", orgSlug, connection, serverName });
+    return { kind: "authorize", url: github.userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
   };
   if (!userToken) return authorize();
   try {
@@ -50,8 +52,9 @@ async function copyAndCreate(
   call: Pick<Call, "ctx" | "orgSlug" | "serverName"> & { readonly userToken: string },
 ): Promise<QuickstartResult> {
   const { ctx, orgSlug, serverName, userToken } = call;
+  const { number: connection, github } = await gitHub().preferred();
   const created = await withGitHub(() =>
-    gitHub().createRepositoryFromSample({
+    github.createRepositoryFromSample({
       userToken,
       name: serverName,
       description: "A small MCP server, made with Towpath's quickstart.",
@@ -66,7 +69,7 @@ async function copyAndCreate(
     input: {
       orgSlug,
       name: serverName,
-      installationId,
+      installationId: numberOf(connection, installationId),
       repositoryFullName: repository.full_name,
       entrypoint: sampleEntrypoint,
       trigger: "quickstart",

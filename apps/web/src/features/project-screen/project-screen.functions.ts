@@ -2,8 +2,9 @@ import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { permissionsOf } from "@towpath/core/authorize";
 import { mayHaveFirstSteps } from "@towpath/core/first-steps";
+import { atHost } from "@towpath/core/github-connection/numbers";
 import { getProject as readProject } from "@towpath/core/project";
-import { services } from "~/compose.server.ts";
+import { gitHub, services } from "~/compose.server.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { accessMeta } from "../error-screens/lost-access.ts";
@@ -19,16 +20,16 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
       ...project,
       /** Whether its page may have to list first steps (SRC-4). */
       hasFirstSteps: mayHaveFirstSteps(context.ctx, context.project),
-      repositoryUrl: repositoryUrl(project.githubRepository?.fullName),
+      repositoryUrl: await repositoryUrl(project.githubRepository),
       /** Of the dashboard and public pages. */
       siteUrl: services().config.baseUrl,
     };
   });
 
-/** Where people read the code: at GitHub; null without a repository there. */
-function repositoryUrl(fullName: string | undefined): string | null {
-  const { gitHub } = services().config;
-  return gitHub && fullName ? `${gitHub.url}/${fullName}` : null;
+/** Where people read the code: at GitHub; null without a repository there, or without its connection. */
+async function repositoryUrl(of: { readonly id: number; readonly fullName: string } | null): Promise<string | null> {
+  const found = of && (await gitHub().find(atHost(of.id).connection));
+  return found ? `${found.github.config.url}/${of.fullName}` : null;
 }
 
 /** The same without how it authenticates callers (PRJ-16). @public */

@@ -1,6 +1,7 @@
+import { atHost } from "@towpath/core/github-connection/numbers";
 import { listRegistryVersions, type RegistryVersion } from "@towpath/core/registry";
 import { z } from "zod";
-import { services } from "~/compose.server.ts";
+import { gitHub, services } from "~/compose.server.ts";
 
 // The MCP Registry API, version 0.1 (PUB-14), read-only. The official one is specified in
 // https://github.com/modelcontextprotocol/registry: docs/reference/api/openapi.yaml.
@@ -66,21 +67,21 @@ export async function listServers(request: Request): Promise<Response> {
   const page = found.slice(0, limit);
   const last = page.at(-1);
   const more = found.length > limit && last ? { nextCursor: cursorOf(last) } : {};
-  return answer({ servers: page.map(serverResponse), metadata: { count: page.length, ...more } });
+  return answer({ servers: await Promise.all(page.map(serverResponse)), metadata: { count: page.length, ...more } });
 }
 
 /** `GET /v0.1/servers/{serverName}/versions`, newest first. */
 export async function listServerVersions(serverName: string): Promise<Response> {
   const versions = await versionsOf(serverName, undefined);
   if (versions.length === 0) return refusal(404, "Server not found");
-  return answer({ servers: versions.map(serverResponse), metadata: { count: versions.length } });
+  return answer({ servers: await Promise.all(versions.map(serverResponse)), metadata: { count: versions.length } });
 }
 
 /** `GET /v0.1/servers/{serverName}/versions/{version}`; `latest` is what the server's address serves now. */
 export async function getServerVersion(serverName: string, version: string): Promise<Response> {
   const wanted = version === "latest" ? version : sequenceOf(version);
   const [found] = wanted === null ? [] : await versionsOf(serverName, wanted);
-  return found ? answer(serverResponse(found)) : refusal(404, "Server not found");
+  return found ? answer(await serverResponse(found)) : refusal(404, "Server not found");
 }
 
 async function versionsOf(serverName: string, version: "latest" | number | undefined) {
@@ -99,7 +100,7 @@ function lastPart(search: string): string {
 
 function instance() {
   const { database, config } = services();
-  const { baseUrl, serverUrlTemplate, gitHub } = config;
+  const { baseUrl, serverUrlTemplate } = config;
   // com.example.towpath for https://towpath.example.com
   const namespace = new URL(baseUrl).hostname
     .replace(/[[\]:]/g, "")
@@ -107,15 +108,14 @@ function instance() {
     .toReversed()
     .join(".")
     .toLowerCase();
-  return { ctx: { db: database.db, serverUrlTemplate }, namespace, baseUrl, gitHub };
+  return { ctx: { db: database.db, serverUrlTemplate }, namespace, baseUrl };
 }
 
 /** `ServerResponse` of the specification. */
-function serverResponse(version: RegistryVersion) {
-  const { namespace, baseUrl, gitHub } = instance();
-  const { projectName, repository, authMode } = version;
+async function serverResponse(version: RegistryVersion) {
+  const { namespace, baseUrl } = instance();
+  const { projectName, authMode } = version;
   const name = projectName.toLowerCase();
-  const isOnGitHub = gitHub !== null && new URL(gitHub.url).hostname === "github.com";
   return {
     server: {
       $schema: schemaUrl,
@@ -124,9 +124,7 @@ function serverResponse(version: RegistryVersion) {
       description: shorten(version.description),
       version: versionName(version.sequence),
       websiteUrl: `${baseUrl}/app/${name}`,
-      ...(repository && isOnGitHub
-        ? { repository: { url: `${gitHub.url}/${repository.fullName}`, source: "github", id: String(repository.id) } }
-        : {}),
+      ...(await repositoryOf(version)),
       remotes: [
         { type: "streamable-http", url: version.url, ...(authMode === "towpath-cloud" && { headers: [keyHeader] }) },
       ],
@@ -140,6 +138,15 @@ function serverResponse(version: RegistryVersion) {
       },
     },
   };
+}
+
+/** The specification knows repositories at github.com; its `id` is GitHub's. */
+async function repositoryOf({ repository }: RegistryVersion) {
+  if (!repository) return {};
+  const { connection, id } = atHost(repository.id);
+  const url = (await gitHub().find(connection))?.github.config.url;
+  if (!url || new URL(url).hostname !== "github.com") return {};
+  return { repository: { url: `${url}/${repository.fullName}`, source: "github", id: String(id) } };
 }
 
 const keyHeader = {

@@ -10,6 +10,7 @@ import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { GitHubChecked } from "../github/github-checked.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { RepositoryLink } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
@@ -36,6 +37,7 @@ export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey
           <>
             <Place source={source} />
             {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
+            {source.kind === "github" ? <GitHubChecked projectKey={projectKey} /> : null}
             {source.kind === "repository" ? <OwnRepository projectKey={projectKey} source={source} /> : null}
             <ChangeSource projectKey={projectKey} source={source} />
           </>

@@ -1,4 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { gitHubAppsQuery } from "~/features/github/apps.functions.ts";
 import { connectionsQuery, getGitHubApp } from "~/features/github/github.functions.ts";
 import { GitHubSettingsPage } from "~/features/github/github-settings-page.tsx";
 import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
@@ -11,9 +12,15 @@ export const Route = createFileRoute("/$orgSlug/settings/github")({
     const [app, connections] = await Promise.all([
       getGitHubApp({ data: { orgSlug } }),
       queryClient.ensureQueryData(connectionsQuery(orgSlug)),
+      queryClient.ensureQueryData(gitHubAppsQuery(orgSlug)),
     ]);
-    const state = { purpose: connections.length > 0 ? "install" : "connect", from: "settings" } as const;
-    if (app) await queryClient.ensureQueryData(oauthUrlQuery({ orgSlug, state }));
+    const purpose = connections.length > 0 ? ("install" as const) : ("connect" as const);
+    await Promise.all(
+      (app?.apps ?? []).map(({ connection }) => {
+        const state = { purpose, from: "settings" as const, connection };
+        return queryClient.ensureQueryData(oauthUrlQuery({ orgSlug, state }));
+      }),
+    );
     return app;
   },
   head: () => ({ meta: [{ title: "GitHub · Towpath" }] }),

@@ -1,4 +1,5 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
+import { gitHubAppsQuery } from "~/features/github/apps.functions.ts";
 import { getGitHubApp } from "~/features/github/github.functions.ts";
 import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
 import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";
@@ -13,11 +14,14 @@ export const Route = createFileRoute("/$orgSlug/welcome/connect-github")({
   beforeLoad: ({ search }) => {
     if (search.success) throw redirect({ to: "/new/github-install-success" });
   },
-  loader: async ({ context: { queryClient }, params }) => {
+  loader: async ({ context: { queryClient, organization }, params }) => {
     const app = await getGitHubApp({ data: params });
     const state = { purpose: "connect", from: "welcome" } as const;
     if (app) await queryClient.ensureQueryData(oauthUrlQuery({ orgSlug: params.orgSlug, state }));
-    return app;
+    // Owners of other organizations can't: the answer is null (GH-5).
+    const mayHave = app === null && organization.permissions.includes("instance.manage");
+    const managed = mayHave ? await queryClient.ensureQueryData(gitHubAppsQuery(params.orgSlug)) : null;
+    return { app, mayConnectApp: managed !== null };
   },
   head: () => ({ meta: [{ title: "Connect GitHub · Towpath" }] }),
   component: ConnectGitHub,
@@ -28,6 +32,5 @@ function ConnectGitHub() {
   const { problem, account } = Route.useSearch();
   const { profile } = Route.useRouteContext();
   const hasServers = profile.projects.some((project) => project.orgSlug === orgSlug);
-  const app = Route.useLoaderData();
-  return <ConnectGitHubPage {...{ orgSlug, app, problem, account, hasServers }} />;
+  return <ConnectGitHubPage {...Route.useLoaderData()} {...{ orgSlug, problem, account, hasServers }} />;
 }

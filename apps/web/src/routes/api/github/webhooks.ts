@@ -6,7 +6,9 @@ import { respond } from "~/http/request.server.ts";
 export const Route = createFileRoute("/api/github/webhooks")({
   server: {
     handlers: {
-      POST: withoutPermission("signature", ({ request }) => respond(request, () => receiveGitHubWebhook(request))),
+      POST: withoutPermission("signature", ({ request }) =>
+        respond(request, () => receiveGitHubWebhook(request, null)),
+      ),
     },
   },
 });

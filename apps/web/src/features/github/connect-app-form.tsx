@@ -1,0 +1,93 @@
+import { useState } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Field, Input } from "~/ui/field.tsx";
+import { Segmented } from "~/ui/segmented.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { beginGitHubApp } from "./apps.functions.ts";
+
+const hosts = [
+  { value: "github", label: "github.com" },
+  { value: "enterprise", label: "GitHub Enterprise" },
+] as const;
+const owners = [
+  { value: "person", label: "My account" },
+  { value: "organization", label: "An organization" },
+] as const;
+
+/** Where the App is made, and who owns it; then the browser goes to GitHub. */
+export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
+  const [at, setAt] = useState<(typeof hosts)[number]["value"]>("github");
+  const [owner, setOwner] = useState<(typeof owners)[number]["value"]>("person");
+  const [host, setHost] = useState("");
+  const [organization, setOrganization] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const connect = async () => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      const { path } = await beginGitHubApp({
+        data: {
+          orgSlug,
+          host: at === "github" ? "https://github.com" : host,
+          organization: owner === "person" ? null : organization,
+        },
+      });
+      window.location.assign(path);
+    } catch (error) {
+      setFailure(failureText(error));
+      setBusy(false);
+    }
+  };
+  const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
+  return (
+    <form
+      noValidate
+      aria-label="Connect a GitHub App"
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void connect();
+      }}
+    >
+      <Segmented label="Where" value={at} onChange={setAt} options={hosts} />
+      {at === "enterprise" ? (
+        <Field label="Host" hint="The name of your GitHub Enterprise host." required>
+          {(control) => (
+            <Input
+              {...control}
+              {...typed}
+              placeholder="github.example.com"
+              className="sm:max-w-80"
+              value={host}
+              onChange={(event) => setHost(event.target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
+      <Segmented label="Owner of the App" value={owner} onChange={setOwner} options={owners} />
+      {owner === "organization" ? (
+        <Field label="Organization" hint="Its name as in its URL. You must be one of its owners." required>
+          {(control) => (
+            <Input
+              {...control}
+              {...typed}
+              placeholder="acme"
+              className="sm:max-w-80"
+              value={organization}
+              onChange={(event) => setOrganization(event.target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
+      {failure ? (
+        <p role="alert" className="text-sm text-bad">
+          {failure}
+        </p>
+      ) : null}
+      <Button type="submit" variant="primary" className="self-start" busy={busy}>
+        Continue to {at === "github" ? "GitHub" : "the host"}
+      </Button>
+    </form>
+  );
+}

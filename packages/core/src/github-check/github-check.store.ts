@@ -1,0 +1,56 @@
+import type { Database, Transaction } from "@towpath/db";
+import { githubCheck } from "@towpath/db/schema";
+import { and, eq, gt, isNull } from "drizzle-orm";
+import { z } from "zod";
+import type { Context } from "../context/index.ts";
+
+type Queryable = Database | Transaction;
+export type GitHubCheckRow = typeof githubCheck.$inferSelect;
+
+export async function findCheck(db: Queryable, projectId: string): Promise<GitHubCheckRow | null> {
+  const [row] = await db.select().from(githubCheck).where(eq(githubCheck.projectId, projectId));
+  return row ?? null;
+}
+
+const headsSchema = z.record(z.string(), z.string());
+
+/** Heads as last seen; null before the first answer. */
+export function headsOf({ heads }: Pick<GitHubCheckRow, "heads">): ReadonlyMap<string, string> | null {
+  const parsed = heads === null ? undefined : headsSchema.safeParse(heads).data;
+  return parsed ? new Map(Object.entries(parsed)) : null;
+}
+
+const problemSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  /** When it was first seen. */
+  since: z.iso.datetime(),
+  /** How many checks in a row have failed. */
+  tries: z.number().int().min(1),
+});
+export type CheckProblem = z.infer<typeof problemSchema>;
+
+export const problemOf = ({ problem }: Pick<GitHubCheckRow, "problem">): CheckProblem | null =>
+  problemSchema.safeParse(problem).data ?? null;
+
+/** Whether a push was found by asking of which no webhook has come, and none has come since. */
+export const hasMissed = ({ missedAt, webhookAt }: Pick<GitHubCheckRow, "missedAt" | "webhookAt">): boolean =>
+  missedAt !== null && (webhookAt === null || webhookAt < missedAt);
+
+/** How soon a repository is asked again at which somebody looks. */
+const lookedAtMs = 15_000;
+
+/** Somebody looks at a project: its repository is asked soon. Pages call it often, so it writes only where that helps. */
+export async function noteLookAtGitHub(ctx: Context, projectId: string): Promise<void> {
+  const soon = new Date(ctx.clock.now().getTime() + lookedAtMs);
+  await ctx.db
+    .update(githubCheck)
+    .set({ nextCheckAt: soon })
+    .where(and(eq(githubCheck.projectId, projectId), gt(githubCheck.nextCheckAt, soon), isNull(githubCheck.problem)));
+}
+
+/** A webhook about a repository has come. */
+export async function noteWebhook(ctx: Context, repositoryId: number): Promise<void> {
+  const webhookAt = ctx.clock.now();
+  await ctx.db.update(githubCheck).set({ webhookAt }).where(eq(githubCheck.repositoryId, repositoryId));
+}

@@ -1,0 +1,7 @@
+export {
+  checkDueGitHubRepositories,
+  checkGitHubRepository,
+  getGitHubCheck,
+  noteMissedWebhooks,
+} from "./check-repository.ts";
+export type { FollowsGitHub, GitHubCheckView } from "./github-check.port.ts";

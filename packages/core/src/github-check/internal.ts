@@ -1,0 +1,1 @@
+export { noteLookAtGitHub, noteWebhook } from "./github-check.store.ts";

@@ -1,0 +1,1 @@
+export { instanceOrganization } from "./organization.store.ts";

@@ -1,0 +1,27 @@
+/** What Towpath's code needs of a GitHub App: the manifest asks for it, and each look at an App compares it. */
+export const neededPermissions = {
+  /** Builds read code; the quickstart writes the sample. */
+  contents: "write",
+  metadata: "read",
+  /** Reports (BLD-8). */
+  checks: "write",
+  deployments: "write",
+  pull_requests: "write",
+  /** The quickstart creates a repository. */
+  administration: "write",
+  /** Tells who administers an organization, and may open its installation to a team. */
+  members: "read",
+} as const;
+
+/** Events that the worker acts on. GitHub sends those of installations to every App. */
+export const neededEvents = ["push", "pull_request", "delete", "repository", "check_run"] as const;
+
+/** Permissions that an App lacks, such as `checks: write`. */
+export function missingPermissions(granted: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(neededPermissions)
+    .filter(([name, access]) => granted[name] !== "write" && granted[name] !== "admin" && granted[name] !== access)
+    .map(([name, access]) => `${name}: ${access}`);
+}
+
+export const missingEvents = (subscribed: readonly string[]): readonly string[] =>
+  neededEvents.filter((event) => !subscribed.includes(event));
