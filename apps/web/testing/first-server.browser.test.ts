@@ -112,7 +112,7 @@ test("SRC-4 from sign-up to the first server in three clicks, without GitHub: ac
 
 test("SRC-4 a folder is chosen by keyboard, says what it leaves out, and becomes a repository, a server and a build", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
-  await upload().getByText("up to 200.0 MB and 20,000 files").waitFor();
+  await upload().getByText("up to 200 MB and 20,000 files").waitFor();
   await expectGood();
   await choose(upload(), "Choose a folder", await folder("weather", weather));
   const picked = page.getByRole("region", { name: "To upload" });
