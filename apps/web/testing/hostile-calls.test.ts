@@ -46,7 +46,7 @@ const withoutInput: readonly string[] = [
   ...["servers.getProjects", "organization-settings.getWidgetToken"],
   ...["account.endOtherSessions", "account.cancelEmailChange", "account.getSignInMethods", "account.getSessions"],
   ...["account.getActivity", "session.getCurrentAuth", "session.getRoleAndPermissions", "oauth.getGrants"],
-  ...["site.getSite", "blog.getPosts"],
+  ...["site.getSite", "blog.getPosts", "overview.hideFirstSteps", "onboarding.proposeOrganization"],
 ];
 
 test.each(functions)("OPS-4 $id refuses a member that it doesn't know", async ({ id, method }) => {

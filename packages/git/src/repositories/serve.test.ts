@@ -11,6 +11,7 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commitFiles, git, makeRepository } from "../testing/index.ts";
 import { openRepositories, type Repositories } from "./repositories.ts";
+import type { GitRequest } from "./serve.ts";
 
 let directory: string;
 let store: Repositories;
@@ -143,4 +144,31 @@ test("SRC-3 what a push may not hold is refused: broken objects, refs of ours; h
   await git(work(), "push", "--quiet", url, "main:after");
   await expect(stat(work("hook-ran"))).rejects.toThrow(/ENOENT/);
   expect([...(await store.open(id).refs()).branches.keys()]).toEqual(["after", "main"]);
+});
+
+test("SRC-3 transfers of one repository that take long leave some for the others", async () => {
+  const open: ReadableStreamDefaultController[] = [];
+  const ask = (of: string, init: RequestInit, asked: GitRequest) =>
+    store.serve(new Request(`${url}/${asked.service}?service=git-upload-pack`, init), {
+      ...{ id: of, defaultBranch: "main", asked },
+      onPush: async () => {},
+    });
+  const push = () => {
+    const body = new ReadableStream({ start: (controller) => void open.push(controller) });
+    const init = { method: "POST", body, duplex: "half" } as const;
+    return ask(id, init, { service: "git-receive-pack", access: "write" });
+  };
+  const list = (of: string) => ask(of, {}, { service: "info/refs", access: "read" });
+  const slow = Array.from({ length: 4 }, push);
+  await expect.poll(() => open.length).toBe(4);
+  const refused = await list(id);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+  const other = await list(randomUUID());
+  expect(other.status).toBe(200);
+  await other.text();
+  for (const controller of open) controller.close();
+  for (const response of await Promise.all(slow)) await response.text();
+  const after = await list(id);
+  expect(after.status).toBe(200);
+  await after.text();
 });

@@ -31,13 +31,12 @@ export function parseGitRequest(request: Request, path: string): GitRequest | nu
  * limit, and is on the disk before the client has its answer.
  */
 export async function serveRepository(request: Request, options: ServeOptions): Promise<Response> {
-  if (running >= maxRunning) return tooMany();
-  running += 1;
-  let isCounted = true;
-  const ended = () => {
-    if (isCounted) running -= 1;
-    isCounted = false;
-  };
+  const { directory } = options;
+  if (running.size >= maxRunning || [...running.values()].filter((of) => of === directory).length >= maxOfOne)
+    return tooMany();
+  const transfer = Symbol();
+  running.set(transfer, directory);
+  const ended = () => running.delete(transfer);
   try {
     return await serve(request, options, ended);
   } catch (error) {
@@ -46,9 +45,12 @@ export async function serveRepository(request: Request, options: ServeOptions): 
   }
 }
 
-/** Of all repositories in this process: each is a process of git that packs or checks objects. */
+/** In this process: each is a process of git that packs or checks objects. */
 const maxRunning = 16;
-let running = 0;
+/** Of one repository, so that those who use it slowly leave some for the others. */
+const maxOfOne = 4;
+/** Transfers that run, with their repositories' directories. */
+const running = new Map<symbol, string>();
 
 const tooMany = () =>
   new Response("Too many clones and pushes are running. Try again in a moment.\n", {
@@ -56,7 +58,7 @@ const tooMany = () =>
     headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "5" },
   });
 
-async function serve(request: Request, options: ServeOptions, ended: () => void): Promise<Response> {
+async function serve(request: Request, options: ServeOptions, ended: () => unknown): Promise<Response> {
   const { directory, maxPushBytes } = options;
   const { service, access } = options.asked;
   await ensureRepository(directory, options.defaultBranch);
