@@ -24,10 +24,14 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     ...["chat/beginTurn", "chat/countModelUse", "chat/deleteChat", "chat/endTurn", "chat/keepSuggestedQuestions"],
     ...["chat/noteUsage", "chat/renameChat", "chat/takeReply"],
   ],
-  "what GitHub is told": ["report/reportBranch"],
   "deliveries of Git hosts, before it is known what they change": [
     ...["webhook/processWebhook", "webhook/receiveWebhook", "source/receiveSourceWebhook"],
   ],
+  "questions to GitHub, whose answers start what is in the log": [
+    ...["github-check/checkDueGitHubRepositories", "github-check/checkGitHubRepository"],
+    "github-check/noteMissedWebhooks",
+  ],
+  "a read that notes that nothing is left to show": ["first-steps/getFirstSteps"],
   "reads that move the next check of a Git URL forward": [
     ...["project/findProjectOfInstance", "project/getProject", "source/getSource"],
   ],

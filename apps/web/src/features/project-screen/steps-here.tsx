@@ -1,0 +1,32 @@
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { CodeBlock } from "~/ui/code-block.tsx";
+import { useMay } from "../session/guards.ts";
+import { KeyNote, useGitKey } from "../source/git-commands.tsx";
+import { commandsOf, type Steps } from "./code-commands.ts";
+
+/** Of a repository of this instance, whose commands work as they are copied once they have a key (SRC-3). */
+export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug: string; repository: string } }) {
+  const { made, make, busy, failure } = useGitKey(here.orgSlug, here.repository);
+  const mayMakeKeys = useMay("apiKey.create");
+  return (
+    <div className="flex min-w-0 flex-col gap-2">
+      <CodeBlock code={commandsOf(steps, made?.commands.git)} label="commands" />
+      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      {made ? (
+        <KeyNote expiresAt={made.expiresAt} />
+      ) : (
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+          <p className="min-w-0 flex-1 basis-64 text-sm text-muted">
+            Git asks for a user name (any) and a password: an API key of yours, unless the commands have one.
+          </p>
+          {mayMakeKeys ? (
+            <Button size="sm" busy={busy} onClick={make}>
+              Add a key to the commands
+            </Button>
+          ) : null}
+        </div>
+      )}
+    </div>
+  );
+}
