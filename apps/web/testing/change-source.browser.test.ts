@@ -143,7 +143,6 @@ test("SRC-1 UI-2 a package's server moves to a GitHub repository and back, by ke
   await form.getByRole("button", { name: "1.9.0" }).press("Enter");
   await form.getByRole("checkbox", { name: /Deploy new versions/ }).press("Space");
   await form.getByText("Settings that name files of the repository are cleared").waitFor();
-  await page.setViewportSize({ width: 360, height: 800 });
   await expectGood();
   await form.getByRole("button", { name: "Change source and build" }).press("Enter");
   await page.waitForURL(/\/moving-server\/build-logs\//);
@@ -201,6 +200,16 @@ test("SRC-1 ERR-1 over REST: one of four kinds, each answered as it is then read
   expect(read.answer.source).toEqual(moved.answer.source);
   expect((await rest("POST", "/repositories", { name: "stored" })).status).toBe(200);
   await git(join(directory, "work"), "push", "--quiet", pushUrl("stored"), "HEAD:main");
+  // Its clone URL names the same.
+  const cloneUrl = `${site.url}/git/${owner.organization.slug}/stored.git`;
+  const looked = await rest("POST", "/sources/look", { text: cloneUrl });
+  expect(looked).toMatchObject({ status: 200, answer: { url: cloneUrl, branch: "main", entrypoints: ["server.py"] } });
+  expect((await put({ gitUrl: cloneUrl })).answer.source).toMatchObject({ kind: "repository", name: "stored" });
+  const deployed = { name: "clone-server", gitUrl: cloneUrl };
+  expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({
+    ...{ created: true, project: { source: { kind: "repository", name: "stored" } } },
+  });
+  expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({ created: false });
   expect(await put({ repository: "stored" })).toMatchObject({
     status: 200,
     answer: { source: { kind: "repository" } },

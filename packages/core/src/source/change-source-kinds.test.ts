@@ -22,7 +22,7 @@ import {
 } from "../testing/index.ts";
 import { openGitScene, gitUrl as url } from "../testing/play-git.ts";
 import { syncBranch } from "../webhook/index.ts";
-import { changeSource, getSource } from "./index.ts";
+import { changeSource, getSource, lookAtSource } from "./index.ts";
 
 let team: SeededOrganization;
 let others: SeededOrganization;
@@ -276,4 +276,32 @@ test("SRC-1 BLD-17 versions of an earlier package aren't taken for the next one'
   expect(built.map(({ commitSha }) => commitSha)).toContain(versionCommit("till-mcp", "1.1.0").sha);
   await change(own.id, { gitUrl: url });
   expect(await buildNewVersions({ ctx: job(), input })).toBe(0);
+});
+
+test("SRC-3 the clone URL of a repository of this instance is that repository, looked at, deployed and changed to", async () => {
+  const { id } = await createRepository({
+    ctx: as(team.owner),
+    input: { orgSlug: team.slug, name: "stored", defaultBranch: "main" },
+  });
+  scene.stored.of(id).heads.set("main", "s1");
+  const clone = (slug: string, name: string) => `https://towpath.example/git/${slug}/${name}.git`;
+  const input = { orgSlug: team.slug, text: clone(team.slug, "stored") };
+  const { checkout, ...looked } = await lookAtSource({ ctx: as(team.owner), input });
+  await checkout.close();
+  expect(looked).toMatchObject({ url: input.text, branch: "main", branches: ["main"] });
+  const { project: made } = await scene.deploy(team, { gitUrl: input.text });
+  expect(made.source).toMatchObject({ kind: "repository", name: "stored", previews: true });
+  const { project: other } = await scene.deploy(team);
+  expect(await change(other.id, { gitUrl: input.text })).toMatchObject({ source: { kind: "repository" } });
+  for (const [slug, name, text] of [
+    [others.slug, "stored", /another organization/],
+    [team.slug, "nothing", /no such repository/],
+  ] as const) {
+    const messages = await Promise.all([
+      refusal(change(other.id, { gitUrl: clone(slug, name) })),
+      refusal(scene.deploy(team, { gitUrl: clone(slug, name) })),
+      refusal(lookAtSource({ ctx: as(team.owner), input: { orgSlug: team.slug, text: clone(slug, name) } })),
+    ]);
+    for (const { message } of messages) expect(message).toMatch(text);
+  }
 });

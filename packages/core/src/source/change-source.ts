@@ -44,7 +44,7 @@ export async function changeSource(call: {
     throw new TowpathError("conflict", "Only a server that Towpath builds has a source. This one runs elsewhere.");
   }
   await requireStorageForBuilds(ctx);
-  const next = await readNextSource(ctx, organization.id, input);
+  const next = await readNextSource(ctx, organization, input);
   const after = await ctx.db.transaction((tx) => move(tx, ctx, of.id, next));
   return { source: await sourceView(ctx, after.project), build: await findBuildView(ctx, after.buildId) };
 }

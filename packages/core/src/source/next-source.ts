@@ -18,6 +18,7 @@ import type { changeSourceSchema } from "./git-source.schema.ts";
 import { type GivenCredential, givenCredential } from "./git-source.store.ts";
 import { readerOf } from "./open-source.ts";
 import { chooseBranch, movedUrl, readRefs, refused, refusedAt } from "./read-refs.ts";
+import { repositoryHere } from "./repository-here.ts";
 import { noOtherSource } from "./source.ts";
 
 type Change = z.output<typeof changeSourceSchema>;
@@ -57,14 +58,23 @@ const choice =
  * @throws TowpathError `invalid_input` by field: none or several named, what doesn't go with it, what isn't there or can't
  * be read; `forbidden`, `conflict` for a suspended GitHub App, errors of the host or index
  */
-export async function readNextSource(ctx: Context, organizationId: string, change: Change): Promise<NextSource> {
+export async function readNextSource(
+  ctx: Context,
+  { id: organizationId, slug }: { readonly id: string; readonly slug: string },
+  change: Change,
+): Promise<NextSource> {
   const { gitUrl, repository, githubRepository, package: named } = change;
   const given = kinds.filter((kind) => change[kind] !== undefined);
   if (given.length !== 1) {
     const field = given[1] ?? "gitUrl";
     throw refused(field, given.length === 0 ? `Name ${choice}.` : `Name only one of them: ${choice}.`);
   }
-  if (gitUrl !== undefined) return readGitUrl(ctx, organizationId, gitUrl, change);
+  if (gitUrl !== undefined) {
+    const here = repositoryHere(ctx, slug, { gitUrl, field: "gitUrl" });
+    return here === null
+      ? readGitUrl(ctx, organizationId, gitUrl, change)
+      : readRepository(ctx, organizationId, here, change);
+  }
   if (repository !== undefined) return readRepository(ctx, organizationId, repository, change);
   if (githubRepository !== undefined) return readGitHub(ctx, organizationId, githubRepository, change);
   if (named !== undefined) return readPackage(ctx, named, change);

@@ -113,7 +113,9 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
   const source = sourceSchema.parse(input);
   return saveGitServer(ctx, {
     ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
-    isSame: (of) => of.kind === "git" && isSameRepository(of.url, gitUrl),
+    // The clone URL of a repository of this instance deploys that.
+    isSame: (of) =>
+      (of.kind === "git" || of.kind === "repository") && of.url !== null && isSameRepository(of.url, gitUrl),
     deploy: (settings) =>
       deployGitUrl({
         ctx,
