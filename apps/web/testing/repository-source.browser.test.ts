@@ -88,8 +88,10 @@ test("SRC-3 UI-2 overview and settings of a server show its repository and comma
   await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
   await source.getByRole("button", { name: "Change source" }).click();
   const form = source.getByRole("form", { name: "Change source" });
-  await form.getByRole("combobox", { name: "New place of the code" }).press("Enter");
-  await page.getByRole("option", { name: "river, on this instance" }).click();
+  await source.getByRole("combobox", { name: "New place of the code" }).press("Enter");
+  await page.getByRole("option", { name: "A repository of this instance" }).click();
+  await form.getByRole("combobox", { name: "Repository" }).press("Enter");
+  await page.getByRole("option", { name: "river", exact: true }).click();
   await form.scrollIntoViewIfNeeded();
   await expectGood();
   await form.getByRole("button", { name: "Change source and build" }).click();

@@ -110,12 +110,15 @@ function siteOf(find: () => Opened | undefined): Site {
   };
 }
 
-/** The same, with the stand-in for GitHub, which runs in the test's process. */
-export function openSiteWithGitHub(): { readonly site: Site; readonly gitHub: Pick<GitHubStandIn, "url" | "admin"> } {
+/** The same, with the stand-in for GitHub, which runs in the test's process. `more`: further settings. */
+export function openSiteWithGitHub(more: () => Environment = () => ({})): {
+  readonly site: Site;
+  readonly gitHub: Pick<GitHubStandIn, "url" | "admin">;
+} {
   let settings: Environment = {};
   const site = openSite(async () => {
     settings = gitHubSettings(`http://localhost:${await freePort()}`);
-    return settings;
+    return { ...settings, ...more() };
   });
   let running: GitHubStandIn | undefined;
   beforeAll(async () => {

@@ -48,13 +48,14 @@ function buildVersion(ctx: Context, of: typeof project.$inferSelect, version: st
       .where(and(eq(project.id, of.id), eq(project.followsPackage, true)));
     if (!row || row.packageName === null) return false;
     const branch = await ensureBranch(tx, ctx, { projectId: row.id, name: row.defaultBranch, isDefault: true });
+    const commit = versionCommit(row.packageName, version);
+    // By its id: the project may have run another package before, whose versions may have the same numbers.
     const [known] = await tx
       .select({ id: build.id })
       .from(build)
-      .where(and(eq(build.branchId, branch.id), eq(build.packageVersion, version)))
+      .where(and(eq(build.branchId, branch.id), eq(build.commitSha, commit.sha)))
       .limit(1);
     if (known) return false;
-    const commit = versionCommit(row.packageName, version);
     const { id } = await insertBuild(tx, ctx, { project: row, branchId: branch.id, commit, trigger: "package" });
     await enqueueBuild(tx, ctx, id);
     await audit(tx, ctx, {

@@ -5,6 +5,7 @@ import { findFork } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
+import { versionCommit } from "../package/internal.ts";
 import { sourceOf } from "../source/internal.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
@@ -51,9 +52,12 @@ export async function redeployBuild(call: { ctx: Context; input: { readonly buil
   return findBuildView(ctx, buildId);
 }
 
-/** A package's version can't be built from a repository, nor the reverse. A commit of another repository isn't found. */
-function requireSameSource(of: typeof project.$inferSelect, earlier: BuildRow): void {
-  if ((sourceOf(of)?.kind === "package") === (earlier.packageVersion !== null)) return;
+/** A package's version can't be built from a repository or another package, nor the reverse. A commit of another repository isn't found. */
+function requireSameSource(of: typeof project.$inferSelect, { commitSha, packageVersion: version }: BuildRow): void {
+  const source = sourceOf(of);
+  const name = source?.kind === "package" ? source.name : null;
+  if (name === null && version === null) return;
+  if (name !== null && version !== null && versionCommit(name, version).sha === commitSha) return;
   throw new TowpathError(
     "conflict",
     "The server's source has changed since this build, so it can't be built again. Make its deployment live instead, if it has one.",

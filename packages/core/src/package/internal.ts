@@ -1,1 +1,1 @@
-export { chooseRelease, versionCommit } from "./version.ts";
+export { chooseRelease, packageBranch, versionCommit } from "./version.ts";

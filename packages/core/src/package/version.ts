@@ -3,6 +3,9 @@ import { TowpathError } from "../errors/index.ts";
 import type { PackageReleases, Release } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
 
+/** The one branch of a project that runs a package. */
+export const packageBranch = "releases";
+
 /** How many versions an error names. */
 const shownVersions = 5;
 

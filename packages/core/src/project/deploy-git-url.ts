@@ -11,15 +11,18 @@ import {
   nameOfUrl,
   readerOf,
   readRefs,
+  repositoryHere,
   sealedCredential,
 } from "../source/internal.ts";
 import { requireFreeName } from "./check-project-name.ts";
 import { deployGitSource } from "./deploy-git-source.ts";
+import { deployRepository } from "./deploy-repository.ts";
 import type { ProjectView } from "./project.view.ts";
 
 /**
  * Deploys the repository behind a Git URL (SRC-2): creates project, production branch, variables and first build in one
- * transaction. A public repository needs no account anywhere; a credential is stored sealed for the URL's origin.
+ * transaction. A public repository needs no account anywhere; a credential is stored sealed for the URL's origin. The
+ * clone URL of a repository of this instance deploys that repository.
  *
  * @throws TowpathError `invalid_input` by field as `deployProject`, and `gitUrl`, `branch`, `credential` for a repository
  * that can't be read, is empty or has no such branch; `out_of_storage`, `upstream_unavailable`
@@ -31,6 +34,11 @@ export async function deployGitUrl(call: {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
   const { gitUrl, branch, previews, credential, ...settings } = parseInput(deployGitUrlSchema, call.input);
+  const repository = repositoryHere(ctx, organization.slug, { gitUrl, field: "gitUrl" });
+  if (repository !== null) {
+    const { gitUrl: _url, credential: _credential, ...input } = call.input;
+    return deployRepository({ ctx, input: { ...input, repository } });
+  }
   await requireFreeName(ctx.db, settings.name);
   await requireStorageForBuilds(ctx);
   const given = givenCredential(ctx, organization.id, credential);

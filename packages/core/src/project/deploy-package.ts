@@ -4,15 +4,12 @@ import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
-import { chooseRelease, versionCommit } from "../package/internal.ts";
+import { chooseRelease, packageBranch, versionCommit } from "../package/internal.ts";
 import { type DeployPackageInput, deployPackageSchema } from "../package/package.schema.ts";
 import { requirePackageIndex } from "../ports/index.ts";
 import { requireFreeName } from "./check-project-name.ts";
 import { createProject } from "./create-project.ts";
 import { nothingLive, type ProjectView, projectView } from "./project.view.ts";
-
-/** The one branch of a project that runs a package. */
-const packageBranch = "releases";
 
 /**
  * Deploys a version of a package on the index, as it is (BLD-17): creates the project with its first build. What the

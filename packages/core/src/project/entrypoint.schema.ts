@@ -27,6 +27,13 @@ export function pathProblem(path: string, texts: PathTexts): string | null {
   return null;
 }
 
+/** The file that an entrypoint names; null for a console script or a module, which the build finds. */
+export function fileOfEntrypoint(entrypoint: string): string | null {
+  // The part after the colon names an object in the file.
+  const [file = ""] = entrypoint.split(":", 1);
+  return file.endsWith(".py") || file.includes("/") ? file : null;
+}
+
 /**
  * The first problem of an entrypoint (`file.py` or `file.py:object`); null when there is none (VAL-2). Names of console
  * scripts, `package` and `package.module:function` have the same form (BLD-16).

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { shortCommit } from "../build/version.schema.ts";
 import { TowpathError } from "../errors/index.ts";
+import { fileOfEntrypoint } from "./entrypoint.schema.ts";
 import type { deployProjectSchema } from "./project.schema.ts";
 
 export type FileSettings = Pick<
@@ -15,11 +16,9 @@ export type CommitPlace = { readonly name: string; readonly branch: string; read
 function filesOf(settings: FileSettings): readonly (readonly [field: string, path: string])[] {
   const { rootDirectory, requirements } = settings;
   const within = (path: string) => (rootDirectory === null ? path : posix.join(rootDirectory, path));
-  // The part after the colon names an object in the file. A console script or a module is no file: the build finds it.
-  const [file = ""] = settings.entrypoint.split(":", 1);
-  const isFile = file.endsWith(".py") || file.includes("/");
+  const file = fileOfEntrypoint(settings.entrypoint);
   return [
-    ...(isFile ? [["entrypoint", within(file)] as const] : []),
+    ...(file === null ? [] : [["entrypoint", within(file)] as const]),
     ...(requirements ? [["requirements", within(requirements)] as const] : []),
   ];
 }

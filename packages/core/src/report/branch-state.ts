@@ -9,7 +9,7 @@ import {
   project,
   route,
 } from "@towpath/db/schema";
-import { and, desc, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { BuildStatus, Diagnosis } from "../build/build-contract.schema.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import { readDiagnosis } from "../build/internal.ts";
@@ -63,7 +63,7 @@ export async function readBranchState(ctx: Context, branchId: string): Promise<B
     .where(eq(branch.id, branchId));
   if (!of) return null;
   const address = addressAtGitHub(of.project);
-  const builds = await readBuilds(ctx, branchId);
+  const builds = await readBuilds(ctx, branchId, of.project.sourceChangedAt);
   const head = headOf(of.branch, of.fork);
   const commits = [...new Set([...builds.map(({ commitSha }) => commitSha), ...(head ? [head.sha] : [])])];
   const ownCommits = of.fork ? await builtOfOwnBranches(ctx, of.project.id, commits) : new Set<string>();
@@ -85,8 +85,11 @@ function headOf(of: BranchState["branch"], fork: BranchState["fork"]): Head | nu
   return of.skippedCommitSha === null ? null : { sha: of.skippedCommitSha, why: "skipped" };
 }
 
-/** Ended ones count for an hour, so that an earlier version's builds aren't all reported at once. */
-async function readBuilds(ctx: Context, branchId: string): Promise<readonly ReportedBuild[]> {
+/**
+ * Ended ones count for an hour, so that an earlier version's builds aren't all reported at once. `since`: builds from before
+ * are of commits that this host doesn't have.
+ */
+async function readBuilds(ctx: Context, branchId: string, since: Date | null): Promise<readonly ReportedBuild[]> {
   const lately = or(isNull(build.endedAt), sql`${build.endedAt} > now() - interval '1 hour'`);
   const servedAtGitHub = and(
     isNotNull(buildReport.deploymentId),
@@ -107,7 +110,13 @@ async function readBuilds(ctx: Context, branchId: string): Promise<readonly Repo
     .leftJoin(buildReport, eq(buildReport.buildId, build.id))
     .leftJoin(deployment, eq(deployment.buildId, build.id))
     .leftJoin(route, eq(route.deploymentId, deployment.id))
-    .where(and(eq(build.branchId, branchId), or(lately, servedAtGitHub)))
+    .where(
+      and(
+        eq(build.branchId, branchId),
+        or(lately, servedAtGitHub),
+        since === null ? undefined : gte(build.createdAt, since),
+      ),
+    )
     .orderBy(desc(build.sequence))
     .limit(maxBuilds);
   return rows.map(({ slug, live, ...row }) => ({

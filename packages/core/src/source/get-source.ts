@@ -1,3 +1,4 @@
+import type { project } from "@towpath/db/schema";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
@@ -12,14 +13,19 @@ import { sourceOf } from "./source.ts";
  */
 export async function getSource(call: { ctx: Context; input: ProjectScope }): Promise<SourceView> {
   const { ctx } = call;
-  const { project } = await authorizeProject(ctx, "project.read", call.input);
-  const source = sourceOf(project);
+  const { project: of } = await authorizeProject(ctx, "project.read", call.input);
+  if (sourceOf(of)?.kind === "git") await noteLook(ctx, of.id);
+  return sourceView(ctx, of);
+}
+
+/** @throws TowpathError `not_found` for a project that isn't built here */
+export async function sourceView(ctx: Context, of: typeof project.$inferSelect): Promise<SourceView> {
+  const source = sourceOf(of);
   if (source === null) throw notFound("source");
   if (source.kind === "package") return source;
   if (source.kind === "github") {
-    const { kind, fullName, isPrivate } = source;
-    return { kind, fullName, defaultBranch: project.defaultBranch, private: isPrivate };
+    const { kind, fullName, branch, isPrivate } = source;
+    return { kind, fullName, branch, defaultBranch: of.defaultBranch, private: isPrivate };
   }
-  await noteLook(ctx, project.id);
-  return followedSourceView(ctx.db, ctx, project, await requireGitSource(ctx.db, project.id));
+  return followedSourceView(ctx.db, ctx, of, await requireGitSource(ctx.db, of.id));
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { packageNameSchema, packageVersionSchema } from "../package/package.schema.ts";
 import { deployProjectSchema } from "../project/project.schema.ts";
 import { repositoryNameSchema } from "../repository/repository-name.schema.ts";
 
@@ -83,15 +84,31 @@ export const updateGitSourceSchema = z.object({
 });
 
 /**
- * Another place for a server's code, a Git URL or a repository of this instance; everything else of the server stays. The
- * first commit there is built at once.
+ * Another place for a server's code, exactly one; everything else of the server stays. The first commit or version there
+ * is built at once.
  */
 export const changeSourceSchema = z.object({
   gitUrl: gitUrlSchema.optional(),
-  /** By name. */
+  /** Of this instance, by name. */
   repository: repositoryNameSchema.optional(),
+  /** Of a connected account; `fullName`: owner/name. */
+  githubRepository: z
+    .object({
+      installationId: deployProjectSchema.shape.installationId,
+      fullName: deployProjectSchema.shape.repositoryFullName,
+    })
+    .optional(),
+  /** Of the index. `version`: default, the newest that is no prerelease; `follows`: newer ones are built. */
+  package: z
+    .object({
+      name: packageNameSchema,
+      version: packageVersionSchema.nullish(),
+      follows: z.boolean().default(false),
+    })
+    .optional(),
+  /** The branch that goes live; default: the repository's own, which is then followed when it changes. */
   branch: branchNameSchema.nullish(),
-  /** Default: for a repository of this instance. */
+  /** For a Git URL, where they are off by default, or a repository of this instance, where they are on. */
   previews: z.boolean().optional(),
   /** For a Git URL. */
   credential: gitCredentialInputSchema.nullish(),

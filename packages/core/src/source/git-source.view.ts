@@ -45,7 +45,15 @@ export type SourceSummary =
 
 /** A project's source as its settings show it. Values of credentials never come back. */
 export type SourceView =
-  | { readonly kind: "github"; readonly fullName: string; readonly defaultBranch: string; readonly private: boolean }
+  | {
+      readonly kind: "github";
+      readonly fullName: string;
+      /** The branch that goes live, as the owner named it; null: the repository's default branch is followed. */
+      readonly branch: string | null;
+      /** The branch that goes live now. */
+      readonly defaultBranch: string;
+      readonly private: boolean;
+    }
   | { readonly kind: "package"; readonly name: string; readonly follows: boolean }
   | FollowedSourceView;
 

@@ -13,5 +13,6 @@ export { type GitSummaryColumns, nameOfUrl, type SourceSummary, sourceSummary } 
 export { openSource, readerOf } from "./open-source.ts";
 export { claimedUntil, firstCheckAt, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { chooseBranch, movedUrl, readRefs, refusedAt } from "./read-refs.ts";
+export { repositoryHere } from "./repository-here.ts";
 export { repositoryView, type Source, sourceOf } from "./source.ts";
 export { noteStatus, openedStatusHook } from "./status-hook.ts";

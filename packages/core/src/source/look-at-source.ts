@@ -2,11 +2,14 @@ import type { z } from "zod";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
-import { type GitCheckout, type GitRefs, requireGitRemotes } from "../ports/index.ts";
+import { type GitCheckout, type GitHeads, type GitReader, requireInstanceRepositories } from "../ports/index.ts";
+import { requireRepository } from "../repository/internal.ts";
 import { lookAtSourceSchema } from "./git-source.schema.ts";
 import { givenCredential } from "./git-source.store.ts";
 import { hostOfUrl, nameOfUrl } from "./git-source.view.ts";
-import { chooseBranch, movedUrl, readRefs, refused, refusedAt } from "./read-refs.ts";
+import { readerOf } from "./open-source.ts";
+import { chooseBranch, movedUrl, refused, refusedAt } from "./read-refs.ts";
+import { repositoryHere } from "./repository-here.ts";
 import { parseSourceText, type SourceText } from "./source-text.schema.ts";
 
 /** A repository as somebody who pasted its URL sees it. Close `checkout`. */
@@ -44,11 +47,16 @@ export async function lookAtSource(call: {
   const pasted = requireGitText(text);
   const credential = givenCredential(ctx, organization.id, input)?.credential ?? null;
   const remote = { url: pasted.url, credential };
-  const refs = await readRefs(ctx, remote, "text");
+  const here = repositoryHere(ctx, organization.slug, { gitUrl: pasted.url, field: "text" });
+  const reader =
+    here === null ? readerOf(ctx, remote) : await refusedAt("text", () => openHere(ctx, organization.id, here));
+  const refs = await refusedAt("text", () => reader.refs());
   const { branch: linked, directory } = splitLink(pasted, refs);
   const at = chooseBranch(refs, { branch: chosen ?? linked, urlField: "text" });
-  const url = movedUrl(remote, refs.url);
-  const checkout = await refusedAt("text", () => requireGitRemotes(ctx).checkout({ ...remote, url }, at));
+  const url = refs.url === null ? pasted.url : movedUrl(remote, refs.url);
+  const checkout = await refusedAt("text", () =>
+    (here === null ? readerOf(ctx, { ...remote, url }) : reader).checkout(at),
+  );
   return {
     url,
     host: hostOfUrl(url),
@@ -61,6 +69,11 @@ export async function lookAtSource(call: {
   };
 }
 
+async function openHere(ctx: Context, organizationId: string, name: string): Promise<GitReader> {
+  const { id } = await requireRepository(ctx.db, organizationId, name);
+  return requireInstanceRepositories(ctx).open(id);
+}
+
 function requireGitText(text: string): Extract<SourceText, { kind: "git" }> {
   const parsed = parseSourceText(text);
   if ("problem" in parsed) throw refused("text", parsed.problem);
@@ -71,7 +84,7 @@ function requireGitText(text: string): Extract<SourceText, { kind: "git" }> {
 /** A link to a folder doesn't say where the branch's name ends: `tree/fix/server` may be `server` of the branch `fix`. */
 function splitLink(
   { branch, directory }: Extract<SourceText, { kind: "git" }>,
-  refs: GitRefs,
+  refs: GitHeads,
 ): { readonly branch: string | null; readonly directory: string | null } {
   if (branch === null || refs.branches.has(branch)) return { branch, directory };
   const parts = [branch, directory]

@@ -12,6 +12,8 @@ export type Source =
       /** owner/name */
       readonly fullName: string;
       readonly isPrivate: boolean;
+      /** The branch that goes live as the owner named it; null: the repository's default branch. */
+      readonly branch: string | null;
     }
   /** A Git URL or a repository of this instance: see `git_source`. */
   | { readonly kind: "git" }
@@ -25,6 +27,7 @@ type SourceColumns = Pick<
   | "repositoryId"
   | "repositoryFullName"
   | "repositoryPrivate"
+  | "githubBranch"
   | "packageName"
   | "followsPackage"
 >;
@@ -40,6 +43,7 @@ export function sourceOf(row: SourceColumns): Source | null {
     repositoryId: row.repositoryId,
     fullName: row.repositoryFullName,
     isPrivate: row.repositoryPrivate,
+    branch: row.githubBranch,
   };
 }
 
@@ -49,6 +53,7 @@ export const noOtherSource = {
   repositoryId: null,
   repositoryFullName: null,
   repositoryPrivate: false,
+  githubBranch: null,
   packageName: null,
   followsPackage: false,
 } as const;

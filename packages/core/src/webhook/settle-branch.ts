@@ -108,6 +108,7 @@ async function lockTarget(tx: Transaction, input: SyncTarget): Promise<SyncTarge
 
 const sameRepository = (now: Project, before: Project) =>
   now.defaultBranch === before.defaultBranch &&
+  now.githubBranch === before.githubBranch &&
   now.repositoryId === before.repositoryId &&
   now.repositoryFullName === before.repositoryFullName &&
   now.repositoryPrivate === before.repositoryPrivate &&

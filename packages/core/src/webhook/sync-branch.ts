@@ -49,7 +49,8 @@ async function throughInstallations(
   const source = sourceOf(of);
   const installationIds = await usableInstallations(db, of);
   if (source?.kind !== "github" || installationIds.length === 0) return { kind: "no-access" };
-  return ask({ installationIds, repositoryId: source.repositoryId, branch, since });
+  const seen = await ask({ installationIds, repositoryId: source.repositoryId, branch, since });
+  return seen.kind === "seen" && source.branch !== null ? { ...seen, defaultBranch: source.branch } : seen;
 }
 
 async function readTarget(db: Database, input: SyncBranchInput): Promise<SyncTarget | undefined> {

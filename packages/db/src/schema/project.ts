@@ -28,7 +28,12 @@ export const project = pgTable(
     /** owner/name as last seen. */
     repositoryFullName: text(),
     repositoryPrivate: boolean().notNull().default(false),
+    /** The branch that goes live. */
     defaultBranch: text().notNull().default("main"),
+    /** Of GitHub's repository: the branch that goes live as the owner named it; null: the repository's default branch. */
+    githubBranch: text(),
+    /** When it last got another source: builds from before are of the earlier one. Null: never. */
+    sourceChangedAt: instant(),
     /** Empty: each build finds it in its commit. Also empty unless hosted. */
     entrypoint: text().notNull(),
     /** Words after the name of the program that the entrypoint starts. Not for secrets: they are shown and logged. */

@@ -57,7 +57,7 @@ export const getInstallationsOfUser = createServerFn({ method: "GET" })
   .handler(({ context, data }) => listInstallationsOfUser({ ctx: context.ctx, input: data }));
 
 /** A page of an installation's repositories, up to 100 (GH-1). */
-const getInstallationRepositories = createServerFn({ method: "POST" })
+export const getInstallationRepositories = createServerFn({ method: "POST" })
   .middleware([organizationAccess("installation.read")])
   .validator(input(z.object({ orgSlug, installationId, page })))
   .handler(async ({ context, data }) => {

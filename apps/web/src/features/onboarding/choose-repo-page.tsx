@@ -77,7 +77,25 @@ export function ChooseRepoPage({
                 key={chosen.installationId}
                 orgSlug={orgSlug}
                 installationId={chosen.installationId}
-                serverName={serverName}
+                choice={(repository) => (
+                  <Link
+                    to="/$orgSlug/welcome/server-deploy"
+                    params={{ orgSlug }}
+                    search={{
+                      serverName,
+                      installationId,
+                      owner: repository.owner.login,
+                      repo: repository.name,
+                      repoName: repository.full_name,
+                      isPrivate: repository.private,
+                      defaultBranch: repository.default_branch,
+                    }}
+                    className={buttonLook({ size: "sm" })}
+                    aria-label={`Choose ${repository.name}`}
+                  >
+                    Choose
+                  </Link>
+                )}
               />
             </>
           )}

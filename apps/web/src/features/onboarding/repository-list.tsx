@@ -1,9 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Lock, Search } from "lucide-react";
-import { useEffect, useState } from "react";
-import { repositoriesQuery } from "~/features/github/github.functions.ts";
-import { Button, buttonLook } from "~/ui/button.tsx";
+import { type ReactNode, useEffect, useState } from "react";
+import { type getInstallationRepositories, repositoriesQuery } from "~/features/github/github.functions.ts";
+import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/field.tsx";
@@ -12,15 +11,18 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { LoadingRepositories } from "./choose-repo-states.tsx";
 
-/** Repositories of one account, most recently updated first. A search goes through all of them, page by page. */
+export type ListedRepository = Awaited<ReturnType<typeof getInstallationRepositories>>["data"][number];
+
+/** Repositories of one account, each with what chooses it, most recently updated first. A search goes through all of them, page by page. */
 export function RepositoryList({
   orgSlug,
   installationId,
-  serverName,
+  choice,
 }: {
   readonly orgSlug: string;
   readonly installationId: number;
-  readonly serverName: string;
+  /** A link or button. */
+  readonly choice: (repository: ListedRepository) => ReactNode;
 }) {
   const [text, setText] = useState("");
   const query = useInfiniteQuery(repositoriesQuery(orgSlug, installationId));
@@ -44,6 +46,10 @@ export function RepositoryList({
           leading={<Search aria-hidden />}
           value={text}
           onChange={(event) => setText(event.target.value)}
+          // In a form it must not send it.
+          onKeyDown={(event) => {
+            if (event.key === "Enter") event.preventDefault();
+          }}
         />
       </div>
       {query.isPending ? <LoadingRepositories /> : null}
@@ -87,23 +93,7 @@ export function RepositoryList({
                 {repository.description ? ` · ${repository.description}` : ""}
               </p>
             </div>
-            <Link
-              to="/$orgSlug/welcome/server-deploy"
-              params={{ orgSlug }}
-              search={{
-                serverName,
-                installationId,
-                owner: repository.owner.login,
-                repo: repository.name,
-                repoName: repository.full_name,
-                isPrivate: repository.private,
-                defaultBranch: repository.default_branch,
-              }}
-              className={buttonLook({ size: "sm" })}
-              aria-label={`Choose ${repository.name}`}
-            >
-              Choose
-            </Link>
+            {choice(repository)}
           </li>
         ))}
       </ul>

@@ -114,7 +114,13 @@ export const followedSource = named("FollowedSource", z.discriminatedUnion("kind
 
 /** `SourceView` of core. */
 export const sourceDetail = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("github"), fullName: z.string(), defaultBranch: z.string(), private: z.boolean() }),
+  z.object({
+    kind: z.literal("github"),
+    fullName: z.string(),
+    branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
+    defaultBranch: z.string(),
+    private: z.boolean(),
+  }),
   z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
   gitSource,
   repositorySource,

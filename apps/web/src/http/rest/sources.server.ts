@@ -113,7 +113,9 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
   const source = sourceSchema.parse(input);
   return saveGitServer(ctx, {
     ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
-    isSame: (of) => of.kind === "git" && isSameRepository(of.url, gitUrl),
+    // The clone URL of a repository of this instance deploys that.
+    isSame: (of) =>
+      (of.kind === "git" || of.kind === "repository") && of.url !== null && isSameRepository(of.url, gitUrl),
     deploy: (settings) =>
       deployGitUrl({
         ctx,
@@ -212,9 +214,9 @@ export const sourceOperations: readonly Operation[] = [
     id: "changeSource",
     permission: "project.update",
     summary:
-      "has it built from another Git URL (`gitUrl`), or a repository of this instance (`repository`), from now on; its address, variables, logs and deployments stay, and the first commit there is built",
+      "has it built from something else from now on: a Git URL (`gitUrl`), a repository of this instance (`repository`), one of a connected GitHub account (`githubRepository`: `installationId`, `fullName`) or a package (`package`: `name`, `version`, `follows`), exactly one of them; its address, variables, logs and deployments stay, and the first commit or version there is built",
     body: changeSourceSchema,
-    answer: z.object({ source: followedSource, build: answers.build.shape.build }),
+    answer: z.object({ source: sourceDetail, build: answers.build.shape.build }),
     handle: ({ ctx, project, body }) => changeSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation({

@@ -1,0 +1,116 @@
+import { Link } from "@tanstack/react-router";
+import type { InstallationView } from "@towpath/core/installation";
+import { useEffect, useRef, useState } from "react";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Field, Input } from "~/ui/field.tsx";
+import { Select } from "~/ui/select.tsx";
+import { type ListedRepository, RepositoryList } from "../onboarding/repository-list.tsx";
+import { ChangeForm, type ChangeProps, useChangeSource } from "./change-form.tsx";
+
+/** To a repository of a GitHub account that is connected. `installations`: at least one. */
+export function ChangeToGitHub({
+  projectKey,
+  source,
+  installations,
+}: ChangeProps & { readonly installations: readonly InstallationView[] }) {
+  const { orgSlug } = projectKey;
+  const [account, setAccount] = useState(installations[0]?.installationId ?? 0);
+  const [repository, setRepository] = useState<ListedRepository | null>(null);
+  const [branch, setBranch] = useState("");
+  const form = useChangeSource(projectKey);
+  const chosen = installations.find(({ installationId }) => installationId === account);
+  const change = repository && {
+    githubRepository: { installationId: account, fullName: repository.full_name },
+    branch: branch.trim() || null,
+  };
+  const choose = (next: ListedRepository | null) => {
+    form.clear();
+    setBranch("");
+    setRepository(next);
+  };
+  return (
+    <ChangeForm source={source} change={change} form={form} shownFields={["branch"]}>
+      <Field label="GitHub account">
+        {(control) => (
+          <Select
+            {...control}
+            className="sm:max-w-80"
+            value={String(account)}
+            onChange={(next) => {
+              choose(null);
+              setAccount(Number(next));
+            }}
+            options={installations.map(({ installationId, accountLogin, isSuspended }) => ({
+              value: String(installationId),
+              label: isSuspended ? `${accountLogin} (suspended)` : accountLogin,
+            }))}
+          />
+        )}
+      </Field>
+      {chosen?.isSuspended ? (
+        <Callout
+          tone="warn"
+          title={`${chosen.accountLogin} has suspended Towpath`}
+          actions={
+            <Link to="/$orgSlug/settings/github" params={{ orgSlug }} className={buttonLook({ size: "sm" })}>
+              GitHub connections
+            </Link>
+          }
+        >
+          The account's owner can resume it in the App's settings on GitHub.
+        </Callout>
+      ) : repository === null ? (
+        <RepositoryList
+          key={account}
+          orgSlug={orgSlug}
+          installationId={account}
+          choice={(each) => (
+            <Button size="sm" aria-label={`Choose ${each.name}`} onClick={() => choose(each)}>
+              Choose
+            </Button>
+          )}
+        />
+      ) : (
+        <>
+          <Chosen name={repository.full_name} onOther={() => choose(null)} />
+          <Field
+            label="Branch"
+            optional
+            error={form.problems.branch}
+            hint={`Pushes to it go live. Empty: the repository's default, which is ${repository.default_branch} now.`}
+          >
+            {(control) => (
+              <Input
+                {...control}
+                mono
+                autoComplete="off"
+                autoCapitalize="none"
+                spellCheck={false}
+                className="sm:max-w-80"
+                placeholder={repository.default_branch}
+                value={branch}
+                disabled={form.busy}
+                onChange={(event) => setBranch(event.target.value)}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </ChangeForm>
+  );
+}
+
+/** The repository that was chosen. The button that chose it is gone, so it takes the focus. */
+function Chosen({ name, onOther }: { readonly name: string; readonly onOther: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border bg-surface px-4 py-3">
+      <p className="min-w-0 flex-1 basis-40 text-sm font-medium wrap-anywhere">{name}</p>
+      <Button ref={button} size="sm" onClick={onOther}>
+        Choose another repository
+      </Button>
+    </div>
+  );
+}
