@@ -83,7 +83,7 @@ export function ChooseRepoPage({
                     params={{ orgSlug }}
                     search={{
                       serverName,
-                      installationId,
+                      installationId: chosen.installationId,
                       owner: repository.owner.login,
                       repo: repository.name,
                       repoName: repository.full_name,
