@@ -113,9 +113,18 @@ export function createGitHubConnections(
     return ofEnvironment ? [ofEnvironment, ...stored] : stored;
   }
 
+  function forget(): void {
+    if (known) known = { ...known, until: 0 };
+  }
+
   async function find(which: number | string): Promise<GitHubConnection | null> {
     if (which === environmentConnection) return ofEnvironment;
-    return (await all()).find(({ id, number }) => number === which || id === which) ?? null;
+    const listed = async () => (await all()).find(({ id, number }) => number === which || id === which) ?? null;
+    const found = await listed();
+    // A number comes from what is stored: its App may have been connected a moment ago. An id comes from anybody's URL.
+    if (found !== null || typeof which === "string") return found;
+    forget();
+    return listed();
   }
 
   async function clientOf(connection: number): Promise<GitHub> {
@@ -134,9 +143,7 @@ export function createGitHubConnections(
       if (!list[0]) throw gitHubNotConfigured();
       return list[0];
     },
-    forget() {
-      if (known) known = { ...known, until: 0 };
-    },
+    forget,
     ...callsThrough(clientOf),
   };
 }
