@@ -7,9 +7,12 @@
 // Each proxy is one process on one core and gets the same load in turn, in short rounds: on a busy machine figures
 // move from round to round, so ratios are within a round. The server is nginx, so that it never limits.
 //
-// Seen on two cores that were busy with other work, medians of nine rounds: 1.38 times the bare proxy for JSON (0.69 to
-// 1.80) and 1.34 for event streams (0.94 to 1.63), nginx 0.30, with kept connections 0.16. The spread is the other work's:
-// a figure to rely on needs a quiet machine. Of the gateway's time a third is its own (the largest parts: JSON of bodies
+// Seen on two quiet cores, medians of seven rounds: 1.79 times the bare proxy for JSON (1.58 to 1.92), 1.98 with an API
+// key, 2.02 with an OAuth token, and 1.44 for event streams (1.28 to 1.91): above both targets. One connection at a time
+// takes 0.23 to 0.25 ms, where the bare proxy takes 0.16; nginx 0.39, with kept connections 0.23 times its CPU. On busy
+// cores the ratios look better than they are: 1.38 and 1.34, with a wide spread.
+//
+// Of the gateway's time a third is its own (the largest parts: JSON of bodies
 // and answers 6 %, rows and spool 6 %, forwarding 6 %); a seventh is the two writes to sockets, as in the bare proxy.
 
 import { load, type Measured, type Side, warmUp } from "./gateway-load.ts";

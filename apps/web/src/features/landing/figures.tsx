@@ -5,7 +5,7 @@ const figures = [
     command: "./towpath test bench start-from-nothing",
   },
   {
-    value: "1.2×",
+    value: "2×",
     label: "the CPU of a bare proxy, with access control and a log row for each call",
     command: "./towpath test bench gateway",
   },
