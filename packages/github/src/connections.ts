@@ -82,7 +82,8 @@ export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
 /**
  * The GitHub Apps of an instance: that of the environment and the stored ones, which change while the process runs.
  *
- * @param load reads the stored ones, oldest first; asked at most every two seconds, and only when somebody uses GitHub
+ * @param load reads the stored ones, oldest first; asked only when somebody uses GitHub, and at most every two seconds but
+ * for a number that isn't among them
  */
 export function createGitHubConnections(
   environment: GitHubConfig | null,

@@ -5,7 +5,6 @@ import { useState } from "react";
 import { installationsQuery } from "~/features/github/github.functions.ts";
 import { GitHubLink } from "~/features/github/github-link.tsx";
 import { buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
@@ -13,6 +12,7 @@ import { failureText, toast } from "~/ui/toast.ts";
 import { proposeServerName } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { RepositoryList } from "./repository-list.tsx";
+import { SuspendedAccount } from "./suspended-account.tsx";
 
 /** ONB-6: accounts that are connected, and their repositories. */
 export function ChooseRepoPage({
@@ -59,17 +59,7 @@ export function ChooseRepoPage({
             </GitHubLink>
           </div>
           {chosen.isSuspended ? (
-            <Callout
-              tone="warn"
-              title={`${chosen.accountLogin} has suspended Towpath`}
-              actions={
-                <Link to="/$orgSlug/settings/github" params={{ orgSlug }} className={buttonLook({ size: "sm" })}>
-                  GitHub connections
-                </Link>
-              }
-            >
-              The account's owner can resume it in the App's settings on GitHub.
-            </Callout>
+            <SuspendedAccount orgSlug={orgSlug} accountLogin={chosen.accountLogin} />
           ) : (
             <>
               <ProposedName orgSlug={orgSlug} name={serverName} onName={setServerName} />

@@ -1,11 +1,10 @@
-import { Link } from "@tanstack/react-router";
 import type { InstallationView } from "@towpath/core/installation";
 import { useEffect, useRef, useState } from "react";
-import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { Select } from "~/ui/select.tsx";
 import { type ListedRepository, RepositoryList } from "../onboarding/repository-list.tsx";
+import { SuspendedAccount } from "../onboarding/suspended-account.tsx";
 import { ChangeForm, type ChangeProps, useChangeSource } from "./change-form.tsx";
 
 /** To a repository of a GitHub account that is connected. `installations`: at least one. */
@@ -49,17 +48,7 @@ export function ChangeToGitHub({
         )}
       </Field>
       {chosen?.isSuspended ? (
-        <Callout
-          tone="warn"
-          title={`${chosen.accountLogin} has suspended Towpath`}
-          actions={
-            <Link to="/$orgSlug/settings/github" params={{ orgSlug }} className={buttonLook({ size: "sm" })}>
-              GitHub connections
-            </Link>
-          }
-        >
-          The account's owner can resume it in the App's settings on GitHub.
-        </Callout>
+        <SuspendedAccount orgSlug={orgSlug} accountLogin={chosen.accountLogin} />
       ) : repository === null ? (
         <RepositoryList
           key={account}
