@@ -1,4 +1,4 @@
-import { asTowpathError, TowpathError } from "@towpath/core/errors";
+import { asTowpathError, notFound, TowpathError } from "@towpath/core/errors";
 import { type Service, serveGit } from "../http-backend.ts";
 import { asStoreProblem, listRefs, storeSettings } from "./bare-repository.ts";
 import type { RepositoryChange, RepositoryStorage } from "./storage.ts";
@@ -80,9 +80,10 @@ async function serve(request: Request, options: ServeOptions, ended: () => unkno
     ["uploadpack.allowFilter", "true"],
   ] as const;
   if (service !== "git-receive-pack") {
-    if ((await storage.read(id)) === null) await storage.create(id, defaultBranch);
-    const directory = await storage.read(id);
-    if (directory === null) throw new Error(`the repository ${id} was removed meanwhile`);
+    const found = await storage.read(id);
+    if (found === null) await storage.create(id, defaultBranch);
+    const directory = found ?? (await storage.read(id));
+    if (directory === null) throw notFound("repository");
     const afterwards = async () => {
       ended();
       return null;

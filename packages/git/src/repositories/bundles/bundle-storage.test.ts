@@ -175,11 +175,55 @@ test("SRC-3 many pushes make few bundles, also while others are made; what nothi
   await git(directory, "clone", "--quiet", `${other}/${id}.git`, "clone");
   expect(await git(work("clone"), "rev-list", "--count", "HEAD")).toBe("21");
   await git(work("clone"), "fsck", "--strict");
-  await git(work(), "push", "--quiet", `${url}/${id}.git`, ":main");
-  await git(work(), "push", "--quiet", `${url}/${id}.git`, "main^:refs/heads/side");
-  for (const count of [1, 2])
-    await git(work(), "push", "--quiet", `${url}/${id}.git`, `main~${count + 1}:refs/heads/${count}`);
-  expect((await bundlesOf(id)).length).toBeLessThan(4);
+  const gone = await git(work(), "rev-parse", "HEAD");
+  await git(work(), "push", "--quiet", "--force", `${url}/${id}.git`, "main~15:main");
+  await git(work(), "push", "--quiet", `${url}/${id}.git`, "main~14:refs/heads/side");
+  await storage.pack(id);
+  const restored = (await machine(directory, "four").read(id)) ?? "";
+  expect([(await bundlesOf(id)).length, await git(restored, "rev-list", "--all", "--count")]).toEqual([1, "7"]);
+  expect(await outcome(git(restored, "cat-file", "-e", gone))).not.toBe("accepted");
+});
+
+test("SRC-3 of pushes that began in one state, other refs are merged, whatever was packed meanwhile, and the same are refused", async () => {
+  const [one, two] = [machine(directory, "one", { maxBundles: 8 }), machine(directory, "two", { maxBundles: 8 })];
+  const id = await newId();
+  const first = await makeRepository(work(), { "server.py": "one\n" });
+  const side = await commitFiles(work(), { "server.py": "two\n" });
+  const onSide = await commitFiles(work(), { "server.py": "three\n" });
+  const begin = async (storage: typeof one, ...refs: readonly string[]) => {
+    const change = await storage.change(id, "main");
+    closing.push(change.close);
+    await git(work(), "push", "--quiet", "--force", change.directory, ...refs);
+    return change;
+  };
+  await (await begin(one, `${first}:refs/heads/main`, `${side}:refs/heads/side`)).store();
+  // What it builds on is gone when it is stored.
+  const late = await begin(one, `${onSide}:refs/heads/new`);
+  await (await begin(two, ":side")).store();
+  await (await begin(two, `${first}:refs/heads/other`, `${first}:refs/heads/fix/a`)).store();
+  await begin(two, `${await commitFiles(work(), { "x.py": "x\n" })}:refs/heads/x`).then((change) => change.store());
+  await two.pack(id);
+  expect(await bundlesOf(id)).toHaveLength(1);
+  await late.store();
+  const restored = (await machine(directory, "three").read(id)) ?? "";
+  await git(restored, "fsck", "--strict");
+  const names = await git(restored, "for-each-ref", "--format=%(refname:short)");
+  expect(names.split("\n")).toEqual(["fix/a", "main", "new", "other", "x"]);
+  expect(await git(restored, "rev-parse", "new")).toBe(onSide);
+
+  const [same, nested] = [await begin(one, `${side}:refs/heads/main`), await begin(one, `${side}:refs/heads/deep`)];
+  await (await begin(two, `${onSide}:refs/heads/main`, `${onSide}:refs/heads/deep/er`)).store();
+  await expect(same.store()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("to main") });
+  await expect(nested.store()).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("deep is a"),
+  });
+  expect(await git((await one.read(id)) ?? "", "rev-parse", "main")).toBe(onSide);
+
+  const removed = await begin(one, `${side}:refs/heads/late`);
+  await database.db.delete(repository).where(eq(repository.id, id));
+  await expect(removed.store()).rejects.toMatchObject({ code: "not_found" });
+  await expect(two.change(id, "main")).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("SRC-3 restored repositories that nobody uses for a day are removed from the machine, and restored when asked for", async () => {
