@@ -8,6 +8,8 @@ export type RepositoryStorage = {
   /**
    * Absolute path of a bare repository with everything that was stored before this call; null: there is none. It is only
    * for reading, and stays for some hours.
+   *
+   * @throws TowpathError `upstream_unavailable` for one whose commits are known to be elsewhere, `internal` if it is damaged
    */
   read(id: string): Promise<string | null>;
   /**

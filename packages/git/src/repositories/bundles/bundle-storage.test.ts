@@ -267,6 +267,7 @@ test("SRC-3 repositories move to the artifact store and back when the setting ch
     code: "upstream_unavailable",
     message: expect.stringContaining("not in the artifact store yet"),
   });
+  await expect(elsewhere.open(id).refs()).rejects.toMatchObject({ code: "upstream_unavailable" });
   const [one, same] = [open("bundles"), open("bundles")];
   const read = async (repositories: typeof one, of = id) => (await repositories.open(of).refs()).branches.get("side");
   expect(await Promise.all([read(one), read(same)])).toEqual([head, head]);

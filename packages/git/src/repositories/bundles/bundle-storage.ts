@@ -44,7 +44,7 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     await states.begin(id, defaultBranch);
     const begun = await states.find(id);
     if (begun !== null) return begun;
-    throw (await states.isKnown(id)) ? notStoredYet() : notFound("repository");
+    throw (await states.wasPushedTo(id)) ? notStoredYet() : notFound("repository");
   }
 
   /** Restores a state, or a newer one if its bundles were replaced and removed meanwhile. */
@@ -117,7 +117,10 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     create: async (id, defaultBranch) => void (await required(id, defaultBranch)),
     async read(id) {
       const found = await states.find(id);
-      return found === null ? null : (await restored(id, found)).directory;
+      if (found !== null) return (await restored(id, found)).directory;
+      // Its branches must not count as deleted.
+      if (await states.wasPushedTo(id)) throw notStoredYet();
+      return null;
     },
     async change(id, defaultBranch): Promise<RepositoryChange> {
       const { state, directory } = await restored(id, await required(id, defaultBranch));
@@ -144,17 +147,17 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     },
     async adopt(id, from) {
       const [head, refs] = [await headBranch(from), await allRefs(from)];
-      await states.begin(id, head, { isFilled: true });
-      const state = await states.find(id);
-      if (state === null) throw notFound("repository");
-      if (state.generation > 0) return changedRefs(state.refs, refs).length === 0;
-      const scratch = await openScratch(scratchDirectory, Number.POSITIVE_INFINITY);
-      try {
-        const bundles = await addBundle(from, scratch.directory, { refs: Object.keys(refs), known: [] });
-        return await states.replace(state, id, { head, refs, bundles });
-      } finally {
-        await scratch.close();
+      if (!(await states.isKnown(id))) throw notFound("repository");
+      if (((await states.find(id))?.generation ?? 0) === 0) {
+        const scratch = await openScratch(scratchDirectory, Number.POSITIVE_INFINITY);
+        try {
+          const bundles = await addBundle(from, scratch.directory, { refs: Object.keys(refs), known: [] });
+          await states.beginWith(id, { head, refs, bundles });
+        } finally {
+          await scratch.close();
+        }
       }
+      return changedRefs((await required(id, head)).refs, refs).length === 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Database } from "@towpath/db";
 import { repository, repositoryBundles } from "@towpath/db/schema";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { z } from "zod";
 
 /** Full names of refs → what they name. */
@@ -34,16 +34,25 @@ export function bundledStates(db: Database) {
       const { generation, head, bundles } = row;
       return { generation, head, bundles, refs: refsSchema.parse(row.refs) };
     },
-    /**
-     * Makes an empty one unless it is there. One that commits were pushed to before is not empty: it is made only by who
-     * brings them (`isFilled`).
-     */
-    async begin(id: string, head: string, { isFilled = false } = {}): Promise<void> {
+    /** Makes an empty one unless it is there, or commits were pushed: those are elsewhere then. */
+    async begin(id: string, head: string): Promise<void> {
       await db.execute(sql`INSERT INTO ${repositoryBundles} (repository_id, head)
-        SELECT id, ${head} FROM ${repository} WHERE id = ${id}::uuid AND (pushed_at IS NULL OR ${isFilled}::boolean)
-        ON CONFLICT DO NOTHING`);
+        SELECT id, ${head} FROM ${repository} WHERE id = ${id}::uuid AND pushed_at IS NULL ON CONFLICT DO NOTHING`);
+    },
+    /** Makes one with commits, in place of none or of one that nothing was stored in; does nothing otherwise. */
+    async beginWith(id: string, { head, refs, bundles }: Omit<BundledState, "generation">): Promise<void> {
+      const values = { head, refs, bundles: [...bundles], generation: 1 };
+      await db
+        .insert(repositoryBundles)
+        .values({ repositoryId: id, ...values })
+        .onConflictDoUpdate({
+          ...{ target: repositoryBundles.repositoryId, set: values },
+          setWhere: eq(repositoryBundles.generation, 0),
+        });
     },
     isKnown: async (id: string): Promise<boolean> => (await db.$count(repository, eq(repository.id, id))) > 0,
+    wasPushedTo: async (id: string): Promise<boolean> =>
+      (await db.$count(repository, and(eq(repository.id, id), isNotNull(repository.pushedAt)))) > 0,
     /** Replaces the state of this generation; false if there is another meanwhile, or none. */
     async replace({ generation }: BundledState, id: string, next: Omit<BundledState, "generation">): Promise<boolean> {
       const rows = await db
