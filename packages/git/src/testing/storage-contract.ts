@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Repositories, repositoriesIn } from "../repositories/repositories.ts";
 import type { RepositoryStorage } from "../repositories/storage.ts";
@@ -103,7 +104,13 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       expect(await git(work, "rev-parse", "HEAD")).toBe(second);
       await stores[0].setDefaultBranch(id, "fix/a");
       expect(await stores[1].open(id).refs()).toMatchObject({ defaultBranch: "fix/a" });
-      expect((await stores[1].open(id).commit({ branch: "main", sha: second })).sha).toBe(second);
+      const [reader, at] = [stores[1].open(id), { branch: "main", sha: second }];
+      const checkout = await reader.checkout(at);
+      expect([checkout.paths, await checkout.read("server.py")]).toEqual([["server.py"], "two\n"]);
+      await checkout.close();
+      expect(await reader.changedPaths(head, at)).toEqual(["server.py"]);
+      const tarball = await reader.tarball(at, { warn: () => {}, signal: AbortSignal.timeout(30_000) });
+      expect(gunzipSync(await new Response(tarball).bytes()).toString()).toContain("two\n");
     });
 
     test("SRC-3 a forced push, a deleted branch and one that is made of an older commit are seen by the other machine", async () => {

@@ -201,7 +201,8 @@ test("SRC-3 of pushes that began in one state, other refs are merged, whatever w
   const late = await begin(one, `${onSide}:refs/heads/new`);
   await (await begin(two, ":side")).store();
   await (await begin(two, `${first}:refs/heads/other`, `${first}:refs/heads/fix/a`)).store();
-  await begin(two, `${await commitFiles(work(), { "x.py": "x\n" })}:refs/heads/x`).then((change) => change.store());
+  const another = await git(work(), "commit-tree", "-p", first, "-m", "Another", `${first}^{tree}`);
+  await (await begin(two, `${another}:refs/heads/x`)).store();
   await two.pack(id);
   expect(await bundlesOf(id)).toHaveLength(1);
   await late.store();
@@ -224,6 +225,33 @@ test("SRC-3 of pushes that began in one state, other refs are merged, whatever w
   await database.db.delete(repository).where(eq(repository.id, id));
   await expect(removed.store()).rejects.toMatchObject({ code: "not_found" });
   await expect(two.change(id, "main")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("SRC-3 bundles that are replaced and removed while a machine restores them: it restores the new one", async () => {
+  const one = machine(directory, "one", { maxBundles: 8 });
+  const id = await newId();
+  await makeRepository(work(), { "server.py": "one\n" });
+  for (const round of [1, 2]) {
+    await commitFiles(work(), { "server.py": `${round}\n` });
+    const change = await one.change(id, "main");
+    await git(work(), "push", "--quiet", change.directory, "main");
+    await change.store();
+    await change.close();
+  }
+  const [store, replaced] = [createDirectoryStore(join(directory, "artifacts")), await bundlesOf(id)];
+  let packing: Promise<void> | null = null;
+  const pack = async () => {
+    await one.pack(id);
+    for (const digest of replaced) await store.delete(digest, { unusedSince: new Date(Date.now() + 60_000) });
+  };
+  const get = async (digest: string) => {
+    packing ??= pack();
+    await packing;
+    return store.get(digest);
+  };
+  const restored = (await machine(directory, "two", { store: { ...store, get } }).read(id)) ?? "";
+  expect(await git(restored, "rev-parse", "main")).toBe(await git(work(), "rev-parse", "HEAD"));
+  expect(await bundlesOf(id)).not.toEqual(replaced);
 });
 
 test("SRC-3 restored repositories that nobody uses for a day are removed from the machine, and restored when asked for", async () => {

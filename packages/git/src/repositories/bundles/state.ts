@@ -20,11 +20,9 @@ export type BundledState = {
   readonly bundles: readonly string[];
 };
 
-/** The rows that say what is stored. A bundle that none of them names counts for nothing. */
-export type BundledStates = ReturnType<typeof bundledStates>;
-
 const refsSchema = z.record(z.string(), z.string());
 
+/** The rows that say what is stored. A bundle that none of them names counts for nothing. */
 export function bundledStates(db: Database) {
   const of = (id: string) => eq(repositoryBundles.repositoryId, id);
   return {
