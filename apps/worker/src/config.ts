@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { parseNetworks } from "@towpath/egress";
-import { repositorySettings } from "@towpath/git";
+import { type RepositoriesKind, repositorySettings } from "@towpath/git";
 import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
 import { type IndexAddress, indexesOf, packageIndexSettings } from "@towpath/package-index";
@@ -83,7 +83,7 @@ export type WorkerConfig = {
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
   /** Where repositories of this instance are stored. */
-  readonly repositories: "directory" | "bundles";
+  readonly repositories: RepositoriesKind;
   /** The App that the environment names; null: none, only those that were connected in the dashboard. */
   readonly github: GitHubConfig | null;
   readonly retention: RetentionConfig;

@@ -2,21 +2,14 @@ import { join } from "node:path";
 import type { ArtifactStore } from "@towpath/artifacts";
 import { TowpathError } from "@towpath/core/errors";
 import type { Database } from "@towpath/db";
-import { z } from "zod";
 import { bundleStorage } from "./bundles/bundle-storage.ts";
+import type { RepositoriesKind } from "./config.ts";
 import { directoryStorage } from "./directory-storage.ts";
 import { type Repositories, repositoriesIn } from "./repositories.ts";
 import type { RepositoryStorage } from "./storage.ts";
 
-/** Where repositories of this instance are stored; all of its processes must have the same. */
-export const repositorySettings = {
-  TOWPATH_REPOSITORIES: z
-    .enum(["directory", "bundles"], { error: "must be directory or bundles" })
-    .default("directory"),
-} as const;
-
-export type RepositoriesConfig = {
-  readonly kind: z.infer<(typeof repositorySettings)["TOWPATH_REPOSITORIES"]>;
+type Options = {
+  readonly kind: RepositoriesKind;
   readonly dataDirectory: string;
   readonly db: Database;
   readonly store: ArtifactStore;
@@ -27,13 +20,7 @@ export type RepositoriesConfig = {
  * Repositories of this instance, wherever its setting says (SRC-3): the only place that decides it. The first call moves
  * those that are where an earlier setting had them.
  */
-export function openInstanceRepositories({
-  kind,
-  dataDirectory,
-  db,
-  store,
-  onProblem,
-}: RepositoriesConfig): Repositories {
+export function openInstanceRepositories({ kind, dataDirectory, db, store, onProblem }: Options): Repositories {
   const directory = directoryStorage(join(dataDirectory, "repositories"));
   const cacheDirectory = join(dataDirectory, "cache", "repositories");
   const bundles = bundleStorage({ db, store, cacheDirectory, scratchDirectory: join(dataDirectory, "git") });
