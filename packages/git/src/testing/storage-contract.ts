@@ -13,7 +13,7 @@ import { commitFiles, git, makeRepository, makeZip, streamOf } from "./index.ts"
 import { serveStore } from "./serve-store.ts";
 
 export type StoragePlace = {
-  /** For all data; processes that are killed take it as an argument, too. */
+  /** Which of them processes open that are killed. */
   readonly kind: "directory" | "bundles";
   readonly databaseUrl: string;
   /** Opens it as another machine, or process, does. */
@@ -150,7 +150,7 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       const refused: string[] = [];
       const commits = await Promise.all(
         works.map(async (work, at) => {
-          for (const round of [1, 2, 3]) {
+          for (const round of [1, 2]) {
             await commitFiles(work, { [`${at}-${round}.py`]: "x\n" }, `Commit ${at} ${round}`);
             for (let said = ""; said !== "accepted"; ) {
               said = await outcome(git(work, "push", "origin", "HEAD:main"));
@@ -164,7 +164,7 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       expect(commits).toHaveLength(4);
       for (const said of refused) expect(said).toMatch(/rejected|failed to push/);
       const log = (await git(await clone(1, id), "log", "--format=%s")).split("\n");
-      const all = [0, 1, 2, 3].flatMap((at) => [1, 2, 3].map((round) => `Commit ${at} ${round}`));
+      const all = [0, 1, 2, 3].flatMap((at) => [1, 2].map((round) => `Commit ${at} ${round}`));
       expect(log.toSorted()).toEqual([...all, "First"].toSorted());
     }, 120_000);
 
@@ -182,7 +182,7 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
     test("SRC-3 what was confirmed before a process was killed is stored, and what was not is whole or absent", async () => {
       const id = await place.newId();
       const confirmed: string[] = [];
-      for (let round = 0; round < 3; round += 1) {
+      for (const round of [0, 1]) {
         const args = [program, place.kind, directory, place.databaseUrl, id];
         const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
         let output = "";
