@@ -74,6 +74,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
     user: access === "write" ? (pusher?.login ?? null) : null,
     afterwards: async () => {
       if (service === "git-receive-pack") await reconcileRefs(context, repository.id, pusher);
+      return null;
     },
   });
 }
