@@ -43,6 +43,9 @@ export const commands = {
       port: value("PORT", "of the dashboard; 3000"),
       "gateway-port": value("PORT", "of the servers; 8080"),
     },
+    removed: {
+      "forge-port": "leave it out, since repositories of the local forge are now at the dashboard's address.",
+    },
     examples: ["up", "up --data-dir /srv/towpath --port 8000"],
     isLocal: true,
   },
