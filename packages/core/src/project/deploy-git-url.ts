@@ -11,6 +11,7 @@ import {
   nameOfUrl,
   readerOf,
   readRefs,
+  refusedAtUrl,
   repositoryHere,
   sealedCredential,
 } from "../source/internal.ts";
@@ -37,7 +38,7 @@ export async function deployGitUrl(call: {
   const repository = repositoryHere(ctx, organization.slug, { gitUrl, field: "gitUrl" });
   if (repository !== null) {
     const { gitUrl: _url, credential: _credential, ...input } = call.input;
-    return deployRepository({ ctx, input: { ...input, repository } });
+    return refusedAtUrl("gitUrl", () => deployRepository({ ctx, input: { ...input, repository } }));
   }
   await requireFreeName(ctx.db, settings.name);
   await requireStorageForBuilds(ctx);

@@ -5,7 +5,7 @@ import { listAuditEntries } from "../audit-log/index.ts";
 import type { Actor } from "../context/index.ts";
 import { deleteOrganization } from "../organization/index.ts";
 import { deleteProject, getProject, listProjects } from "../project/index.ts";
-import { changeSource, getSource, makeSourceWebhookSecret, updateGitSource } from "../source/index.ts";
+import { changeSource, deployGitUrl, getSource, makeSourceWebhookSecret, updateSource } from "../source/index.ts";
 import { refusal, refusalCode, type SeededOrganization, seedProject, shaOf } from "../testing/index.ts";
 import { gitUrl, openGitScene } from "../testing/play-git.ts";
 import {
@@ -134,6 +134,25 @@ test("SRC-3 the first branch of an empty repository becomes its default branch",
   expect((await deploy()).project.defaultBranch).toBe("trunk");
 });
 
+test("SRC-3 ERR-1 what is wrong with a pasted clone URL of this instance is shown beside the URL", async () => {
+  const { project } = await deployed();
+  await create(team.owner, "empty");
+  const at = (name: string) => `https://towpath.example/git/${team.slug}/${name}.git`;
+  const ctx = scene.as(team.owner);
+  for (const [gitUrl, branch, fields] of [
+    [at("rain"), null, { gitUrl: "Not Found: there is no such repository." }],
+    [at("Not%20A%20Name"), null, { gitUrl: expect.any(String) }],
+    [at("empty"), null, { gitUrl: expect.stringContaining("no commits yet") }],
+    [at("weather"), "nope", { branch: expect.stringContaining("no branch nope") }],
+    [at("weather").replace(team.slug, others.slug), null, { gitUrl: expect.stringContaining("another organization") }],
+  ] as const) {
+    const of = { gitUrl, branch };
+    const name = `pasted-${team.slug.slice(-6)}`;
+    expect((await refusal(deployGitUrl({ ctx, input: { orgSlug: team.slug, name, ...of } }))).fields).toEqual(fields);
+    expect((await refusal(changeSource({ ctx, input: { projectId: project.id, ...of } }))).fields).toEqual(fields);
+  }
+});
+
 test("SRC-3 an archive is committed by who may deploy, on top of what they saw, and built at once", async () => {
   const { project } = await deployed();
   const upload = (content: string, more: object = {}, actor: Actor = team.owner) =>
@@ -169,7 +188,7 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
   expect((await refusal(change({}))).fields).toHaveProperty("gitUrl");
   expect((await refusal(change({ repository: "weather", gitUrl }))).fields).toHaveProperty("repository");
   const hook = { kind: "gitlab", token: "for-states" } as const;
-  await updateGitSource({ ctx: scene.as(team.owner), input: { projectId: made.id, status: hook } });
+  await updateSource({ ctx: scene.as(team.owner), input: { projectId: made.id, status: hook } });
   expect(await scene.row(made.id)).toMatchObject({ statusKind: "gitlab" });
   expect(await change({ repository: "weather" })).toMatchObject({
     source: { kind: "repository", name: "weather", previews: true, branches: ["main"] },
@@ -178,16 +197,16 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
   await scene.buildAll();
   expect(await scene.live(made.id)).toBe(shaOf("here"));
   const scope = { projectId: made.id };
-  expect(await updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, previews: false } })).toMatchObject({
+  expect(await updateSource({ ctx: scene.as(team.owner), input: { ...scope, previews: false } })).toMatchObject({
     ...{ kind: "repository", previews: false },
   });
   const token = { kind: "token", token: "x" } as const;
   expect(
-    await refusalCode(updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } })),
+    await refusalCode(updateSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } })),
   ).toBe("conflict");
   // Nor a host that takes states of builds; the earlier repository's is forgotten.
   const update = (status: typeof hook | null) =>
-    updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, status } });
+    updateSource({ ctx: scene.as(team.owner), input: { ...scope, status } });
   expect((await refusal(update(hook))).message).toContain("no host that takes states of builds");
   expect(await update(null)).toMatchObject({ kind: "repository" });
   expect(await scene.row(made.id)).toMatchObject({ url: null, statusKind: null, statusCiphertext: null });

@@ -14,4 +14,4 @@ export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";
 export { makeDeployKey } from "./make-deploy-key.ts";
 export { openGitSource } from "./open-source.ts";
 export { makeSourceWebhookSecret, receiveSourceWebhook, removeSourceWebhookSecret } from "./source-webhook.ts";
-export { updateGitSource } from "./update-git-source.ts";
+export { updateSource } from "./update-source.ts";

@@ -119,6 +119,7 @@ export const sourceDetail = z.discriminatedUnion("kind", [
     fullName: z.string(),
     branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
     defaultBranch: z.string(),
+    branches: names.describe("as last seen; none before the repository was first asked"),
     private: z.boolean(),
   }),
   z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),

@@ -11,13 +11,13 @@ import {
   makeSourceWebhookSecret,
   removeSourceWebhookSecret,
   type SourceSummary,
-  updateGitSource,
+  updateSource,
 } from "@towpath/core/source";
 import {
   changeSourceSchema,
   deployGitUrlSchema,
   lookAtSourceSchema,
-  updateGitSourceSchema,
+  updateSourceSchema,
 } from "@towpath/core/source/schema";
 import { z } from "zod";
 import { lookIntoSource } from "../source-look/look.server.ts";
@@ -95,7 +95,7 @@ async function saveGitServer(ctx: Context, { orgSlug, name, variables, settings,
     throw otherSource(existing, "Choose another name, or change its source under Settings → Source.");
   const key = { orgSlug, projectName: existing.name };
   const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
-  if (changes.length > 0) await updateGitSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
+  if (changes.length > 0) await updateSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
   const project = await updateProject({
     ctx,
     input: { ...settings, ...key, entrypoint: changedEntrypoint(settings.entrypoint) },
@@ -203,10 +203,10 @@ export const sourceOperations: readonly Operation[] = [
     id: "updateSource",
     permission: "project.update",
     summary:
-      "changes the branch or previews of its Git URL or repository of this instance; of a URL also the credential, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
-    body: updateGitSourceSchema,
-    answer: followedSource,
-    handle: ({ ctx, project, body }) => updateGitSource({ ctx, input: { ...body, projectId: project.id } }),
+      "changes the `branch` that goes live, which must exist (`null`: the repository's own); of a Git URL or repository of this instance also `previews`; of a URL also the `credential`, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
+    body: updateSourceSchema,
+    answer: sourceDetail,
+    handle: ({ ctx, project, body }) => updateSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation({
     method: "PUT",
