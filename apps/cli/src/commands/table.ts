@@ -134,6 +134,7 @@ export const commands = {
       ...whoMayCall,
       ...build,
       ...files,
+      branch: value("BRANCH", "the branch of the repository that goes live; empty: the repository's own default branch"),
       watch: {
         ...value(
           "PATH",
@@ -150,6 +151,7 @@ export const commands = {
     examples: [
       "settings my-server-one",
       "settings my-server-one --private --keep-data",
+      "settings my-server-one --branch release",
       "settings my-server-one --watch src --watch 'servers/**/*.py' --watch '!docs'",
     ],
   },
@@ -172,6 +174,19 @@ export const commands = {
       "env my-server-one set API_URL=https://api.example.com",
       "env my-server-one set API_KEY --sensitive < key.txt",
       "env my-server-one remove API_URL",
+    ],
+  },
+  "build-states": {
+    arguments: "NAME [ACTION] [HOST]",
+    choices: { 2: ["show", "set", "remove"], 3: ["gitlab", "gitea", "bitbucket", "github"] },
+    text:
+      "Shows whether the Git host of a server's Git URL gets the states of builds, sets or removes the token for that: " +
+      "ACTION is show, set or remove. `set HOST` reads the token from stdin, or asks for it; HOST is the kind of host.",
+    options: { ...common },
+    examples: [
+      "build-states my-server-one",
+      "build-states my-server-one set gitlab < token.txt",
+      "build-states my-server-one remove",
     ],
   },
   logs: {
@@ -239,6 +254,27 @@ export const commands = {
     text: "Deletes a server with everything that belongs to it. Asks for its name, unless --yes repeats it.",
     options: { yes: value("NAME", "the name again, for scripts"), ...common },
     examples: ["delete my-server-one", "delete my-server-one --yes my-server-one"],
+  },
+  github: {
+    arguments: "[ACTION] [APP] [SECRET]",
+    choices: {
+      1: ["list", "connect", "rotate", "remove"],
+      3: ["private-key", "client-secret", "webhook-secret"],
+    },
+    text:
+      "Lists the GitHub Apps of the instance on this machine with what is wrong with each, connects, changes or removes " +
+      "one: ACTION is list, connect, rotate or remove. connect prints the page where a browser connects one, and opens it. " +
+      "rotate takes a private-key or client-secret that was made at GitHub from stdin; a webhook-secret is made by itself. " +
+      "remove asks for the App's name, unless --yes repeats it.",
+    options: { yes: value("APP", "of remove: the name again, for scripts"), ...common },
+    examples: [
+      "github",
+      "github connect",
+      "github rotate towpath-local-1a2b private-key < key.pem",
+      "github rotate towpath-local-1a2b webhook-secret",
+      "github remove towpath-local-1a2b --yes towpath-local-1a2b",
+    ],
+    isLocal: true,
   },
   "reset-password": {
     arguments: "EMAIL",

@@ -35,7 +35,10 @@ export async function updateSource(call: {
     case "github":
       return updateGitHubSource(ctx, { project: of, source, changes });
     case "package":
-      throw refused("branch", "A package has versions, no branches. Choose its version by deploying it.");
+      throw refused(
+        Object.keys(changes)[0] ?? "branch",
+        "A package has versions on the index: no branches, previews, credential or build states.",
+      );
     default:
       throw new TowpathError("conflict", "Only a server that Towpath builds has a source. This one runs elsewhere.");
   }
