@@ -35,8 +35,8 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^openssl rand /, "is not ours"],
   [/^\.\/towpath approve \S+ \S+ /, "needs a pull request from a fork: fork-pull-requests.test.ts runs it"],
   [/^\.\/towpath git-credential /, "changes git's settings of whoever runs the tests: git-credential.test.ts runs it"],
-  [/^\.\/towpath github (rotate|remove) /, "changes the GitHub App of all tests: github.test.ts runs it"],
-  [/^\.\/towpath build-states NAME set /, "needs a Git URL and a token: build-states.test.ts runs it"],
+  [/^\.\/towpath github (rotate|remove) /, "needs an App of the dashboard: github-apps.browser.test.ts runs it"],
+  [/^\.\/towpath (build-states NAME set|settings NAME --branch) /, "needs a Git URL: git-urls.test.ts runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 
@@ -85,7 +85,6 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath env NAME set KEY=VALUE", /^KEY +production, preview$/m],
   ["./towpath env NAME", /^KEY /m],
   ["./towpath env NAME remove KEY", /^(?![\s\S]*(?:^|\n)KEY )/],
-  ["./towpath settings NAME --branch BRANCH", /branch +feature/],
   ["./towpath build-states NAME", /The repository is one of this instance/],
   ["./towpath build-states NAME remove", /The repository is one of this instance/],
   ["./towpath github", /set by the environment|has no GitHub App/],

@@ -1,9 +1,9 @@
-import { auditLog, repository } from "@towpath/db/schema";
+import { auditLog, organization, repository } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { listAuditEntries } from "../audit-log/index.ts";
 import type { Actor } from "../context/index.ts";
-import { deleteOrganization } from "../organization/index.ts";
+import { deleteOrganization, updateOrganization } from "../organization/index.ts";
 import { deleteProject, getProject, listProjects } from "../project/index.ts";
 import { changeSource, deployGitUrl, getSource, makeSourceWebhookSecret, updateSource } from "../source/index.ts";
 import { refusal, refusalCode, type SeededOrganization, seedProject, shaOf } from "../testing/index.ts";
@@ -151,6 +151,34 @@ test("SRC-3 ERR-1 what is wrong with a pasted clone URL of this instance is show
     expect((await refusal(deployGitUrl({ ctx, input: { orgSlug: team.slug, name, ...of } }))).fields).toEqual(fields);
     expect((await refusal(changeSource({ ctx, input: { projectId: project.id, ...of } }))).fields).toEqual(fields);
   }
+});
+
+test("SRC-3 a renamed organization's repositories are found by its former slugs, where nobody else's is called so", async () => {
+  const { repositoryId } = await deployed();
+  const former = team.slug;
+  const rename = (of: SeededOrganization, slug: string, orgSlug = of.slug) =>
+    updateOrganization({ ctx: scene.as(of.owner), input: { orgSlug, slug } });
+  const find = (actor: Actor, orgSlug = former) =>
+    findRepositoryForGit({ ctx: scene.as(actor), input: { orgSlug, name: "weather", access: "read" } });
+  const [first, second] = [`one-${former.slice(-30)}`, `two-${former.slice(-30)}`];
+  await rename(team, first);
+  await rename(team, second, first);
+  for (const slug of [former, first, second])
+    expect(await find(team.owner, slug)).toMatchObject({ id: repositoryId, orgSlug: second });
+  expect(await refusalCode(find(others.owner))).toBe("not_found");
+  const name = `pasted-${former.slice(-6)}`;
+  const gitUrl = `https://towpath.example/git/${former}/weather.git`;
+  const pasted = { orgSlug: second, name, gitUrl };
+  expect((await deployGitUrl({ ctx: scene.as(team.owner), input: pasted })).project.source).toMatchObject({
+    ...{ kind: "repository", name: "weather", url: gitUrl.replace(former, second) },
+  });
+  await rename(others, former);
+  const theirs = await create(others.owner, "weather", { ...others, slug: former });
+  expect(await find(others.owner)).toMatchObject({ id: theirs.id, orgSlug: former });
+  expect(await find(team.owner)).toMatchObject({ id: repositoryId, orgSlug: second });
+  await rename(team, first, second);
+  const [row] = await scene.db.select().from(organization).where(eq(organization.id, team.id));
+  expect(row).toMatchObject({ slug: first, formerSlugs: [second, former] });
 });
 
 test("SRC-3 an archive is committed by who may deploy, on top of what they saw, and built at once", async () => {

@@ -61,9 +61,10 @@ const choice =
  */
 export async function readNextSource(
   ctx: Context,
-  { id: organizationId, slug }: { readonly id: string; readonly slug: string },
+  organization: { readonly id: string; readonly slug: string },
   change: Change,
 ): Promise<NextSource> {
+  const { id: organizationId } = organization;
   const { gitUrl, repository, githubRepository, package: named } = change;
   const given = kinds.filter((kind) => change[kind] !== undefined);
   if (given.length !== 1) {
@@ -71,7 +72,7 @@ export async function readNextSource(
     throw refused(field, given.length === 0 ? `Name ${choice}.` : `Name only one of them: ${choice}.`);
   }
   if (gitUrl !== undefined) {
-    const here = repositoryHere(ctx, slug, { gitUrl, field: "gitUrl" });
+    const here = await repositoryHere(ctx, organization, { gitUrl, field: "gitUrl" });
     return here === null
       ? readGitUrl(ctx, organizationId, gitUrl, change)
       : refusedAtUrl("gitUrl", () => readRepository(ctx, organizationId, here, change));
