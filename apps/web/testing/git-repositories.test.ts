@@ -217,7 +217,10 @@ test("SRC-3 git goes on at the new address once the organization is renamed, how
   await git(work(), "push", "--quiet", withKey(before, by), "main");
   await git(directory, "clone", "--quiet", withKey(before, by), "moving");
   const slug = `renamed-${former}`.slice(0, 40);
+  const deploy = () => call(by, "POST", "/git-urls", { name: "moving-server", gitUrl: before });
+  expect((await deploy()).answer).toMatchObject({ created: true });
   await updateOrganization({ ctx: as(renamed), input: { orgSlug: former, slug } });
+  expect((await deploy()).answer).toMatchObject({ created: false, project: { source: { name: "moving" } } });
   const after = before.replace(former, slug);
   expect((await call(by, "GET", "/repositories/moving")).answer.url).toBe(after);
 

@@ -1,5 +1,6 @@
 import { organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { refused } from "./read-refs.ts";
 
@@ -25,6 +26,16 @@ export async function repositoryHere(
     field,
     "This is a repository of another organization of this instance. Only servers of that organization can be built from it.",
   );
+}
+
+/** The same for front doors, of an organization by its slug; the field is `gitUrl`. */
+export async function findRepositoryHere(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly gitUrl: string };
+}): Promise<string | null> {
+  const { ctx, input } = call;
+  const { organization: of } = await authorize(ctx, "project.create", { orgSlug: input.orgSlug });
+  return repositoryHere(ctx, of, { gitUrl: input.gitUrl, field: "gitUrl" });
 }
 
 async function hadSlug(ctx: Context, organizationId: string, slug: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import {
   changeSource,
   checkSource,
   deployGitUrl,
+  findRepositoryHere,
   getSource,
   makeSourceWebhookSecret,
   removeSourceWebhookSecret,
@@ -111,11 +112,12 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
   const orgSlug = await organizationSlug(ctx, input.organization);
   const { name, gitUrl, variables } = input;
   const source = sourceSchema.parse(input);
+  // The clone URL of a repository of this instance deploys that.
+  const here = await findRepositoryHere({ ctx, input: { orgSlug, gitUrl } });
   return saveGitServer(ctx, {
     ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
-    // The clone URL of a repository of this instance deploys that.
     isSame: (of) =>
-      (of.kind === "git" || of.kind === "repository") && of.url !== null && isSameRepository(of.url, gitUrl),
+      here === null ? of.kind === "git" && isSameRepository(of.url, gitUrl) : of.kind === "repository" && of.name === here,
     deploy: (settings) =>
       deployGitUrl({
         ctx,
