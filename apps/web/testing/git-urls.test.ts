@@ -131,13 +131,18 @@ test("SRC-2 OPS-4 the terminal names the branch that goes live, and sets and rem
   const env = { TOWPATH_URL: site.url, TOWPATH_API_KEY: key };
   const towpath = (input: string, ...args: string[]) => runTerminal({ env, input }, ...args);
   const shown = await towpath("", "settings", "weather-three");
-  expect([shown.status, shown.stdout]).toEqual([0, expect.stringMatching(/branch +the repository's default, now main\n/)]);
+  expect([shown.status, shown.stdout]).toEqual([
+    0,
+    expect.stringMatching(/branch +the repository's default, now main\n/),
+  ]);
   const refused = await towpath("", "settings", "weather-three", "--public", "--branch", "nope");
   expect([refused.status, refused.stderr]).toEqual([1, "\n✗ The repository has no branch nope. It has main.\n"]);
   expect((await call(key, "GET", "/projects/weather-three")).answer.authMode).toBe("towpath-cloud");
   const named = await towpath("", "settings", "weather-three", "--branch", "main");
   expect(named.stdout).toContain("✓ branch: the repository's default, now main → main\n");
-  expect(JSON.parse((await towpath("", "settings", "weather-three", "--json")).stdout)).toMatchObject({ branch: "main" });
+  expect(JSON.parse((await towpath("", "settings", "weather-three", "--json")).stdout)).toMatchObject({
+    branch: "main",
+  });
   expect((await towpath("", "settings", "weather-three", "--branch=")).stdout).toContain("✓ branch: main → ");
 
   const states = (input: string, ...args: string[]) => towpath(input, "build-states", "weather-three", ...args);

@@ -59,7 +59,9 @@ const without: Readonly<Record<string, string>> = {
 
 function printStates({ kind, status }: Source): void {
   if (!status) {
-    print(without[kind] ?? `Build states are posted nowhere. ${dim("towpath build-states NAME set HOST adds a token.")}`);
+    print(
+      without[kind] ?? `Build states are posted nowhere. ${dim("towpath build-states NAME set HOST adds a token.")}`,
+    );
     return;
   }
   const last = status.postedAt === null ? "none yet" : `the last one ${ago(status.postedAt)}`;

@@ -1,18 +1,8 @@
-// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing but
-// types, so that `--help` and completion start at once.
-import type { CommandSpec } from "./command-spec.ts";
+// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing
+// but its own parts, so that `--help` and completion start at once.
 
-const value = <const Value extends string>(name: Value, text: string) =>
-  ({ type: "string", value: name, text }) as const;
-const flag = (text: string) => ({ type: "boolean", text }) as const;
-const setting = (text: string) => ({ ...flag(text), hasOpposite: true }) as const;
-
-const path = (name: string, text: string) => ({ ...value(name, text), choices: "files" }) as const;
-const oneOf = (name: string, choices: readonly string[], text: string) => ({ ...value(name, text), choices }) as const;
-
-const dataDirectory = { "data-dir": path("DIR", "the local instance's data directory, instead of a login") } as const;
-const json = { json: flag("print JSON on stdout: one document, or one line an event; texts go to stderr") } as const;
-const common = { ...dataDirectory, ...json } as const;
+import { type CommandSpec, common, flag, json, oneOf, path, setting, value } from "./command-spec.ts";
+import { operatorCommands } from "./operator-commands.ts";
 
 const whoMayCall = {
   public: flag("anyone can call it"),
@@ -134,7 +124,10 @@ export const commands = {
       ...whoMayCall,
       ...build,
       ...files,
-      branch: value("BRANCH", "the branch of the repository that goes live; empty: the repository's own default branch"),
+      branch: value(
+        "BRANCH",
+        "the branch of the repository that goes live; empty: the repository's own default branch",
+      ),
       watch: {
         ...value(
           "PATH",
@@ -255,48 +248,7 @@ export const commands = {
     options: { yes: value("NAME", "the name again, for scripts"), ...common },
     examples: ["delete my-server-one", "delete my-server-one --yes my-server-one"],
   },
-  github: {
-    arguments: "[ACTION] [APP] [SECRET]",
-    choices: {
-      1: ["list", "connect", "rotate", "remove"],
-      3: ["private-key", "client-secret", "webhook-secret"],
-    },
-    text:
-      "Lists the GitHub Apps of the instance on this machine with what is wrong with each, connects, changes or removes " +
-      "one: ACTION is list, connect, rotate or remove. connect prints the page where a browser connects one, and opens it. " +
-      "rotate takes a private-key or client-secret that was made at GitHub from stdin; a webhook-secret is made by itself. " +
-      "remove asks for the App's name, unless --yes repeats it.",
-    options: { yes: value("APP", "of remove: the name again, for scripts"), ...common },
-    examples: [
-      "github",
-      "github connect",
-      "github rotate towpath-local-1a2b private-key < key.pem",
-      "github rotate towpath-local-1a2b webhook-secret",
-      "github remove towpath-local-1a2b --yes towpath-local-1a2b",
-    ],
-    isLocal: true,
-  },
-  "reset-password": {
-    arguments: "EMAIL",
-    text: "Prints a link with which a person sets a new password. Needs the operator's token: works beside the instance.",
-    options: { "remove-two-factor": flag("turns two-factor sign-in off, too"), ...common },
-    examples: ["reset-password ada@example.com"],
-    isLocal: true,
-  },
-  "rotate-secrets": {
-    arguments: "",
-    text: 'Replaces the secret that encrypts stored variables, in two steps: see "Keys" in docs/operating.md.',
-    options: { finish: flag("the second step"), ...dataDirectory },
-    examples: ["rotate-secrets"],
-    isLocal: true,
-  },
-  test: {
-    arguments: "[STAGE …]",
-    text: "Runs every test, or the named stages. Names of published packages may follow the stage corpus, a benchmark's the stage bench.",
-    options: {},
-    examples: ["test", "test types lint", "test bench gateway"],
-    isLocal: true,
-  },
+  ...operatorCommands,
   completion: {
     arguments: "SHELL",
     choices: { 1: ["bash", "zsh", "fish"] },

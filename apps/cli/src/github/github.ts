@@ -37,8 +37,7 @@ export async function github(args: string[]): Promise<number> {
   const { values, positionals } = parse("github", args);
   const [given = "list", name, secret] = positionals;
   const action = actions.find((each) => each === given);
-  if (!action)
-    throw new UsageError(`${given} is not list, connect, rotate or remove.${didYouMean(given, actions)}`);
+  if (!action) throw new UsageError(`${given} is not list, connect, rotate or remove.${didYouMean(given, actions)}`);
   if (values.yes !== undefined && action !== "remove") throw new UsageError("--yes is for remove only.");
   const takes = { list: 1, connect: 1, rotate: 3, remove: 2 }[action];
   const extra = positionals[takes];
@@ -65,7 +64,9 @@ function printApp(app: CheckedApp, isNext: boolean): void {
   const { slug, host, owner, createdAt, accounts, suspended, servers, problems, notes } = app;
   const since = createdAt === null ? "set by the environment" : `connected ${ago(createdAt)}`;
   const state = problems.length === 0 ? green("works") : yellow("needs attention");
-  print(`${isNext ? "\n" : ""}${bold(slug)}  ${state}  ${dim([host, owner && `owned by ${owner}`, since].filter(Boolean).join(" · "))}`);
+  print(
+    `${isNext ? "\n" : ""}${bold(slug)}  ${state}  ${dim([host, owner && `owned by ${owner}`, since].filter(Boolean).join(" · "))}`,
+  );
   const named = accounts.map((each) => (suspended.includes(each) ? `${each} (has suspended the App)` : each));
   print(`  accounts  ${named.join(", ") || dim("none: connect one in Settings → GitHub of an organization")}`);
   print(`  servers   ${servers.join(", ") || dim("none")}`);
@@ -77,10 +78,16 @@ function printApp(app: CheckedApp, isNext: boolean): void {
 
 /** GitHub sends an App's keys to a browser alone. */
 async function connect(api: Api): Promise<number> {
-  const page = await api.call("GET", `${appsPath}/connect-page`, z.object({ url: z.string(), organization: z.string() }));
+  const page = await api.call(
+    "GET",
+    `${appsPath}/connect-page`,
+    z.object({ url: z.string(), organization: z.string() }),
+  );
   output(page, () => {
     showPage(page.url);
-    print(dim(`Sign in there as an owner of ${page.organization}, choose where the App is made, and confirm at GitHub.`));
+    print(
+      dim(`Sign in there as an owner of ${page.organization}, choose where the App is made, and confirm at GitHub.`),
+    );
   });
   return 0;
 }

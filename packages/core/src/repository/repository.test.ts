@@ -229,9 +229,9 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
     ...{ kind: "repository", previews: false },
   });
   const token = { kind: "token", token: "x" } as const;
-  expect(
-    await refusalCode(updateSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } })),
-  ).toBe("conflict");
+  expect(await refusalCode(updateSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } }))).toBe(
+    "conflict",
+  );
   // Nor a host that takes states of builds; the earlier repository's is forgotten.
   const update = (status: typeof hook | null) =>
     updateSource({ ctx: scene.as(team.owner), input: { ...scope, status } });

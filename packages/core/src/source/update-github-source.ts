@@ -31,10 +31,7 @@ export function requireGitHubSettings({ credential, previews, status }: Partial<
  * Has another branch go live, which its job finds in the repository, as when the repository's default branch changes; null:
  * that one is followed again.
  */
-export async function updateGitHubSource(
-  ctx: Context,
-  { project: of, source, changes }: Update,
-): Promise<SourceView> {
+export async function updateGitHubSource(ctx: Context, { project: of, source, changes }: Update): Promise<SourceView> {
   requireGitHubSettings(changes);
   const { branch } = changes;
   if (branch === undefined) return sourceView(ctx, of);
@@ -44,7 +41,10 @@ export async function updateGitHubSource(
     if (!locked) throw notFound("project");
     const now = sourceOf(locked);
     if (now?.kind !== "github" || now.repositoryId !== source.repositoryId) {
-      throw new TowpathError("conflict", "Somebody has changed the server's source meanwhile. Look at it and try again.");
+      throw new TowpathError(
+        "conflict",
+        "Somebody has changed the server's source meanwhile. Look at it and try again.",
+      );
     }
     const [row = locked] = await tx
       .update(project)

@@ -69,7 +69,8 @@ export const gitHubOperations: readonly Operation[] = [
     path: "/github-apps/connect-page",
     id: "findGitHubConnectPage",
     permission: "operator",
-    summary: "where an owner of the instance's own organization connects an App: GitHub gives its keys to a browser alone",
+    summary:
+      "where an owner of the instance's own organization connects an App: GitHub gives its keys to a browser alone",
     answer: z.object({ url: z.url(), organization: z.string().describe("its name") }),
     handle: async ({ ctx }) => {
       const { slug, name } = await ensureLocalOrganization({ ctx });
@@ -100,7 +101,8 @@ export const gitHubOperations: readonly Operation[] = [
     path: "/github-apps/{appId}/webhook-secret",
     id: "renewGitHubAppWebhookSecret",
     permission: "operator",
-    summary: "gives it a new webhook secret and this instance's webhook address, at GitHub and here; the secret is never shown",
+    summary:
+      "gives it a new webhook secret and this instance's webhook address, at GitHub and here; the secret is never shown",
     answer: app,
     handle: async ({ ctx, params }) => shown(await renewWebhookSecret(ctx, await ownOrganization(ctx), params.appId)),
   }),

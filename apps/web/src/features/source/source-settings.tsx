@@ -185,13 +185,7 @@ function Checked({ projectKey, source: { checkedAt, problem, webhook } }: GitPro
 const repositorysOwn = "*";
 
 /** The branch that goes live, and whether others get previews. */
-function Followed({
-  projectKey,
-  source,
-}: {
-  readonly projectKey: ProjectKey;
-  readonly source: FollowedSourceView;
-}) {
+function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; readonly source: FollowedSourceView }) {
   const { busy, failure, apply } = useSourceChange(projectKey);
   return (
     <div className="flex flex-col gap-4">

@@ -123,6 +123,5 @@ export const sourceQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "source"],
     queryFn: ({ signal }): Promise<SourceView> => getSource({ data: key, signal }),
-    refetchInterval: ({ state }) =>
-      state.data === undefined || state.data.kind === "package" ? false : followMs,
+    refetchInterval: ({ state }) => (state.data === undefined || state.data.kind === "package" ? false : followMs),
   });

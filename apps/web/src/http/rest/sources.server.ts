@@ -117,7 +117,9 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
   return saveGitServer(ctx, {
     ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
     isSame: (of) =>
-      here === null ? of.kind === "git" && isSameRepository(of.url, gitUrl) : of.kind === "repository" && of.name === here,
+      here === null
+        ? of.kind === "git" && isSameRepository(of.url, gitUrl)
+        : of.kind === "repository" && of.name === here,
     deploy: (settings) =>
       deployGitUrl({
         ctx,
