@@ -162,4 +162,4 @@ test("SRC-2 OPS-4 the terminal names the branch that goes live, and sets and rem
   }
   expect(JSON.parse((await states("", "remove", "--json")).stdout)).toBeNull();
   expect((await call(key, "GET", "/projects/weather-three/source")).answer.source.status).toBeNull();
-});
+}, 120_000);
