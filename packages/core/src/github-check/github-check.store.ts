@@ -20,6 +20,15 @@ export function headsOf({ heads }: Pick<GitHubCheckRow, "heads">): ReadonlyMap<s
   return parsed ? new Map(Object.entries(parsed)) : null;
 }
 
+/** The same of a project's repository, with its id; null also for another one, which it may have had before. */
+export async function gitHubHeads(
+  db: Queryable,
+  of: { readonly projectId: string; readonly repositoryId: number },
+): Promise<ReadonlyMap<string, string> | null> {
+  const row = await findCheck(db, of.projectId);
+  return row?.repositoryId === of.repositoryId ? headsOf(row) : null;
+}
+
 const problemSchema = z.object({
   code: z.string(),
   message: z.string(),

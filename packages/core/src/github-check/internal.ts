@@ -1,1 +1,1 @@
-export { noteLookAtGitHub, noteWebhook } from "./github-check.store.ts";
+export { gitHubHeads, noteLookAtGitHub, noteWebhook } from "./github-check.store.ts";

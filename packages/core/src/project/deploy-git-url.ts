@@ -11,6 +11,7 @@ import {
   nameOfUrl,
   readerOf,
   readRefs,
+  refusedAtUrl,
   repositoryHere,
   sealedCredential,
 } from "../source/internal.ts";
@@ -34,10 +35,10 @@ export async function deployGitUrl(call: {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
   const { gitUrl, branch, previews, credential, ...settings } = parseInput(deployGitUrlSchema, call.input);
-  const repository = repositoryHere(ctx, organization.slug, { gitUrl, field: "gitUrl" });
+  const repository = await repositoryHere(ctx, organization, { gitUrl, field: "gitUrl" });
   if (repository !== null) {
     const { gitUrl: _url, credential: _credential, ...input } = call.input;
-    return deployRepository({ ctx, input: { ...input, repository } });
+    return refusedAtUrl("gitUrl", () => deployRepository({ ctx, input: { ...input, repository } }));
   }
   await requireFreeName(ctx.db, settings.name);
   await requireStorageForBuilds(ctx);

@@ -52,6 +52,8 @@ export type SourceView =
       readonly branch: string | null;
       /** The branch that goes live now. */
       readonly defaultBranch: string;
+      /** Branches as last seen, sorted; none before the repository was first asked. */
+      readonly branches: readonly string[];
       readonly private: boolean;
     }
   | { readonly kind: "package"; readonly name: string; readonly follows: boolean }

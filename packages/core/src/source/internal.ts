@@ -12,7 +12,7 @@ export {
 export { type GitSummaryColumns, nameOfUrl, type SourceSummary, sourceSummary } from "./git-source.view.ts";
 export { openSource, readerOf } from "./open-source.ts";
 export { claimedUntil, firstCheckAt, nextCheckAt, nextTryAt } from "./pauses.ts";
-export { chooseBranch, movedUrl, readRefs, refusedAt } from "./read-refs.ts";
+export { chooseBranch, movedUrl, readRefs, refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";
 export { repositoryView, type Source, sourceOf } from "./source.ts";
 export { noteStatus, openedStatusHook } from "./status-hook.ts";

@@ -47,7 +47,7 @@ export async function lookAtSource(call: {
   const pasted = requireGitText(text);
   const credential = givenCredential(ctx, organization.id, input)?.credential ?? null;
   const remote = { url: pasted.url, credential };
-  const here = repositoryHere(ctx, organization.slug, { gitUrl: pasted.url, field: "text" });
+  const here = await repositoryHere(ctx, organization, { gitUrl: pasted.url, field: "text" });
   const reader =
     here === null ? readerOf(ctx, remote) : await refusedAt("text", () => openHere(ctx, organization.id, here));
   const refs = await refusedAt("text", () => reader.refs());

@@ -17,9 +17,10 @@ import { requireRepository } from "../repository/internal.ts";
 import type { changeSourceSchema } from "./git-source.schema.ts";
 import { type GivenCredential, givenCredential } from "./git-source.store.ts";
 import { readerOf } from "./open-source.ts";
-import { chooseBranch, movedUrl, readRefs, refused, refusedAt } from "./read-refs.ts";
+import { chooseBranch, movedUrl, noSuchBranch, readRefs, refused, refusedAt, refusedAtUrl } from "./read-refs.ts";
 import { repositoryHere } from "./repository-here.ts";
 import { noOtherSource } from "./source.ts";
+import { requireGitHubSettings } from "./update-github-source.ts";
 
 type Change = z.output<typeof changeSourceSchema>;
 type Named<Kind extends keyof Change> = NonNullable<Change[Kind]>;
@@ -60,9 +61,10 @@ const choice =
  */
 export async function readNextSource(
   ctx: Context,
-  { id: organizationId, slug }: { readonly id: string; readonly slug: string },
+  organization: { readonly id: string; readonly slug: string },
   change: Change,
 ): Promise<NextSource> {
+  const { id: organizationId } = organization;
   const { gitUrl, repository, githubRepository, package: named } = change;
   const given = kinds.filter((kind) => change[kind] !== undefined);
   if (given.length !== 1) {
@@ -70,10 +72,10 @@ export async function readNextSource(
     throw refused(field, given.length === 0 ? `Name ${choice}.` : `Name only one of them: ${choice}.`);
   }
   if (gitUrl !== undefined) {
-    const here = repositoryHere(ctx, slug, { gitUrl, field: "gitUrl" });
+    const here = await repositoryHere(ctx, organization, { gitUrl, field: "gitUrl" });
     return here === null
       ? readGitUrl(ctx, organizationId, gitUrl, change)
-      : readRepository(ctx, organizationId, here, change);
+      : refusedAtUrl("gitUrl", () => readRepository(ctx, organizationId, here, change));
   }
   if (repository !== undefined) return readRepository(ctx, organizationId, repository, change);
   if (githubRepository !== undefined) return readGitHub(ctx, organizationId, githubRepository, change);
@@ -124,9 +126,7 @@ async function readGitHub(
   { installationId, fullName }: Named<"githubRepository">,
   { branch, previews, credential }: Settings,
 ): Promise<NextSource> {
-  if (credential)
-    throw refused("credential", "A repository of GitHub is read through its account, without a credential.");
-  if (previews === false) throw refused("previews", "Branches of a GitHub repository always get previews.");
+  requireGitHubSettings({ credential, previews });
   await authorize(ctx, "project.create", { organizationId });
   await requireUsableInstallation(ctx.db, organizationId, installationId);
   const host = requireRepositoryHost(ctx);
@@ -135,7 +135,7 @@ async function readGitHub(
   const name = branch ?? found.defaultBranch;
   const commit = await host.head(address, name);
   if (commit === null) {
-    if (branch) throw refused("branch", `${found.fullName} has no branch ${branch}.`);
+    if (branch) throw refused("branch", noSuchBranch(branch, null));
     throw refused("githubRepository", `${found.fullName} has no commits yet. Push one, then try again.`);
   }
   const columns = {

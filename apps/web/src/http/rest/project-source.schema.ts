@@ -113,18 +113,22 @@ const repositorySource = named(
 export const followedSource = named("FollowedSource", z.discriminatedUnion("kind", [gitSource, repositorySource]));
 
 /** `SourceView` of core. */
-export const sourceDetail = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("github"),
-    fullName: z.string(),
-    branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
-    defaultBranch: z.string(),
-    private: z.boolean(),
-  }),
-  z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
-  gitSource,
-  repositorySource,
-]);
+export const sourceDetail = named(
+  "Source",
+  z.discriminatedUnion("kind", [
+    z.object({
+      kind: z.literal("github"),
+      fullName: z.string(),
+      branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
+      defaultBranch: z.string(),
+      branches: names.describe("as last seen; none before the repository was first asked"),
+      private: z.boolean(),
+    }),
+    z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
+    gitSource,
+    repositorySource,
+  ]),
+);
 
 /** `RepositoryView` of core. */
 export const repository = named(
