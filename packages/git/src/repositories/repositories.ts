@@ -3,8 +3,17 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceRepositories } from "@towpath/core/ports";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archive-entry.ts";
-import { asStoreProblem, directoryOf, ensureRepository, isStored, packObjects, setHead } from "./bare-repository.ts";
+import {
+  asStoreProblem,
+  directoryOf,
+  ensureRepository,
+  isStored,
+  listRefs,
+  packObjects,
+  setHead,
+} from "./bare-repository.ts";
 import { commitArchive } from "./commit-archive.ts";
+import { pushRepository } from "./push.ts";
 import { readRepository } from "./reader.ts";
 import { parseGitRequest, type ServeOptions, serveRepository } from "./serve.ts";
 
@@ -61,6 +70,8 @@ export function openRepositories(options: RepositoriesOptions): Repositories {
         throw asStoreProblem(error);
       });
     },
+    listRefs: (id) => listRefs(of(id)),
+    push: (id, remote) => pushRepository(of(id), remote, directory),
     serve: (request, { id, ...more }) => serveRepository(request, { ...more, directory: of(id), maxPushBytes }),
     async list() {
       const names = await readdir(directory).catch(() => []);
