@@ -218,8 +218,15 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .toSorted(),
   ).toEqual([
     // Files, and what needs a Git host, a package index, the registry, a builder or a runner.
-    ...["changeGitHubAppKeys", "changeSource", "commitArchive", "decideForkPullRequest", "exportAuditEntries"],
-    ...["listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret", "promoteDeployment"],
+    ...["changeGitHubAppKeys", "changeSource", "commitArchive", "continueRepository", "decideForkPullRequest"],
+    ...[
+      "exportAuditEntries",
+      "listGitHubApps",
+      "lookAtSource",
+      "makeDeploymentLive",
+      "makeWebhookSecret",
+      "promoteDeployment",
+    ],
     ...["removeGitHubApp", "removeWebhookSecret"],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild"],
   ]);
