@@ -12,7 +12,12 @@ import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
 import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
-import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
+import {
+  createGitHubConnections,
+  createGitHubTarget,
+  createRepositoryHost,
+  type GitHubConnections,
+} from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -78,6 +83,7 @@ function compose(config: WebConfig): Services {
     }),
   );
   const repositories = createRepositoryHost(gitHub);
+  const gitHubTarget = createGitHubTarget(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
@@ -104,6 +110,7 @@ function compose(config: WebConfig): Services {
     queue: queue.queue,
     clock: systemClock,
     repositories,
+    gitHubTarget,
     gitRemotes,
     instanceRepositories: repositoryStore,
     packages,

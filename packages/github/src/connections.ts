@@ -35,6 +35,7 @@ const installationCalls = [
   ...(["pullRequestsFrom", "pullRequest", "commit", "fileExists", "readFile", "listFiles", "changedFiles"] as const),
   ...(["tarball", "setCommitStatus", "createCheckRun", "updateCheckRun", "checkRunOf", "createDeployment"] as const),
   ...(["setDeploymentStatus", "deploymentOf", "createComment", "updateComment", "commentWith", "heads"] as const),
+  ...(["createEmptyRepository", "setDefaultBranch", "pushToken"] as const),
 ] as const;
 type CallName = (typeof installationCalls)[number];
 
@@ -192,6 +193,7 @@ function renumber(connection: number, name: CallName, answer: unknown): unknown 
     case "installation":
     case "repository":
     case "repositoryById":
+    case "createEmptyRepository":
       return own(answer as GitHubRepository);
     case "repositories": {
       const page = answer as Awaited<ReturnType<GitHub["repositories"]>>;

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import type { Commit, Repository } from "../project/project.schema.ts";
 import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
+import type { GitHubTarget } from "./github-target.ts";
 import type { GitRemotes, InstanceRepositories } from "./source.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
@@ -71,6 +72,12 @@ export function addressOf(installationId: number, fullName: string): RepositoryA
 /** @throws TowpathError `not_configured` without a GitHub App */
 export function requireRepositoryHost(ctx: { readonly repositories?: RepositoryHost | null }): RepositoryHost {
   if (ctx.repositories) return ctx.repositories;
+  throw gitHubNotConfigured();
+}
+
+/** @throws TowpathError `not_configured` without a GitHub App */
+export function requireGitHubTarget(ctx: { readonly gitHubTarget?: GitHubTarget | null }): GitHubTarget {
+  if (ctx.gitHubTarget) return ctx.gitHubTarget;
   throw gitHubNotConfigured();
 }
 
@@ -210,6 +217,7 @@ export function requireServerHost(ctx: { readonly serverHost?: ServerHost | null
   );
 }
 
+export type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "./github-target.ts";
 export {
   type CommitFiles,
   type GitCheckout,

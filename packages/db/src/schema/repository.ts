@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bigint, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
@@ -26,6 +26,16 @@ export const repository = pgTable(
     createdBy: uuid().references(() => user.id, { onDelete: "set null" }),
     /** When commits last came; null: never. */
     pushedAt: instant(),
+    /** Towpath's numbers (decision 054) of the repository at GitHub that was made for it to go on as; null: none yet. */
+    githubInstallationId: bigint({ mode: "number" }),
+    githubRepositoryId: bigint({ mode: "number" }),
+    /** owner/name as last seen, and its address for browsers. */
+    githubFullName: text(),
+    githubUrl: text(),
+    /** Somebody moves it there until then at the latest, and it takes no pushes; null: nobody does. */
+    movingUntil: instant(),
+    /** When its servers moved there. Since then it is read-only. */
+    continuedAt: instant(),
     createdAt: instant().notNull().defaultNow(),
   },
   (table) => [uniqueIndex().on(table.organizationId, table.name), index().on(table.createdBy)],

@@ -1,8 +1,10 @@
+import { notFound } from "@towpath/core/errors";
 import type { InstanceRepositories } from "@towpath/core/ports";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archive-entry.ts";
-import { asStoreProblem, setHead } from "./bare-repository.ts";
+import { asStoreProblem, listRefs, setHead } from "./bare-repository.ts";
 import { commitArchive } from "./commit-archive.ts";
 import { directoryStorage } from "./directory-storage.ts";
+import { pushRepository } from "./push.ts";
 import { readRepository } from "./reader.ts";
 import { parseGitRequest, type ServeOptions, serveRepository } from "./serve.ts";
 import type { RepositoryStorage } from "./storage.ts";
@@ -66,6 +68,15 @@ export function repositoriesIn(open: (id?: string) => Promise<RepositoryStorage>
     setDefaultBranch: (id, branch) => changing(id, branch, (directory) => setHead(directory, branch)),
     commitFiles: (id, files, signal) =>
       changing(id, files.branch, (directory) => commitArchive(directory, files, archiveLimits, signal)),
+    async listRefs(id) {
+      const directory = await (await open(id)).read(id);
+      return directory === null ? new Map() : listRefs(directory);
+    },
+    async push(id, remote) {
+      const directory = await (await open(id)).read(id);
+      if (directory === null) throw notFound("repository");
+      await pushRepository(directory, remote);
+    },
     serve: async (request, options) =>
       serveRepository(request, { ...options, storage: await open(options.id), maxPushBytes, onProblem }),
     list: async () => (await open()).list(),
