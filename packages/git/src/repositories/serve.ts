@@ -1,5 +1,6 @@
 import { type Service, serveGit } from "../http-backend.ts";
 import { ensureRepository, listRefs, storeSettings } from "./bare-repository.ts";
+import { explainRefusal } from "./refused-push.ts";
 
 export type ServeOptions = {
   readonly directory: string;
@@ -64,7 +65,7 @@ async function serve(request: Request, options: ServeOptions, ended: () => unkno
   await ensureRepository(directory, options.defaultBranch);
   const isPush = service === "git-receive-pack";
   const before = isPush ? await listRefs(directory) : null;
-  return serveGit({
+  const answer = await serveGit({
     ...{ directory, service, request },
     settings: [
       ...storeSettings,
@@ -89,4 +90,7 @@ async function serve(request: Request, options: ServeOptions, ended: () => unkno
       if (changed.length > 0) await options.onPush(changed);
     },
   });
+  if (!isPush || answer.body === null) return answer;
+  const { status, headers } = answer;
+  return new Response(answer.body.pipeThrough(explainRefusal(maxPushBytes)), { status, headers });
 }
