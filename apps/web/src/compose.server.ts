@@ -9,7 +9,7 @@ import { claimLocalOrganization } from "@towpath/core/organization";
 import { type JobQueue, systemClock } from "@towpath/core/ports";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
-import { createAddressPolicy, fetchDocument } from "@towpath/egress";
+import { type CheckedFetch, createAddressPolicy, createCheckedFetch, fetchDocument } from "@towpath/egress";
 import { createGitRemotes, openRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
@@ -34,6 +34,8 @@ export type Services = {
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
   readonly gitHub: GitHubConnections;
+  /** Reaches GitHub hosts that people type: addresses are checked as those of Git URLs, also where a host redirects. */
+  readonly reachGitHub: CheckedFetch["fetch"];
   /** Repositories of this instance, as git's clients reach them. */
   readonly repositoryStore: Repositories;
   readonly notifications: Notifications;
@@ -70,22 +72,27 @@ function compose(config: WebConfig): Services {
   });
   const secrets = createSecretBox(config.secrets);
   const serverHost = config.runner && openServerHost(config.runner);
-  const gitHub = createGitHubConnections(config.gitHub, () =>
+  const policy = createAddressPolicy(config.externalNetworks);
+  // For as long as the process runs.
+  const { fetch: reachGitHub } = createCheckedFetch(policy, undefined, { returnsRedirects: true });
+  const loadGitHub = () =>
     openGitHub({
       ctx: contextFor({ kind: "job", job: "github-connections" }),
       input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
-    }),
-  );
+    });
+  const gitHub = createGitHubConnections(config.gitHub, loadGitHub, reachGitHub);
   const repositories = createRepositoryHost(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
-  const policy = createAddressPolicy(config.externalNetworks);
   const gitDirectory = join(config.dataDirectory, "git");
   const gitRemotes = createGitRemotes({ policy, directory: gitDirectory });
   removeLeftovers(gitDirectory).catch((error: unknown) => log.warn({ err: error }, "can't remove leftovers of Git"));
-  const repositoryStore = openRepositories({ directory: join(config.dataDirectory, "repositories") });
+  const repositoryStore = openRepositories({
+    directory: join(config.dataDirectory, "repositories"),
+    maxPushBytes: config.maxPushBytes,
+  });
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -146,6 +153,7 @@ function compose(config: WebConfig): Services {
     auth,
     signingKeys,
     gitHub,
+    reachGitHub,
     repositoryStore,
     notifications,
     signIns,

@@ -2,7 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { notFound, TowpathError } from "@towpath/core/errors";
 import { randomToken } from "@towpath/crypto";
 import { createGitHub, isGitHubError, withGitHub } from "@towpath/github";
-import { gitHub } from "~/compose.server.ts";
+import { gitHub, services } from "~/compose.server.ts";
 
 export const newWebhookSecret = (): string => randomToken();
 
@@ -20,7 +20,8 @@ export async function tryKeys(connectionId: string, privateKey: string): Promise
     throw refused("This is no private key of a GitHub App. Paste the whole .pem file, from BEGIN to END.");
   }
   const { config } = connection.github;
-  const client = createGitHub({ ...config, privateKey, clientSecret: "", webhookSecret: "" });
+  const { reachGitHub: reach } = services();
+  const client = createGitHub({ ...config, reach, privateKey, clientSecret: "", webhookSecret: "" });
   await withGitHub(async () => {
     try {
       await client.app();
