@@ -6,6 +6,7 @@ import type { GitHub, GitHubConfig } from "./contract.ts";
 import { GitHubError } from "./errors.ts";
 import type { GitHubPullRequest, GitHubRepository } from "./github.schema.ts";
 import { withGitHub } from "./repository-host.ts";
+import type { Reach } from "./request.ts";
 import { verifyWebhook } from "./webhooks.ts";
 import { webhooksMayArrive } from "./webhooks-arrive.ts";
 
@@ -85,10 +86,12 @@ export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
  *
  * @param load reads the stored ones, oldest first; asked only when somebody uses GitHub, and at most every two seconds but
  * for a number that isn't among them
+ * @param reach how the hosts of the stored ones, which people have typed, are reached; absent: like any
  */
 export function createGitHubConnections(
   environment: GitHubConfig | null,
   load: () => Promise<readonly StoredConnection[]>,
+  reach?: Reach,
 ): GitHubConnections {
   const ofEnvironment = environment && connectionOf(environment, { id: null, number: environmentConnection });
   let known: { readonly until: number; readonly list: Promise<readonly Known[]> } | null = null;
@@ -98,7 +101,7 @@ export function createGitHubConnections(
     return stored.map((each) => {
       // Kept with its cached tokens.
       const same = before.find(({ id, version }) => id === each.id && version === each.version);
-      return same ?? { ...each, connection: connectionOf(each, each) };
+      return same ?? { ...each, connection: connectionOf({ ...each, reach }, each) };
     });
   }
 

@@ -10,6 +10,7 @@ import type {
   GitHubUser,
 } from "./github.schema.ts";
 import type { ReportCalls } from "./reports.ts";
+import type { Reach } from "./request.ts";
 
 /**
  * What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com and an Enterprise host.
@@ -27,6 +28,8 @@ export type GitHubConfig = {
   readonly url: string;
   /** For REST, without a trailing slash: https://api.github.com */
   readonly apiUrl: string;
+  /** How its host is reached, also where that redirects; absent: like any. */
+  readonly reach?: Reach | undefined;
 };
 
 /** A repository as one installation sees it. Tokens created for it can access only this repository. */

@@ -39,9 +39,10 @@ export async function readDeployment(
       arguments: build.arguments,
       program: build.program,
       commitSha: build.commitSha,
-      repository: sql<
-        string | null
-      >`CASE WHEN ${build.packageVersion} IS NULL THEN coalesce(${project.repositoryFullName}, ${gitSource.url}) END`,
+      // What it was built from; of a build by an earlier version, what the project has.
+      repository: sql<string | null>`CASE WHEN ${build.builtFrom} IS NOT NULL
+        THEN coalesce(${build.builtFrom} ->> 'fullName', ${build.builtFrom} ->> 'url')
+        WHEN ${build.packageVersion} IS NULL THEN coalesce(${project.repositoryFullName}, ${gitSource.url}) END`,
       layers: build.layers,
     })
     .from(deployment)

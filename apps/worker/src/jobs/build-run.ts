@@ -2,7 +2,6 @@ import { type BuildLogSink, type BuildRequest, type BuildResult, packageSource }
 import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { BuildTimings, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
-import { TowpathError } from "@towpath/core/errors";
 import type { SourceWarning } from "@towpath/core/ports";
 import { pinEnvironment } from "@towpath/core/secret";
 import { openGitSource } from "@towpath/core/source";
@@ -145,13 +144,13 @@ async function build(run: BuildRun): Promise<BuildResult> {
     layers: taken.layers,
     resolution: taken.resolution,
     rootDirectory: taken.rootDirectory,
-    isPackage: project.source?.kind === "package",
+    isPackage: taken.source?.kind === "package",
     authMode: project.authMode,
     environment: cloudEnvironment(
       {
         serverUrl: taken.serverUrl,
         commitSha: taken.commitSha,
-        repository: project.repository,
+        repository: taken.repository,
         environment,
       },
       secrets,
@@ -183,20 +182,18 @@ type Warn = (warning: SourceWarning) => void;
 
 /** Where the source of a build comes from; a diagnosis when there is none to build this from any more. */
 function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: Warn): OpenSource | Diagnosis {
-  const { project, commitSha, packageVersion, branchName: branch } = taken;
-  const { source } = project;
-  if ((source?.kind === "package") !== (packageVersion !== null)) return sourceChanged;
-  if (source?.kind === "package" && packageVersion !== null) {
-    return (signal) => openPackage(services.packages, { name: source.name, version: packageVersion }, signal);
+  const { project, organizationId, source, commitSha, packageVersion, branchName: branch } = taken;
+  if (source === null || (source.kind === "package") !== (packageVersion !== null)) return sourceChanged;
+  if (source.kind === "package") {
+    return (signal) => openPackage(services.packages, { name: source.name, version: packageVersion ?? "" }, signal);
   }
-  if (source?.kind === "git") {
+  if (source.kind === "git" || source.kind === "repository") {
     return async (signal) => {
-      const reader = await openGitSource({ ctx, input: { projectId: project.id } });
-      if (reader === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
+      const reader = await openGitSource({ ctx, input: { projectId: project.id, organizationId, from: source } });
       return reader.tarball({ branch, sha: commitSha }, { warn, signal });
     };
   }
-  if (source?.kind !== "github" || source.installationId === null) return sourceNotConnected;
+  if (source.installationId === null) return sourceNotConnected;
   const { installationId, repositoryId } = source;
   const [owner, name] = source.fullName.split("/");
   if (!owner || !name) return sourceNotConnected;

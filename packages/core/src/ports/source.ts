@@ -111,8 +111,8 @@ export type InstanceRepositories = {
   /** Has HEAD name a branch, which need not exist. */
   setDefaultBranch(id: string, branch: string): Promise<void>;
   /**
-   * Commits an archive's files on top of the branch's head. Without a change there is no commit: `changed` is false, and
-   * the commit is the head.
+   * Commits an archive's files on top of the branch's head, but for those that `leftOut` names (`left-out.schema.ts`).
+   * Without a change there is no commit: `changed` is false, and the commit is the head.
    *
    * @throws TowpathError `invalid_input` for what isn't an archive, is too large, or has names or links that a repository
    * can't have; `conflict` for another head than the expected one; `out_of_storage`
@@ -121,7 +121,7 @@ export type InstanceRepositories = {
     id: string,
     files: CommitFiles,
     signal?: AbortSignal,
-  ): Promise<{ readonly commit: Commit; readonly changed: boolean }>;
+  ): Promise<{ readonly commit: Commit; readonly changed: boolean; readonly leftOut: readonly string[] }>;
   /** Full names of branches and tags, and what they name. */
   listRefs(id: string): Promise<ReadonlyMap<string, string>>;
   /**

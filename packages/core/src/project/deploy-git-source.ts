@@ -46,21 +46,22 @@ export async function deployGitSource(
 ): Promise<{ readonly project: ProjectView; readonly build: BuildView }> {
   const { heads, at, origin, field } = found;
   const commit = await refusedAt(field, () => readCommit(found, settings));
-  const created = await ctx.db.transaction(async (tx) => {
-    const made = await createProject(tx, ctx, organization.id, {
-      columns: { ...settings, defaultBranch: at.branch },
-      source: commit,
-      ...{ trigger, secrets, origin },
-    });
+  const storeSource = async (tx: Transaction, projectId: string) => {
     const now = ctx.clock.now();
     await tx.insert(gitSource).values({
-      ...(await found.columns(tx, made.row.id)),
-      projectId: made.row.id,
+      ...(await found.columns(tx, projectId)),
+      projectId,
       heads: storedHeads(heads.branches, at.branch),
       ...{ checkedAt: now, nextCheckAt: firstCheckAt(now), changedAt: now, createdAt: now, updatedAt: now },
     });
-    return made;
-  });
+  };
+  const created = await ctx.db.transaction((tx) =>
+    createProject(tx, ctx, organization.id, {
+      columns: { ...settings, defaultBranch: at.branch },
+      source: commit,
+      ...{ trigger, secrets, origin, storeSource },
+    }),
+  );
   if (created.buildId === null) throw new TowpathError("internal", "The build could not be queued.");
   const state = await findProjectState(ctx.db, created.row);
   return {

@@ -31,7 +31,7 @@ const states = {
  */
 export async function postStates({ ctx, claim, state, page, post }: Posting): Promise<void> {
   const { id: projectId, organizationId } = state.project;
-  const due = state.builds.filter(({ status, told }) => told?.check !== states[status]);
+  const due = state.builds.filter(({ github, status, told }) => github === null && told?.check !== states[status]);
   const hook = due.length === 0 ? null : await openedStatusHook(ctx, { projectId, organizationId });
   if (hook === null) return;
   // Oldest first: of two builds of one commit the later one counts.

@@ -1,4 +1,13 @@
 export {
+  type BuiltFrom,
+  builtFromNow,
+  builtFromOf,
+  isSameSource,
+  lockAtSource,
+  reachableNow,
+  repositoryName,
+} from "./built-from.ts";
+export {
   findGitSource,
   forgetHead,
   type GitSourceRow,
@@ -14,5 +23,5 @@ export { openSource, readerOf } from "./open-source.ts";
 export { claimedUntil, firstCheckAt, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { chooseBranch, movedUrl, readRefs, refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";
-export { repositoryView, type Source, sourceOf } from "./source.ts";
+export { repositoryView, sourceOf } from "./source.ts";
 export { noteStatus, openedStatusHook } from "./status-hook.ts";

@@ -1,12 +1,14 @@
-import { auditLog, project } from "@towpath/db/schema";
+import { auditLog, repository } from "@towpath/db/schema";
 import { findDataKey, openSourceSecret } from "@towpath/secrets";
 import { and, eq, gt } from "drizzle-orm";
 import { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
 import { type GitReader, type GitRemote, requireGitRemotes, requireInstanceRepositories } from "../ports/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
+import type { BuiltFrom } from "./built-from.ts";
 import { findGitSource, type GitSourceRow, type UrlSourceRow } from "./git-source.store.ts";
 
 type Reason = "check" | "build" | "source" | "status";
@@ -79,17 +81,29 @@ async function openedRemote(
   return { url, credential: storedCredentialSchema.parse(JSON.parse(value)) };
 }
 
-/** The repository of a build, for the process that fetches it; null for another source. */
+/**
+ * The repository of a build, for the process that fetches it. If the server has another source meanwhile, a Git URL is
+ * read without the credential, which was replaced or belongs to the new one.
+ *
+ * @throws TowpathError `not_found` for a repository of this instance that was deleted
+ */
 export async function openGitSource(call: {
   ctx: Context;
-  input: { readonly projectId: string };
-}): Promise<GitReader | null> {
+  input: {
+    readonly projectId: string;
+    readonly organizationId: string;
+    readonly from: Extract<BuiltFrom, { kind: "git" | "repository" }>;
+  };
+}): Promise<GitReader> {
   const { ctx, input } = call;
+  const { projectId, organizationId, from } = input;
   authorizePlatform(ctx);
-  const row = await findGitSource(ctx.db, input.projectId);
-  const [of] = await ctx.db
-    .select({ organizationId: project.organizationId })
-    .from(project)
-    .where(eq(project.id, input.projectId));
-  return row && of ? openSource(ctx, of.organizationId, row, "build") : null;
+  if (from.kind === "repository") {
+    const own = and(eq(repository.organizationId, organizationId), eq(repository.id, from.repositoryId));
+    if ((await ctx.db.$count(repository, own)) > 0) return requireInstanceRepositories(ctx).open(from.repositoryId);
+    throw new TowpathError("not_found", `The repository ${from.fullName} was deleted.`);
+  }
+  const row = await findGitSource(ctx.db, projectId);
+  if (row?.url === from.url) return openSource(ctx, organizationId, row, "build");
+  return readerOf(ctx, { url: from.url, credential: null });
 }

@@ -14,13 +14,16 @@ type Options = {
   readonly db: Database;
   readonly store: ArtifactStore;
   readonly onProblem: (error: unknown) => void;
+  /** Of one push; left out where nobody pushes. Default: 2 GB. */
+  readonly maxPushBytes?: number;
 };
 
 /**
  * Repositories of this instance, wherever its setting says (SRC-3): the only place that decides it. The first call moves
  * those that are where an earlier setting had them.
  */
-export function openInstanceRepositories({ kind, dataDirectory, db, store, onProblem }: Options): Repositories {
+export function openInstanceRepositories(options: Options): Repositories {
+  const { kind, dataDirectory, db, store, ...limits } = options;
   const directory = directoryStorage(join(dataDirectory, "repositories"));
   const cacheDirectory = join(dataDirectory, "cache", "repositories");
   const bundles = bundleStorage({ db, store, cacheDirectory, scratchDirectory: join(dataDirectory, "git") });
@@ -36,7 +39,7 @@ export function openInstanceRepositories({ kind, dataDirectory, db, store, onPro
       if (id !== undefined && left.has(id)) throw left.get(id);
       return chosen;
     },
-    { onProblem },
+    limits,
   );
 }
 

@@ -60,7 +60,10 @@ export function DropZone({
         // React has no name for it; every browser has.
         {...{ webkitdirectory: "" }}
         onChange={({ target }) => {
-          if (target.files) onPicked(pickedFolder([...target.files]));
+          if (target.files)
+            void pickedFolder([...target.files]).then(onPicked, () =>
+              onPicked({ problem: "The browser couldn't read it. Try again." }),
+            );
           target.value = "";
         }}
       />

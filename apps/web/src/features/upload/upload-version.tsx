@@ -9,6 +9,7 @@ import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { DropZone } from "./drop-zone.tsx";
+import { noteLeftOut } from "./note-left-out.ts";
 import type { Picked } from "./picked.ts";
 import { PickedSummary } from "./picked-summary.tsx";
 import { uploadLimits } from "./upload-limits.ts";
@@ -61,7 +62,8 @@ function UploadCommit({
     const query = new URLSearchParams({ ...(base !== null && { expectedHead: base }), ...(message && { message }) });
     try {
       const answer = await upload(`/api/projects/${orgSlug}/${projectName}/uploads?${query}`, picked);
-      const { changed } = answer as { readonly changed: boolean };
+      const { changed, leftOut } = answer as { readonly changed: boolean; readonly leftOut: readonly string[] };
+      noteLeftOut(leftOut);
       toast.success(changed ? "Uploaded. The build starts now." : "Nothing changed: these are the files that it has.");
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
       forget();
