@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useRouteContext } from "@tanstack/react-router";
+import type { ServerStatusView } from "@towpath/core/deployment";
 import { SquareTerminal } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
@@ -116,7 +117,7 @@ function Usage({
   readonly traffic: Traffic;
   readonly place: Place;
   readonly isLive: boolean;
-  readonly status: Parameters<typeof CallsChart>[0]["status"];
+  readonly status: ServerStatusView;
 }) {
   if (error && !data) {
     return (
@@ -125,6 +126,7 @@ function Usage({
       </Callout>
     );
   }
+  const branch = place.branchId === null ? null : (status.branch?.name ?? null);
   const isUnused = data && data.current.calls + data.previous.calls === 0 && data.lastCall === null;
   if (isUnused && !isLive) return null;
   if (isUnused)
@@ -135,11 +137,11 @@ function Usage({
     );
   return (
     <>
-      <TrafficTiles overview={data} projectKey={place.key} />
+      <TrafficTiles overview={data} projectKey={place.key} branch={branch} />
       <CallsChart overview={data} status={status} />
       <div className="grid gap-5 xl:grid-cols-2">
         <TopTools overview={data} projectKey={place.key} />
-        <LatestFailures overview={data} projectKey={place.key} />
+        <LatestFailures overview={data} projectKey={place.key} branch={branch} />
       </div>
     </>
   );
