@@ -58,6 +58,7 @@ test("GH-5 an App is connected from the settings: host, GitHub's page, back, and
   await page.getByRole("textbox", { name: "Host" }).fill("not a host");
   await press("Continue to the host");
   await page.getByText("Type the host's name, such as github.example.com").waitFor();
+  expect(await page.getByRole("textbox", { name: "Host" }).getAttribute("aria-invalid")).toBe("true");
   await page.getByRole("textbox", { name: "Host" }).fill(gitHub.url);
   await press("Continue to the host");
   await page.waitForURL(`${gitHub.url}/settings/apps/new?**`);
@@ -109,7 +110,7 @@ test("GH-5 keys and webhook secret are changed there; a key that GitHub refuses 
   expect((await rows())[0]?.version).toBe(1);
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await dialog.waitFor({ state: "detached" });
-  await app().getByRole("button", { name: "Webhook secret" }).click();
+  await app().getByRole("button", { name: "Change webhook secret" }).click();
   await dialog.getByRole("button", { name: "Change secret" }).click();
   await dialog.waitFor({ state: "detached" });
   expect((await rows())[0]?.version).toBe(2);

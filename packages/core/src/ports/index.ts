@@ -223,6 +223,7 @@ export {
   type InstanceRepositories,
   mayNeedSignIn,
   type SourceWarning,
+  unknownHost,
 } from "./source.ts";
 
 export type Clock = { now(): Date };

@@ -109,7 +109,7 @@ const byRole = {
   viewer: [
     ...[
       "Deploy a new server",
-      "Add a server by URL",
+      "Add an external server",
       "Deploy a package",
       "Find a server in a registry",
       "New portal",

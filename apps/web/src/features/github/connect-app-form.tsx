@@ -1,8 +1,8 @@
 import { useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { beginGitHubApp } from "./apps.functions.ts";
 
 const hosts = [
@@ -20,12 +20,9 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
   const [owner, setOwner] = useState<(typeof owners)[number]["value"]>("person");
   const [host, setHost] = useState("");
   const [organization, setOrganization] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const connect = async () => {
-    setBusy(true);
-    setFailure(null);
-    try {
+  const { problems, busy, failure, run } = useSubmit();
+  const connect = () =>
+    run(async () => {
       const { path } = await beginGitHubApp({
         data: {
           orgSlug,
@@ -34,11 +31,7 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
         },
       });
       window.location.assign(path);
-    } catch (error) {
-      setFailure(failureText(error));
-      setBusy(false);
-    }
-  };
+    });
   const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
   return (
     <form
@@ -52,7 +45,7 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
     >
       <Segmented label="Where" value={at} onChange={setAt} options={hosts} />
       {at === "enterprise" ? (
-        <Field label="Host" hint="The name of your GitHub Enterprise host." required>
+        <Field label="Host" error={problems.host} hint="The name of your GitHub Enterprise host." required>
           {(control) => (
             <Input
               {...control}
@@ -67,7 +60,12 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
       ) : null}
       <Segmented label="Owner of the App" value={owner} onChange={setOwner} options={owners} />
       {owner === "organization" ? (
-        <Field label="Organization" hint="Its name as in its URL. You must be one of its owners." required>
+        <Field
+          label="Organization"
+          error={problems.organization}
+          hint="Its name as in its URL. You must be one of its owners."
+          required
+        >
           {(control) => (
             <Input
               {...control}

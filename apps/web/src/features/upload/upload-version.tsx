@@ -11,7 +11,6 @@ import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { DropZone } from "./drop-zone.tsx";
 import type { Picked } from "./picked.ts";
 import { PickedSummary } from "./picked-summary.tsx";
-import { uploadLimits } from "./upload-limits.ts";
 import { UploadProgress } from "./upload-progress.tsx";
 import { usePicked } from "./use-picked.ts";
 import { isCanceled, useUpload } from "./use-upload.ts";
@@ -30,7 +29,7 @@ export function UploadVersion({ projectKey, source }: Props) {
       ) : (
         <DropZone
           title="Upload a new version"
-          hint={`Drop a folder or an archive here, ${uploadLimits}.`}
+          hint="Drop a folder or an archive here."
           onPicked={pick}
         />
       )}
