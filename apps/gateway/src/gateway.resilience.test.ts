@@ -116,29 +116,6 @@ describe("starting servers", () => {
     expect((await rig.rows(server.projectId, 1))[0]?.heldMs).toBeLessThan(500);
   });
 
-  test("RUN-8 between tries that are far apart, callers learn when the next one is, and may ask again earlier", async () => {
-    const server = await deploy();
-    const inMinutes = (minutes: number) =>
-      set(server, { failure: { code: "layers_lost", message: "Not stored.", retryAfterMs: minutes * 60_000 } });
-    const message = async () => {
-      const refused = await call(server);
-      const { error } = (await refused.json()) as { error: { message: string } };
-      return { ...error, retryAfter: refused.headers.get("retry-after") };
-    };
-    inMinutes(3.5);
-    const soon = await message();
-    expect(soon.message).toMatch(
-      /building it again has failed\. The next try is in 4 minutes \(2\d{3}-\d\d-\d\d \d\d:\d\d UTC\)/,
-    );
-    expect(soon.retryAfter).toBe("210");
-    inMinutes(360);
-    const later = await message();
-    expect(later.message).toContain("The next try is in 6 hours");
-    const at = Date.parse(`${/\((.*) UTC\)/.exec(later.message)?.[1]?.replace(" ", "T")}Z`);
-    expect(Math.abs(at - Date.now() - 360 * 60_000)).toBeLessThan(90_000);
-    expect(later.retryAfter).toBe("300");
-  });
-
   test("RUN-3 a client that leaves while it is held is not forwarded later", async () => {
     let reached = 0;
     const server = await rig.deploy((request, response) => {

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
@@ -13,6 +13,18 @@ const owners = [
   { value: "person", label: "My account" },
   { value: "organization", label: "An organization" },
 ] as const;
+
+/** A choice with its name, which the control has for screen readers itself. */
+function Choice({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className="flex flex-col items-start gap-1.5">
+      <p aria-hidden className="text-sm font-medium">
+        {label}
+      </p>
+      {children}
+    </div>
+  );
+}
 
 /** Where the App is made, and who owns it; then the browser goes to GitHub. */
 export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
@@ -43,7 +55,9 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
         void connect();
       }}
     >
-      <Segmented label="Where" value={at} onChange={setAt} options={hosts} />
+      <Choice label="Where the repositories are">
+        <Segmented label="Where the repositories are" value={at} onChange={setAt} options={hosts} />
+      </Choice>
       {at === "enterprise" ? (
         <Field label="Host" error={problems.host} hint="The name of your GitHub Enterprise host." required>
           {(control) => (
@@ -58,7 +72,9 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
           )}
         </Field>
       ) : null}
-      <Segmented label="Owner of the App" value={owner} onChange={setOwner} options={owners} />
+      <Choice label="Owner of the App">
+        <Segmented label="Owner of the App" value={owner} onChange={setOwner} options={owners} />
+      </Choice>
       {owner === "organization" ? (
         <Field
           label="Organization"

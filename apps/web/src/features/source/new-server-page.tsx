@@ -107,11 +107,7 @@ export function NewServerPage({
             <>
               <div className="flex flex-col gap-3">
                 <SampleCard orgSlug={orgSlug} serverName={proposal.name} />
-                <DropZone
-                  title="Upload a folder or an archive"
-                  hint="Drop it here."
-                  onPicked={upload.pick}
-                />
+                <DropZone title="Upload a folder or an archive" hint="Drop it here." onPicked={upload.pick} />
                 {upload.problem === null ? null : (
                   <Callout tone="bad" title="This can't be uploaded">
                     {upload.problem}

@@ -27,11 +27,7 @@ export function UploadVersion({ projectKey, source }: Props) {
           <UploadCommit picked={chosen} {...{ projectKey, source, forget }} />
         </section>
       ) : (
-        <DropZone
-          title="Upload a new version"
-          hint="Drop a folder or an archive here."
-          onPicked={pick}
-        />
+        <DropZone title="Upload a new version" hint="Drop a folder or an archive here." onPicked={pick} />
       )}
       {problem === null ? null : (
         <Callout tone="bad" title="This can't be uploaded">
