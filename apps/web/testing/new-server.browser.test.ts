@@ -174,7 +174,7 @@ test("SRC-2 what only somebody who looks can cure is beside its field: a mistype
   expect(new URL(page.url()).searchParams.has("branch")).toBe(false);
   // A build couldn't know which server is meant, so it isn't started.
   await field().fill(`${open.url}/acme/several`);
-  await page.getByText("servers/rain/").waitFor();
+  await page.getByRole("region", { name: "Found" }).getByText("servers/rain/", { exact: true }).waitFor();
   await page.getByText("This name is available.").waitFor();
   await page.getByRole("button", { name: "Deploy", exact: true }).click();
   const root = page.getByRole("textbox", { name: /^Root directory/ });

@@ -73,7 +73,7 @@ export type ServerStatusView = {
 };
 
 /** `nextTryAt`: null while a build of the branch waits or runs, and when one is due within a minute. */
-export type LostView = { readonly nextTryAt: string | null };
+type LostView = { readonly nextTryAt: string | null };
 
 type InstanceView = {
   readonly state: InstanceState;

@@ -11,7 +11,7 @@ import { projectQuery, projectQueryKey } from "../project-screen/project-screen.
 import { useMay } from "../session/guards.ts";
 import { cancel } from "./build.functions.ts";
 import { DiagnosisPanel } from "./build-problems.tsx";
-import { LostNote } from "./lost-note.tsx";
+import { LostNote } from "./lost-files.tsx";
 import { NextChange } from "./next-change.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 import { Remedies } from "./remedies.tsx";

@@ -46,7 +46,7 @@ export function LatestFailures({
                 <Link
                   to="/$orgSlug/$projectName/logs"
                   params={projectKey}
-                  search={{ ...failuresSearch(overview, branch), request: id }}
+                  search={{ status: "failed", request: id, ...(branch !== null && { branch }) }}
                   className="min-w-0 truncate font-mono text-xs font-medium underline-offset-3 after:absolute after:inset-0 hover:underline"
                 >
                   {what}

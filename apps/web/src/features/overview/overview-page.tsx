@@ -26,6 +26,7 @@ import { TrafficTiles } from "./traffic-tiles.tsx";
 const pollMs = 10_000;
 
 // What a page of a server in use doesn't show is not in what it loads.
+const LostFiles = lazy(() => import("../build/lost-files.tsx").then((it) => ({ default: it.LostFiles })));
 const RolledBack = lazy(() => import("../deployment/rolled-back.tsx").then((it) => ({ default: it.RolledBack })));
 const PortalCard = lazy(() => import("../portals/portal-card.tsx").then((it) => ({ default: it.PortalCard })));
 const FirstSteps = lazy(() => import("./first-steps-card.tsx").then((it) => ({ default: it.FirstStepsCard })));
@@ -62,7 +63,17 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
       />
       <div className="flex flex-col gap-5">
         <SourceBanner projectKey={projectKey} source={project.source} />
-        <Crashed projectKey={projectKey} status={status} />
+        {status.live?.lost ? (
+          <Suspense>
+            <LostFiles
+              projectKey={projectKey}
+              buildId={status.latestBuild?.id ?? status.live.buildId}
+              lost={status.live.lost}
+            />
+          </Suspense>
+        ) : (
+          <Crashed projectKey={projectKey} status={status} />
+        )}
         {status.live?.isRolledBack ? (
           <Suspense>
             <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />

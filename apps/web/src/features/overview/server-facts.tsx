@@ -9,7 +9,6 @@ import { formatBytes, RelativeTime } from "~/ui/time.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 import { BuildStatusLabel } from "../build/build-status.tsx";
-import { LostNote } from "../build/lost-note.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { AuthModeBadge, ServerUrl } from "../project-screen/project-labels.tsx";
 import { BranchLink, RepositoryLink } from "../project-screen/repository-links.tsx";
@@ -104,25 +103,9 @@ function Runs({ instance }: { instance: ServerStatusView["instance"] }) {
   );
 }
 
-/** Why the process of what is live ended by itself or can't start, and what comes next (RUN-6, RUN-8); nothing unless it did. */
+/** Why the process of what is live ended by itself, and what comes next (RUN-6); nothing unless it did. */
 export function Crashed({ projectKey, status }: { projectKey: ProjectKey; status: ServerStatusView }) {
-  const { live, instance, latestBuild } = status;
-  if (live?.lost) {
-    const params = { ...projectKey, buildId: latestBuild?.id ?? live.buildId };
-    return (
-      <Callout
-        tone="bad"
-        title="The files of the live version were lost"
-        actions={
-          <Link to="/$orgSlug/$projectName/build-logs/$buildId" params={params} className={buttonLook({ size: "sm" })}>
-            Open build
-          </Link>
-        }
-      >
-        It can't start. <LostNote lost={live.lost} />
-      </Callout>
-    );
-  }
+  const { live, instance } = status;
   if (!live || instance?.state !== "crashed") return null;
   const params = { ...projectKey, buildId: live.buildId };
   return (
