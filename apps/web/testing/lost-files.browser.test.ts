@@ -16,11 +16,11 @@ test("RUN-8 while what is live is lost, its home and the build that failed say w
   const project = await seedProject(site.db, owner.organization);
   const ctx = testContext(site.db, owner.organization.owner);
   const key = { orgSlug: owner.organization.slug, projectName: project.name };
-  const start = async () => (await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } })).build.id;
-  const live = await start();
+  const start = async (name: string) => (await startBuild({ ctx, input: { ...key, commitSha: shaOf(name) } })).build.id;
+  const live = await start("a");
   await succeedBuild(site.db, live);
   const [of] = await site.db.select().from(deployment).where(eq(deployment.buildId, live));
-  const again = await start();
+  const again = await start("b");
   const worker = testContext(site.db, { kind: "job", job: "build.run" });
   const taken = await takeBuild({ ctx: worker, input: { buildId: again } });
   await failBuild({
