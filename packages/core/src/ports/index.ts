@@ -245,6 +245,7 @@ export {
   type InstanceRepositories,
   mayNeedSignIn,
   type SourceWarning,
+  unknownHost,
 } from "./source.ts";
 
 export type Clock = { now(): Date };

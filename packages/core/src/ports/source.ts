@@ -44,6 +44,9 @@ export type GitCheckout = {
 /** `detail` of a `not_found` that a token or deploy key may cure: hosts show a private repository to nobody else. */
 export const mayNeedSignIn = "may_need_sign_in";
 
+/** `detail` of the error for a host whose name leads nowhere: most often the URL is mistyped. */
+export const unknownHost = "unknown_host";
+
 /**
  * Reads repositories behind Git URLs. Every call throws TowpathError with a public text that says what happened and what
  * to do: `not_found` (no repository there, or it needs a sign-in), `conflict` (the credential is refused or has expired),

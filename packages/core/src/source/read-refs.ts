@@ -1,6 +1,13 @@
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { type GitHeads, type GitRefs, type GitRemote, mayNeedSignIn, requireGitRemotes } from "../ports/index.ts";
+import {
+  type GitHeads,
+  type GitRefs,
+  type GitRemote,
+  mayNeedSignIn,
+  requireGitRemotes,
+  unknownHost,
+} from "../ports/index.ts";
 import { hostOfUrl } from "./git-source.view.ts";
 
 /** Codes of what the person who gave a URL can mend, and the field that does. */
@@ -8,6 +15,7 @@ const fieldOf = (error: TowpathError, urlField: string): string | null => {
   // It names its field itself.
   if (Object.keys(error.fields).length > 0) return null;
   if (error.code === "conflict") return "credential";
+  if (error.detail === unknownHost) return urlField;
   return error.code === "not_found" || error.code === "invalid_input" ? urlField : null;
 };
 

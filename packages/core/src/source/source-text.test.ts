@@ -95,7 +95,8 @@ test.each([
 
 test.each([
   ["", /Paste a repository's URL/],
-  ["echo", /no repository, package or registry entry/],
+  ["echo", /write pypi:echo for the package, registry:echo/],
+  ["?!", /no repository, package or registry entry/],
   ["https://github.com", /no repository of it/],
   ["ftp://example.com/acme/echo", /https:\/\/ or ssh:\/\//],
   ["file:///etc", /https:\/\/ or ssh:\/\//],

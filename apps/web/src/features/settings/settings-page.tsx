@@ -24,7 +24,7 @@ import { VariableSettings } from "./variable-settings.tsx";
 type Shown = {
   readonly kind: "hosted" | "external" | "portal";
   readonly isPackage: boolean;
-  readonly isGitUrl: boolean;
+  readonly isGitHub: boolean;
   readonly mayDelete: boolean;
 };
 
@@ -32,7 +32,7 @@ type Shown = {
 function sectionsOf({
   kind,
   isPackage,
-  isGitUrl,
+  isGitHub,
   mayDelete,
 }: Shown): readonly (readonly [id: string, title: string])[] {
   const isHosted = kind === "hosted";
@@ -42,7 +42,7 @@ function sectionsOf({
     [isPackage, "package", "Package"],
     [isHosted, "build", "Build"],
     [kind === "external", "server", "Address"],
-    [isHosted && !isGitUrl, "pull-requests", "Pull requests"],
+    [isGitHub, "pull-requests", "Pull requests"],
     [true, "request-log", "Request log"],
     [kind !== "portal", "identity", "Caller identity"],
     [isHosted, "sleep", "While asleep"],
@@ -75,7 +75,7 @@ export function SettingsPage({
           <SectionLinks
             sections={sectionsOf({
               ...{ kind: project.kind, mayDelete },
-              ...{ isPackage: project.package !== null, isGitUrl: project.source?.kind === "git" },
+              ...{ isPackage: project.package !== null, isGitHub: project.source?.kind === "github" },
             })}
           />
           <div className="flex w-full max-w-4xl flex-col gap-5">

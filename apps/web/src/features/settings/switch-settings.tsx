@@ -94,8 +94,8 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   return (
     <>
-      {/* Hosts behind Git URLs are sent no checks. */}
-      {project.kind === "hosted" && project.source?.kind !== "git" ? (
+      {/* Only GitHub is sent checks. */}
+      {project.source?.kind === "github" ? (
         <SwitchSetting projectKey={projectKey} setting="failOnBreakingChanges" />
       ) : null}
       <SwitchSetting projectKey={projectKey} setting="capturePayloads">

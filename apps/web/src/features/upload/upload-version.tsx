@@ -12,7 +12,6 @@ import { DropZone } from "./drop-zone.tsx";
 import { noteLeftOut } from "./note-left-out.ts";
 import type { Picked } from "./picked.ts";
 import { PickedSummary } from "./picked-summary.tsx";
-import { uploadLimits } from "./upload-limits.ts";
 import { UploadProgress } from "./upload-progress.tsx";
 import { usePicked } from "./use-picked.ts";
 import { isCanceled, useUpload } from "./use-upload.ts";
@@ -29,11 +28,7 @@ export function UploadVersion({ projectKey, source }: Props) {
           <UploadCommit picked={chosen} {...{ projectKey, source, forget }} />
         </section>
       ) : (
-        <DropZone
-          title="Upload a new version"
-          hint={`Drop a folder or an archive here, ${uploadLimits}.`}
-          onPicked={pick}
-        />
+        <DropZone title="Upload a new version" hint="Drop a folder or an archive here." onPicked={pick} />
       )}
       {problem === null ? null : (
         <Callout tone="bad" title="This can't be uploaded">
