@@ -50,7 +50,8 @@ test.each([
   ],
   [
     "gitea",
-    `POST /api/v1/repos/acme/tools/echo/statuses/${sha}`,
+    // Gitea's repositories have an owner and a name: this one is below a path of its host.
+    `POST /acme/api/v1/repos/tools/echo/statuses/${sha}`,
     "token s3cret",
     { state: "failure", context: "towpath/echo", target_url: state.buildUrl },
   ],

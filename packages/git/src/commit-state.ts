@@ -11,6 +11,8 @@ type Place = {
   readonly host: string;
   /** Of the repository, without `.git`. */
   readonly path: string;
+  /** The same for hosts whose repositories have an owner and a name: what comes before is where the host itself is. */
+  readonly owned: { readonly home: string; readonly path: string };
 };
 
 type Words = Readonly<Record<CommitState["state"], string>>;
@@ -32,8 +34,8 @@ const requests: Readonly<Record<StatusHook["kind"], (at: Place, token: string, s
     body: { state: gitLabWords[state], name, description, target_url: buildUrl, ref: branch },
   }),
   // https://docs.gitea.com/api/ (repoCreateStatus), of Forgejo too
-  gitea: ({ origin, path }, token, state) => ({
-    url: `${origin}/api/v1/repos/${path}/statuses/${state.sha}`,
+  gitea: ({ owned }, token, state) => ({
+    url: `${owned.home}/api/v1/repos/${owned.path}/statuses/${state.sha}`,
     headers: { authorization: `token ${token}` },
     body: gitHubBody(state),
   }),
@@ -101,7 +103,10 @@ export function createStatePoster(options: {
 function placeOf(text: string): Place {
   const url = new URL(text);
   const origin = url.protocol === "ssh:" ? `https://${url.hostname}` : url.origin;
-  return { origin, host: new URL(origin).host, path: url.pathname.replace(/^\/|\.git$|\/$/g, "") };
+  const path = url.pathname.replace(/^\/|\.git$|\/$/g, "");
+  const parts = path.split("/");
+  const owned = { home: [origin, ...parts.slice(0, -2)].join("/"), path: parts.slice(-2).join("/") };
+  return { origin, host: new URL(origin).host, path, owned };
 }
 
 async function settle(kind: StatusHook["kind"], host: string, response: Response): Promise<void> {
@@ -110,7 +115,11 @@ async function settle(kind: StatusHook["kind"], host: string, response: Response
   if (status >= 200 && status < 300) return;
   // GitLab has the state already.
   if (kind === "gitlab" && status === 400 && /cannot transition status/i.test(text)) return;
-  if (status === 429 || status >= 500) throw unavailable(`${host} answered with status ${status} to a build's state.`);
+  if (status === 429 || status >= 500)
+    throw new TowpathError(
+      "upstream_unavailable",
+      `${host} answered with status ${status} to a build's state, which is posted again later.`,
+    );
   if (status === 401 || status === 403)
     throw refused(`${host} refuses the token for build states: it has expired, was revoked, or lacks the right.`);
   if (status === 404)

@@ -34,6 +34,14 @@ test.each([
     git("https://codeberg.org/acme/echo", { branch: "main", directory: "server" }),
   ],
   [
+    "https://example.com/forge/acme/echo/src/branch/main/src/tag",
+    git("https://example.com/forge/acme/echo", { branch: "main", directory: "src/tag" }),
+  ],
+  [
+    "https://github.com/acme/echo/tree/main/src/branch",
+    git("https://github.com/acme/echo", { branch: "main", directory: "src/branch" }),
+  ],
+  [
     "https://bitbucket.org/acme/echo/src/main/server/",
     git("https://bitbucket.org/acme/echo", { branch: "main", directory: "server" }),
   ],
