@@ -137,7 +137,7 @@ test("SRC-2 a state that the host refuses is named in the settings, one that it 
 
 test("SRC-2 a commit that the host no longer has doesn't hold up the states of later ones", async () => {
   const { key, build, project } = await deploy();
-  await updateGitSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+  await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
   gone = [build.commitSha];
   await bench.work();
   await ended(build.id);

@@ -115,7 +115,9 @@ test("SRC-2 where the pages of a repository that is read by SSH are elsewhere, t
   const ssh = { kind: "gitea", url: "ssh://git@127.0.0.1:2222/acme/echo.git", token: "s3cret" } as const;
   expect(await refusal(post(ssh, state))).toEqual({
     code: "upstream_unavailable",
-    message: expect.stringMatching(/so its states go to https:\/\/127\.0\.0\.1\. .* change the source to the https URL/),
+    message: expect.stringMatching(
+      /so its states go to https:\/\/127\.0\.0\.1\. .* change the source to the https URL/,
+    ),
   });
 });
 

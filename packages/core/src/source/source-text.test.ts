@@ -127,7 +127,11 @@ test.each([
 });
 
 test("SRC-2 a password in a URL is refused and not repeated", () => {
-  const urls = ["https://me:hunter2@example.com/echo", "https://hunter2@example.com/echo", "ssh://me:hunter2@a.example/b"];
+  const urls = [
+    "https://me:hunter2@example.com/echo",
+    "https://hunter2@example.com/echo",
+    "ssh://me:hunter2@a.example/b",
+  ];
   for (const text of urls) {
     const parsed = parseSourceText(text);
     expect(parsed).toEqual({ problem: expect.stringContaining("add a token instead") });

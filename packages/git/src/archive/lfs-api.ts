@@ -92,7 +92,8 @@ async function boundedJson(response: Response): Promise<unknown> {
 const ofRequest = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).filter(
-      ([name]) => !/^(?:connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|host|content-length)$/i.test(name),
+      ([name]) =>
+        !/^(?:connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|host|content-length)$/i.test(name),
     ),
   );
 

@@ -29,18 +29,15 @@ export function openInstanceRepositories(options: Options): Repositories {
   const bundles = bundleStorage({ db, store, cacheDirectory, scratchDirectory: join(dataDirectory, "git") });
   const [chosen, other] = kind === "bundles" ? [bundles, directory] : [directory, bundles];
   let moving: Promise<ReadonlyMap<string, unknown>> | null = null;
-  return repositoriesIn(
-    async (id) => {
-      moving ??= moveRepositories(other, chosen);
-      const left = await moving.catch((error: unknown) => {
-        moving = null;
-        throw error;
-      });
-      if (id !== undefined && left.has(id)) throw left.get(id);
-      return chosen;
-    },
-    limits,
-  );
+  return repositoriesIn(async (id) => {
+    moving ??= moveRepositories(other, chosen);
+    const left = await moving.catch((error: unknown) => {
+      moving = null;
+      throw error;
+    });
+    if (id !== undefined && left.has(id)) throw left.get(id);
+    return chosen;
+  }, limits);
 }
 
 /** Moves all repositories. Returns those that could not be, with the reason; they stay where they are. */
