@@ -106,3 +106,13 @@ test("SRC-2 what a host refuses for good is told apart from what passes, and a t
   expect(await posted(400, known)).toBeNull();
   expect(await posted(400, known, "gitea")).toMatchObject({ code: "conflict" });
 });
+
+test("SRC-2 where the pages of a repository that is read by SSH are elsewhere, that is named with what to do", async () => {
+  const ssh = { kind: "gitea", url: "ssh://git@127.0.0.1:2222/acme/echo.git", token: "s3cret" } as const;
+  expect(await refusal(post(ssh, state))).toEqual({
+    code: "upstream_unavailable",
+    message: expect.stringMatching(
+      /so its states go to https:\/\/127\.0\.0\.1\. .* change the source to the https URL/,
+    ),
+  });
+});

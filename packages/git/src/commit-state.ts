@@ -92,7 +92,8 @@ export function createStatePoster(options: {
       const problem = publicProblem(error, at.host);
       // What an address is refused for doesn't pass.
       if (problem instanceof TowpathError && problem.code === "invalid_input") throw refused(problem.message);
-      throw problem instanceof TowpathError ? problem : unavailable(`${at.host} broke the connection.`, error);
+      const { message } = problem instanceof TowpathError ? problem : unavailable(`${at.host} broke the connection.`);
+      throw new TowpathError("upstream_unavailable", `${message}${placeOfSsh(hook.url, at)}`, { cause: error });
     } finally {
       await checked.close();
     }
@@ -108,6 +109,12 @@ function placeOf(text: string): Place {
   const owned = { home: [origin, ...parts.slice(0, -2)].join("/"), path: parts.slice(-2).join("/") };
   return { origin, host: new URL(origin).host, path, owned };
 }
+
+/** What to do where that is not so. */
+const placeOfSsh = (url: string, { origin }: Place): string =>
+  url.startsWith("ssh:")
+    ? ` The repository is read by SSH, so its states go to ${origin}. If the host's web pages are elsewhere, change the source to the https URL there.`
+    : "";
 
 async function settle(kind: StatusHook["kind"], host: string, response: Response): Promise<void> {
   const { status } = response;
