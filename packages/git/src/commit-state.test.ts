@@ -15,6 +15,10 @@ const server = createServer(async (request, response) => {
   const { method, url: path, headers } = request;
   const token = headers.authorization ?? (headers["private-token"] as string | undefined);
   seen.push({ call: `${method} ${path}`, token, body: JSON.parse(await text(request)) });
+  if (path?.startsWith("/acme/api/v1/repos/old/")) {
+    response.writeHead(301, { location: path.replace("/old/", "/new/") }).end();
+    return;
+  }
   response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location });
   response.end(answer.body);
 });
@@ -115,4 +119,15 @@ test("SRC-2 where the pages of a repository that is read by SSH are elsewhere, t
       /so its states go to https:\/\/127\.0\.0\.1\. .* change the source to the https URL/,
     ),
   });
+});
+
+test("SRC-2 a state goes to where a repository has moved at its host, as Gitea and GitHub answer for an old name", async () => {
+  await post({ ...hook("gitea"), url: url.replace("/tools/", "/old/") }, state);
+  expect(seen.map(({ call }) => call)).toEqual([
+    `POST /acme/api/v1/repos/old/echo/statuses/${sha}`,
+    `POST /acme/api/v1/repos/new/echo/statuses/${sha}`,
+  ]);
+  expect(seen.map(({ token }) => token)).toEqual(["token s3cret", "token s3cret"]);
+  answer = { status: 307, body: "", location: "/acme/api/v1/repos/tools/echo/again" };
+  expect(await refusal(post(hook("gitea"), state))).toMatchObject({ code: "conflict" });
 });

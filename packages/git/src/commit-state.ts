@@ -64,6 +64,7 @@ const gitHubBody = ({ state, name, description, buildUrl }: CommitState) => ({
 const hostNames = { gitlab: "GitLab", gitea: "Gitea", bitbucket: "Bitbucket", github: "GitHub" } as const;
 const withinMs = 15_000;
 const maxAnswerBytes = 64 * 1024;
+const maxMoves = 3;
 
 /** Posts states of builds to Git hosts, at addresses that the policy allows. The token goes to the host's API only. */
 export function createStatePoster(options: {
@@ -75,17 +76,19 @@ export function createStatePoster(options: {
     const { url, headers, body } = requests[hook.kind](at, hook.token, state);
     const checked = createCheckedFetch(options.policy, options.resolve, { returnsRedirects: true });
     try {
-      const response = await checked.fetch(url, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          "user-agent": "towpath",
-          accept: "application/json",
-          ...headers,
-        },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(withinMs),
-      });
+      const response = await followMoves(url, (to) =>
+        checked.fetch(to, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            "user-agent": "towpath",
+            accept: "application/json",
+            ...headers,
+          },
+          body: JSON.stringify(body),
+          signal: AbortSignal.timeout(withinMs),
+        }),
+      );
       await settle(hook.kind, at.host, response);
     } catch (error) {
       if (error instanceof TowpathError) throw error;
@@ -98,6 +101,20 @@ export function createStatePoster(options: {
       await checked.close();
     }
   };
+}
+
+/** A repository that was renamed has moved at its host, whose API says where. The token goes to no other origin. */
+async function followMoves(first: string, request: (url: string) => Promise<Response>): Promise<Response> {
+  let url = first;
+  for (let moves = 0; ; moves += 1) {
+    const response = await request(url);
+    const location = response.headers.get("location") ?? "";
+    const to = URL.canParse(location, url) ? new URL(location, url) : null;
+    const isMove = /^30[178]$/.test(String(response.status)) && to?.origin === new URL(first).origin;
+    if (!isMove || moves === maxMoves) return response;
+    await response.body?.cancel();
+    url = to.href;
+  }
 }
 
 /** Repositories that are read by SSH have their web pages by https, at the same path. */
