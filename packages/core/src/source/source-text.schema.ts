@@ -1,5 +1,5 @@
 import { packageNameProblem, packageVersionProblem } from "../package/package.schema.ts";
-import { gitUrlSchema } from "./git-source.schema.ts";
+import { gitUrlSchema, hasNoSecret } from "./git-source.schema.ts";
 import { type NamedByCommand, readSourceCommand } from "./source-command.schema.ts";
 import { decoded, isAccount, isCommit, readSourceLink } from "./source-link.schema.ts";
 
@@ -99,7 +99,7 @@ const asRegistry = (search: string): SourceTextResult => ({
 function repositoryOf(word: string): SourceTextResult {
   const url = urlOf(word);
   if (url === null) return { problem: `This is no repository, package or registry entry. ${example}` };
-  if (url.password !== "" || (url.username !== "" && url.username !== "git"))
+  if (!hasNoSecret(url))
     return { problem: "The URL has a user name or password in it. Paste it without, and add a token instead." };
   if (!/^(?:https?|ssh):$/.test(url.protocol))
     return { problem: "A Git URL begins with https:// or ssh://, or has the form git@host:owner/repository." };

@@ -47,6 +47,9 @@ test.each([
   ],
   ["git@github.com:acme/echo.git", git("ssh://git@github.com/acme/echo.git")],
   ["ssh://git@example.com:2222/acme/echo.git", git("ssh://git@example.com:2222/acme/echo.git")],
+  // Not every host's SSH server calls its user git.
+  ["ssh://gitea@example.com:2222/acme/echo.git", git("ssh://gitea@example.com:2222/acme/echo.git")],
+  ["forgejo@example.com:acme/echo.git", git("ssh://forgejo@example.com/acme/echo.git")],
   ["http://localhost:3000/acme/echo.git", git("http://localhost:3000/acme/echo.git")],
   ["git clone https://example.com/echo.git", git("https://example.com/echo.git")],
   [
@@ -123,7 +126,12 @@ test.each([
 });
 
 test("SRC-2 a password in a URL is refused and not repeated", () => {
-  for (const text of ["https://me:hunter2@example.com/echo", "https://hunter2@example.com/echo"]) {
+  const urls = [
+    "https://me:hunter2@example.com/echo",
+    "https://hunter2@example.com/echo",
+    "ssh://me:hunter2@a.example/b",
+  ];
+  for (const text of urls) {
     const parsed = parseSourceText(text);
     expect(parsed).toEqual({ problem: expect.stringContaining("add a token instead") });
     expect(JSON.stringify(parsed)).not.toContain("hunter2");
