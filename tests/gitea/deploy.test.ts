@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openBrowser } from "../e2e/browser.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { newRepository, newToken, removeClones, serverFiles, storeLfsFile } from "./repository.ts";
-import { buildsOf, deploy, deployLive, sourceOf, versionOf } from "./server.ts";
+import { buildsOf, checkNow, deploy, deployLive, sourceOf, versionOf } from "./server.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -57,8 +57,17 @@ test("SRC-2 a private repository of a real Gitea is deployed by a deploy key ove
   const key = (await page.getByText(/^ssh-ed25519 /).textContent()) ?? "";
   // Before it is added there.
   await page.getByRole("button", { name: "Look again" }).click();
-  await page.getByText(/refuses the deploy key|shows no repository/).waitFor();
-  await repository.api("POST", "/keys", { title: "Towpath", key: key.trim(), read_only: true });
+  await page.getByText(/refuses the deploy key/).waitFor();
+  // Added to another repository, which its host says in words of its own.
+  const other = await newRepository("another", { isPrivate: true });
+  await other.api("POST", "/keys", { title: "Towpath", key: key.trim(), read_only: true });
+  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByText(/shows no repository at this URL/).waitFor();
+  const { id } = await repository.api<{ readonly id: number }>("POST", "/keys", {
+    title: "Towpath",
+    key: key.trim(),
+    read_only: true,
+  });
   await page.getByRole("button", { name: "Look again" }).click();
   await page.getByRole("region", { name: "Found" }).getByText("ada/keyed").waitFor();
   await page.getByLabel("Server name").fill("gitea-key");
@@ -70,6 +79,11 @@ test("SRC-2 a private repository of a real Gitea is deployed by a deploy key ove
   await repository.push(serverFiles("two"));
   const sha = await repository.git("rev-parse", "HEAD");
   await expect.poll(async () => (await buildsOf("gitea-key"))[0]?.commitSha, { timeout: 45_000 }).toBe(sha);
+  await repository.api("DELETE", `/keys/${id}`);
+  expect((await checkNow("gitea-key")).problem?.message).toMatch(/shows no repository|refuses the deploy key/);
+  await other.api("DELETE", "");
+  await repository.api("DELETE", "");
+  expect((await checkNow("gitea-key")).problem?.message).toMatch(/shows no repository|refuses the deploy key/);
 });
 
 test("SRC-2 files of LFS and a private submodule of a real Gitea are in what is built, with the token of the repository", async () => {

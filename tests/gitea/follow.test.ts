@@ -55,9 +55,7 @@ test("SRC-2 a webhook of a real Gitea with another secret is refused, and change
   await makeWebhookSecret(name);
   const { id } = await addHook("another secret");
   await repository.api("POST", `/hooks/${id}/tests`);
-  await expect
-    .poll(async () => (await repository.api<{ readonly active: boolean }>("GET", `/hooks/${id}`)).active)
-    .toBe(true);
+  // Gitea's API doesn't say what its deliveries were answered; the next test shows that they come.
   await new Promise((done) => setTimeout(done, 2000));
   expect((await sourceOf(name)).webhook.receivedAt).toBeNull();
   await repository.api("DELETE", `/hooks/${id}`);

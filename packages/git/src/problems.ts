@@ -104,6 +104,9 @@ const meanings: readonly (readonly [RegExp, (host: string, stderr: string) => To
     /connect to host|Could not resolve|Connection (refused|reset|timed out|closed)|timed out|too slow|early EOF|Operation too slow/,
     (host) => unavailable(`The connection to ${host} broke or could not be made.`),
   ],
+  // An SSH host refuses in words of its own, which git follows with these: Gitea's are "Cannot find repository" and "Deploy
+  // Key … is not authorized to read".
+  [/make sure you have the correct access rights/, (host) => noRepository(host, true)],
 ];
 
 function gitProblem(failure: GitFailure, host: string): TowpathError {
