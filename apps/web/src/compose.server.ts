@@ -76,7 +76,7 @@ function compose(config: WebConfig): Services {
       input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
     }),
   );
-  const repositories = createRepositoryHost(gitHub);
+  const repositories = createRepositoryHost(gitHub, config.baseUrl);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });

@@ -1,3 +1,4 @@
+import type { RepositoryAddress } from "@towpath/core/ports";
 import type {
   GitHubApp,
   GitHubBranch,
@@ -27,13 +28,6 @@ export type GitHubConfig = {
   readonly url: string;
   /** For REST, without a trailing slash: https://api.github.com */
   readonly apiUrl: string;
-};
-
-/** A repository as one installation sees it. Tokens created for it can access only this repository. */
-export type RepositoryAddress = {
-  readonly installationId: number;
-  readonly owner: string;
-  readonly name: string;
 };
 
 type Page<Item> = {

@@ -1,7 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubCheck } from "@towpath/db/schema";
 import { and, eq, gt, isNull } from "drizzle-orm";
-import { z } from "zod";
 import type { Context } from "../context/index.ts";
 
 type Queryable = Database | Transaction;
@@ -11,27 +10,6 @@ export async function findCheck(db: Queryable, projectId: string): Promise<GitHu
   const [row] = await db.select().from(githubCheck).where(eq(githubCheck.projectId, projectId));
   return row ?? null;
 }
-
-const headsSchema = z.record(z.string(), z.string());
-
-/** Heads as last seen; null before the first answer. */
-export function headsOf({ heads }: Pick<GitHubCheckRow, "heads">): ReadonlyMap<string, string> | null {
-  const parsed = heads === null ? undefined : headsSchema.safeParse(heads).data;
-  return parsed ? new Map(Object.entries(parsed)) : null;
-}
-
-const problemSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  /** When it was first seen. */
-  since: z.iso.datetime(),
-  /** How many checks in a row have failed. */
-  tries: z.number().int().min(1),
-});
-export type CheckProblem = z.infer<typeof problemSchema>;
-
-export const problemOf = ({ problem }: Pick<GitHubCheckRow, "problem">): CheckProblem | null =>
-  problemSchema.safeParse(problem).data ?? null;
 
 /** Whether a push was found by asking of which no webhook has come, and none has come since. */
 export const hasMissed = ({ missedAt, webhookAt }: Pick<GitHubCheckRow, "missedAt" | "webhookAt">): boolean =>

@@ -1,5 +1,5 @@
 import type { Transaction } from "@towpath/db";
-import { branch, branchReport, gitSource, project, repository } from "@towpath/db/schema";
+import { branch, branchReport, project } from "@towpath/db/schema";
 import { asc, eq, inArray } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
@@ -11,16 +11,13 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { fileOfEntrypoint } from "../project/entrypoint.schema.ts";
-import { keepRepository } from "../repository/internal.ts";
 import { closeFork, endBranch, followDefaultBranch } from "../webhook/internal.ts";
 import { sourceView } from "./get-source.ts";
 import { changeSourceSchema } from "./git-source.schema.ts";
-import { findGitSource, sealedCredential, storedHeads } from "./git-source.store.ts";
 import type { SourceView } from "./git-source.view.ts";
-import { type NextGitSource, type NextSource, readNextSource } from "./next-source.ts";
-import { firstCheckAt } from "./pauses.ts";
+import { type NextSource, readNextSource } from "./next-source.ts";
+import { describeSource, setSource } from "./set-source.ts";
 import { sourceOf } from "./source.ts";
-import { noStatus } from "./status-hook.ts";
 
 type ChangeSourceInput = z.input<typeof changeSourceSchema>;
 type ProjectRow = typeof project.$inferSelect;
@@ -60,16 +57,11 @@ async function move(tx: Transaction, ctx: Context, projectId: string, next: Next
     .orderBy(asc(branch.id))
     .for("no key update");
   const from = await describeSource(tx, before);
-  if (next.git === null) await tx.delete(gitSource).where(eq(gitSource.projectId, projectId));
-  else await store(tx, ctx, before, next.branch, next.git);
   const isPackage = next.columns.packageName !== null;
-  const now = ctx.clock.now();
-  const [moved] = await tx
-    .update(project)
-    .set({ ...next.columns, ...(isPackage && withoutFiles(before)), sourceChangedAt: now, updatedAt: now })
-    .where(eq(project.id, projectId))
-    .returning();
-  if (!moved) throw notFound("project");
+  const moved = await setSource(tx, ctx, before, next, {
+    ...(isPackage && withoutFiles(before)),
+    sourceChangedAt: ctx.clock.now(),
+  });
   await forgetHost(
     tx,
     branches.map(({ id }) => id),
@@ -122,42 +114,4 @@ async function forgetHost(tx: Transaction, branchIds: readonly string[]): Promis
     .update(branchReport)
     .set({ headCommitSha: null, headCheckRunId: null, headCheck: null })
     .where(inArray(branchReport.branchId, [...branchIds]));
-}
-
-/** For the audit log. */
-async function describeSource(tx: Transaction, row: ProjectRow): Promise<string> {
-  const source = sourceOf(row);
-  if (source?.kind === "github") return source.fullName;
-  if (source?.kind === "package") return source.name;
-  const git = await findGitSource(tx, row.id);
-  if (git?.repositoryId === null || git === null) return git?.url ?? "";
-  const [own] = await tx.select({ name: repository.name }).from(repository).where(eq(repository.id, git.repositoryId));
-  return own?.name ?? "";
-}
-
-async function store(
-  tx: Transaction,
-  ctx: Context,
-  { id: projectId, organizationId }: ProjectRow,
-  liveBranch: string,
-  { place, named, previews, given, heads }: NextGitSource,
-): Promise<void> {
-  const before = await findGitSource(tx, projectId);
-  const version = (before?.credentialVersion ?? 0) + 1;
-  const now = ctx.clock.now();
-  if ("repositoryId" in place) await keepRepository(tx, organizationId, place.repositoryId);
-  const url = "url" in place ? place.url : null;
-  const values = {
-    ...{ url: null, repositoryId: null, ...place },
-    ...{ branch: named, previews },
-    ...(await sealedCredential(tx, ctx, { organizationId, projectId, url: url ?? "", version }, given)),
-    // The webhook and the token for states were the other repository's.
-    ...{ webhookSecretCiphertext: null, webhookAt: null, ...noStatus },
-    heads: storedHeads(heads.branches, liveBranch),
-    ...{ checkedAt: now, nextCheckAt: firstCheckAt(now), changedAt: now, problem: null, updatedAt: now },
-  };
-  await tx
-    .insert(gitSource)
-    .values({ ...values, projectId, createdAt: now })
-    .onConflictDoUpdate({ target: gitSource.projectId, set: values });
 }

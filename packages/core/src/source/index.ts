@@ -5,6 +5,7 @@ export { getSource } from "./get-source.ts";
 export type { DeployGitUrlInput } from "./git-source.schema.ts";
 export type {
   FollowedSourceView,
+  GitHubSourceView,
   GitSourceView,
   RepositorySourceView,
   SourceSummary,
@@ -12,6 +13,6 @@ export type {
 } from "./git-source.view.ts";
 export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";
 export { makeDeployKey } from "./make-deploy-key.ts";
-export { openGitSource } from "./open-source.ts";
+export { openBuildSource } from "./open-source.ts";
 export { makeSourceWebhookSecret, receiveSourceWebhook, removeSourceWebhookSecret } from "./source-webhook.ts";
 export { updateGitSource } from "./update-git-source.ts";

@@ -5,23 +5,22 @@ import { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { type GitReader, type GitRemote, requireGitRemotes, requireInstanceRepositories } from "../ports/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import {
+  addressOf,
+  type GitReader,
+  type GitRemote,
+  requireGitRemotes,
+  requireInstanceRepositories,
+  requireRepositoryHost,
+} from "../ports/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
 import { findGitSource, type GitSourceRow, type UrlSourceRow } from "./git-source.store.ts";
+import { sourceOf } from "./source.ts";
+
+type ProjectRow = typeof project.$inferSelect;
 
 type Reason = "check" | "build" | "source" | "status";
-
-/** Reads the repository behind a URL. */
-export function readerOf(ctx: Context, remote: GitRemote): GitReader {
-  const remotes = requireGitRemotes(ctx);
-  return {
-    refs: (signal) => remotes.refs(remote, signal),
-    commit: (...rest) => remotes.commit(remote, ...rest),
-    checkout: (...rest) => remotes.checkout(remote, ...rest),
-    changedPaths: (...rest) => remotes.changedPaths(remote, ...rest),
-    tarball: (...rest) => remotes.tarball(remote, ...rest),
-  };
-}
 
 /**
  * Reads a stored source, wherever its repository is: the only place that decides it. Each reader of a credential is in
@@ -35,7 +34,7 @@ export async function openSource(
 ): Promise<GitReader> {
   if (row.repositoryId !== null) return requireInstanceRepositories(ctx).open(row.repositoryId);
   const url = row.url ?? "";
-  return readerOf(ctx, await openedRemote(ctx, organizationId, { ...row, url }, reason));
+  return requireGitRemotes(ctx).open(await openedRemote(ctx, organizationId, { ...row, url }, reason));
 }
 
 const storedCredentialSchema = z.discriminatedUnion("kind", [
@@ -79,17 +78,31 @@ async function openedRemote(
   return { url, credential: storedCredentialSchema.parse(JSON.parse(value)) };
 }
 
-/** The repository of a build, for the process that fetches it; null for another source. */
-export async function openGitSource(call: {
+/** Reads a project's repository, wherever it is; null for a project without one, or whose installation is gone. */
+export async function openRepository(ctx: Context, of: ProjectRow, reason: Reason): Promise<GitReader | null> {
+  const source = sourceOf(of);
+  if (source?.kind === "github") {
+    const { installationId, repositoryId, fullName } = source;
+    if (installationId === null) return null;
+    return requireRepositoryHost(ctx).open({ ...addressOf(installationId, fullName), repositoryId });
+  }
+  const row = source?.kind === "git" ? await findGitSource(ctx.db, of.id) : null;
+  return row && openSource(ctx, of.organizationId, row, reason);
+}
+
+/**
+ * The repository of a build, for the process that fetches it.
+ *
+ * @throws TowpathError `not_found` for a project that has none any more
+ */
+export async function openBuildSource(call: {
   ctx: Context;
   input: { readonly projectId: string };
-}): Promise<GitReader | null> {
+}): Promise<GitReader> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  const row = await findGitSource(ctx.db, input.projectId);
-  const [of] = await ctx.db
-    .select({ organizationId: project.organizationId })
-    .from(project)
-    .where(eq(project.id, input.projectId));
-  return row && of ? openSource(ctx, of.organizationId, row, "build") : null;
+  const [of] = await ctx.db.select().from(project).where(eq(project.id, input.projectId));
+  const reader = of ? await openRepository(ctx, of, "build") : null;
+  if (reader === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
+  return reader;
 }

@@ -7,6 +7,7 @@ import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
+import { requireGitRemotes } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
 import { updateGitSourceSchema } from "./git-source.schema.ts";
 import {
@@ -17,7 +18,7 @@ import {
   sealedCredential,
 } from "./git-source.store.ts";
 import { type FollowedSourceView, followedSourceView } from "./git-source.view.ts";
-import { openSource, readerOf } from "./open-source.ts";
+import { openSource } from "./open-source.ts";
 import { chooseBranch, refusedAt } from "./read-refs.ts";
 import { sealedStatus } from "./status-hook.ts";
 
@@ -82,7 +83,7 @@ async function tryChanges(ctx: Context, organizationId: string, before: GitSourc
   const reader =
     url === null || changes.credential === undefined
       ? await openSource(ctx, organizationId, before, "source")
-      : readerOf(ctx, { url, credential: given?.credential ?? null });
+      : requireGitRemotes(ctx).open({ url, credential: given?.credential ?? null });
   const refs = await refusedAt("url", () => reader.refs());
   if (namesBranch) chooseBranch(refs, { branch: changes.branch, urlField: "url" });
 }

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/source";
-import { RefreshCw } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -10,14 +9,14 @@ import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { GitHubChecked } from "../github/github-checked.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { RepositoryLink } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
 import { UploadVersion } from "../upload/upload-version.tsx";
 import { ChangeSource } from "./change-source.tsx";
 import { GitCommands } from "./git-commands.tsx";
-import { checkSource, sourceQuery, updateGitSource } from "./source.functions.ts";
+import { sourceQuery, updateGitSource } from "./source.functions.ts";
+import { SourceChecked } from "./source-checked.tsx";
 import { SourceCredential } from "./source-credential.tsx";
 import { SourceStatus } from "./source-status.tsx";
 import { SourceWebhook } from "./source-webhook.tsx";
@@ -37,7 +36,7 @@ export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey
           <>
             <Place source={source} />
             {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
-            {source.kind === "github" ? <GitHubChecked projectKey={projectKey} /> : null}
+            {source.kind === "github" ? <SourceChecked projectKey={projectKey} source={source} /> : null}
             {source.kind === "repository" ? <OwnRepository projectKey={projectKey} source={source} /> : null}
             <ChangeSource projectKey={projectKey} source={source} />
           </>
@@ -94,7 +93,7 @@ type GitProps = { readonly projectKey: ProjectKey; readonly source: GitSourceVie
 function GitUrl({ projectKey, source }: GitProps) {
   return (
     <>
-      <Checked projectKey={projectKey} source={source} />
+      <SourceChecked projectKey={projectKey} source={source} />
       <Followed projectKey={projectKey} source={source} />
       <SourceCredential projectKey={projectKey} source={source} />
       <SourceWebhook projectKey={projectKey} source={source} />
@@ -130,48 +129,6 @@ function OwnRepository({ projectKey, source }: OwnProps) {
       <Followed projectKey={projectKey} source={source} />
       <GitCommands orgSlug={projectKey.orgSlug} repository={name} />
     </>
-  );
-}
-
-/** When the repository was last asked, and why that failed. */
-function Checked({ projectKey, source: { checkedAt, problem, webhook } }: GitProps) {
-  const { busy, failure, apply } = useSourceChange(projectKey);
-  return (
-    <div className="flex flex-col gap-3">
-      {problem ? (
-        <Callout tone="warn" title="Pushes aren't followed">
-          {problem.message} First failed <RelativeTime time={problem.since} />.
-        </Callout>
-      ) : null}
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
-        <p className="min-w-0 flex-1 basis-56">
-          {checkedAt === null ? (
-            "Not checked yet."
-          ) : (
-            <>
-              Checked <RelativeTime time={checkedAt} />
-            </>
-          )}
-          <span className="block text-xs text-muted">
-            {webhook.receivedAt === null ? (
-              "Towpath asks the repository by itself, because no webhook has come."
-            ) : (
-              <>
-                Last webhook <RelativeTime time={webhook.receivedAt} />. Towpath asks by itself too.
-              </>
-            )}
-          </span>
-        </p>
-        <Button
-          icon={<RefreshCw aria-hidden />}
-          busy={busy}
-          onClick={() => void apply(() => checkSource({ data: projectKey }))}
-        >
-          Check now
-        </Button>
-      </div>
-    </div>
   );
 }
 

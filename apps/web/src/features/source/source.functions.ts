@@ -98,7 +98,7 @@ export const repositoriesQuery = (slug: string) =>
     queryFn: ({ signal }) => listRepositories({ data: { orgSlug: slug }, signal }),
   });
 
-/** Asks a Git URL now which branches have changed (SRC-2). */
+/** Asks a repository now which branches have changed (SRC-2, GH-6). */
 export const checkSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
   .validator(input(projectKeySchema))
@@ -123,6 +123,5 @@ export const sourceQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "source"],
     queryFn: ({ signal }): Promise<SourceView> => getSource({ data: key, signal }),
-    refetchInterval: ({ state }) =>
-      state.data?.kind === "git" || state.data?.kind === "repository" ? followMs : false,
+    refetchInterval: ({ state }) => (state.data === undefined || state.data.kind === "package" ? false : followMs),
   });

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { FollowedSourceView } from "@towpath/core/source";
+import type { SourceView } from "@towpath/core/source";
 import { useSubmit } from "~/http/use-submit.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
@@ -9,7 +9,7 @@ import { sourceQuery } from "./source.functions.ts";
 export function useSourceChange(projectKey: ProjectKey) {
   const queryClient = useQueryClient();
   const { problems, busy, run } = useSubmit();
-  const apply = (work: () => Promise<FollowedSourceView>) =>
+  const apply = (work: () => Promise<SourceView>) =>
     run(async () => {
       const view = await work();
       queryClient.setQueryData(sourceQuery(projectKey).queryKey, view);

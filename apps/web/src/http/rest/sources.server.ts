@@ -225,7 +225,7 @@ export const sourceOperations: readonly Operation[] = [
     id: "checkSource",
     permission: "project.update",
     summary: "asks its Git URL or repository now, and builds what is new",
-    answer: followedSource,
+    answer: sourceDetail,
     handle: ({ ctx, project }) => checkSource({ ctx, input: { projectId: project.id } }),
   }),
   operation({
