@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { sourceKinds } from "@towpath/core/source/kind/schema";
 import { Lock } from "lucide-react";
 import { useState } from "react";
 import { EmptyState } from "~/ui/empty-state.tsx";
@@ -23,7 +24,7 @@ import { VariableSettings } from "./variable-settings.tsx";
 type Shown = {
   readonly kind: "hosted" | "external" | "portal";
   readonly isPackage: boolean;
-  readonly isGitUrl: boolean;
+  readonly hasChecks: boolean;
   readonly mayDelete: boolean;
 };
 
@@ -31,7 +32,7 @@ type Shown = {
 function sectionsOf({
   kind,
   isPackage,
-  isGitUrl,
+  hasChecks,
   mayDelete,
 }: Shown): readonly (readonly [id: string, title: string])[] {
   const isHosted = kind === "hosted";
@@ -41,7 +42,7 @@ function sectionsOf({
     [isPackage, "package", "Package"],
     [isHosted, "build", "Build"],
     [kind === "external", "server", "Address"],
-    [isHosted && !isGitUrl, "pull-requests", "Pull requests"],
+    [hasChecks, "pull-requests", "Pull requests"],
     [true, "request-log", "Request log"],
     [kind !== "portal", "identity", "Caller identity"],
     [isHosted, "sleep", "While asleep"],
@@ -66,7 +67,8 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
           <SectionLinks
             sections={sectionsOf({
               ...{ kind: project.kind, mayDelete },
-              ...{ isPackage: project.package !== null, isGitUrl: project.source?.kind === "git" },
+              isPackage: project.package !== null,
+              hasChecks: project.source !== null && sourceKinds[project.source.kind].reports === "checks",
             })}
           />
           <div className="flex w-full max-w-4xl flex-col gap-5">
