@@ -210,7 +210,7 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
   await ask("createPasswordReset", {}, { email });
   await ask("updateOrganization", scope, { name: "Acme" });
   expect((await ask("listAuditEntries", scope)).entries.length).toBeGreaterThan(15);
-  await ask("readOpenApi");
+  for (const id of ["readOpenApi", "findGitHubConnectPage"]) await ask(id);
   expect(
     operations
       .map(({ operationId }) => operationId)
@@ -220,7 +220,7 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
     // Files, and what needs a Git host, a package index, the registry, a builder or a runner.
     ...["changeGitHubAppKeys", "changeSource", "commitArchive", "decideForkPullRequest", "exportAuditEntries"],
     ...["listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret", "promoteDeployment"],
-    ...["removeGitHubApp", "removeWebhookSecret"],
+    ...["removeGitHubApp", "removeWebhookSecret", "renewGitHubAppWebhookSecret"],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild"],
   ]);
 });

@@ -14,5 +14,6 @@ export type {
 export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";
 export { makeDeployKey } from "./make-deploy-key.ts";
 export { openBuildSource } from "./open-source.ts";
+export { findRepositoryHere } from "./repository-here.ts";
 export { makeSourceWebhookSecret, receiveSourceWebhook, removeSourceWebhookSecret } from "./source-webhook.ts";
-export { updateGitSource } from "./update-git-source.ts";
+export { updateSource } from "./update-source.ts";

@@ -14,13 +14,13 @@ import {
   getSource as readSource,
   removeSourceWebhookSecret as removeSecret,
   type SourceView,
-  updateGitSource as updateGitSourceVerb,
+  updateSource as updateSourceVerb,
 } from "@towpath/core/source";
 import {
   changeSourceSchema,
   deployGitUrlSchema,
   lookAtSourceSchema,
-  updateGitSourceSchema,
+  updateSourceSchema,
 } from "@towpath/core/source/schema";
 import { z } from "zod";
 import { deploySampleServer } from "~/features/onboarding/sample.server.ts";
@@ -65,11 +65,11 @@ const getSource = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => readSource({ ctx: context.ctx, input: data }));
 
-/** Changes a Git URL's branch, previews or credential; what is absent stays (SRC-1). */
-export const updateGitSource = createServerFn({ method: "POST" })
+/** Changes the branch that goes live, previews, a Git URL's credential or where states are posted; what is absent stays (SRC-1). */
+export const updateSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
-  .validator(input(projectKeySchema.extend(updateGitSourceSchema.shape)))
-  .handler(({ context, data }) => updateGitSourceVerb({ ctx: context.ctx, input: data }));
+  .validator(input(projectKeySchema.extend(updateSourceSchema.shape)))
+  .handler(({ context, data }) => updateSourceVerb({ ctx: context.ctx, input: data }));
 
 /** Builds a server from a Git URL instead of what it was built from; everything else of it stays (SRC-1). */
 export const changeSource = createServerFn({ method: "POST" })
@@ -116,7 +116,7 @@ export const removeSourceWebhookSecret = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => removeSecret({ ctx: context.ctx, input: data }));
 
-/** So often the page asks when the repository was last checked, milliseconds. */
+/** So often the page asks when the repository was last checked, and which branch goes live, milliseconds. */
 const followMs = 10_000;
 
 export const sourceQuery = (key: ProjectKey) =>

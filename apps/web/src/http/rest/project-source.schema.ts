@@ -113,22 +113,26 @@ const repositorySource = named(
 export const followedSource = named("FollowedSource", z.discriminatedUnion("kind", [gitSource, repositorySource]));
 
 /** `SourceView` of core. */
-export const sourceDetail = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("github"),
-    fullName: z.string(),
-    branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
-    defaultBranch: z.string(),
-    private: z.boolean(),
-    checkedAt: time.nullable().describe("when it was last asked for pushes"),
-    webhookAt: time.nullable().describe("when a webhook last came"),
-    withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't tell of pushes"),
-    problem,
-  }),
-  z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
-  gitSource,
-  repositorySource,
-]);
+export const sourceDetail = named(
+  "Source",
+  z.discriminatedUnion("kind", [
+    z.object({
+      kind: z.literal("github"),
+      fullName: z.string(),
+      branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
+      defaultBranch: z.string(),
+      branches: names.describe("as last seen; none before the repository was first asked"),
+      private: z.boolean(),
+      checkedAt: time.nullable().describe("when it was last asked for pushes"),
+      webhookAt: time.nullable().describe("when a webhook last came"),
+      withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't tell of pushes"),
+      problem,
+    }),
+    z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
+    gitSource,
+    repositorySource,
+  ]),
+);
 
 /** `RepositoryView` of core. */
 export const repository = named(
