@@ -49,7 +49,11 @@ const repositories = memoryRepositories(
       ...memoryRepositories().open(of),
       refs: async () => {
         const heads = Object.entries(inHub(`${of.owner}/${of.name}`).heads);
-        return { url: null, defaultBranch: "main", branches: new Map(heads.map(([name, head]) => [name, shaOf(head)])) };
+        return {
+          url: null,
+          defaultBranch: "main",
+          branches: new Map(heads.map(([name, head]) => [name, shaOf(head)])),
+        };
       },
     }),
   },

@@ -1,5 +1,5 @@
 import { TowpathError } from "../errors/index.ts";
-import { type GitHeads, type GitRefs, mayNeedSignIn } from "../ports/index.ts";
+import { type GitRefs, mayNeedSignIn } from "../ports/index.ts";
 import { hostOfUrl } from "./git-source.view.ts";
 
 /** Codes of what the person who gave a URL can mend, and the field that does. */

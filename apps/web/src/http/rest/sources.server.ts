@@ -26,7 +26,7 @@ import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { otherSource } from "./other-source.ts";
-import { followedSource, gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
+import { gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
 const { shape } = deployGitUrlSchema;
