@@ -218,9 +218,9 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .toSorted(),
   ).toEqual([
     // Files, and what needs a Git host, a package index, the registry, a builder or a runner.
-    ...["changeGitHubAppKeys", "changeSource", "commitArchive", "decideForkPullRequest", "exportAuditEntries"],
-    ...["listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret", "promoteDeployment"],
-    ...["removeGitHubApp", "removeWebhookSecret", "renewGitHubAppWebhookSecret"],
+    ...["changeGitHubAppKeys", "changeSource", "commitArchive", "continueRepository", "decideForkPullRequest"],
+    ...["exportAuditEntries", "listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret"],
+    ...["promoteDeployment", "removeGitHubApp", "removeWebhookSecret", "renewGitHubAppWebhookSecret"],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild"],
   ]);
 });

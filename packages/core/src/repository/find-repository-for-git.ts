@@ -4,6 +4,7 @@ import { authorize, type Permission } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
+import { requireOpenForPushes } from "./moving.store.ts";
 import { findRepository, projectsOf, type RepositoryRow } from "./repository.store.ts";
 
 const permissionOf = { read: "project.read", write: "build.start" } as const satisfies Record<string, Permission>;
@@ -19,7 +20,7 @@ type GitRepository = Pick<RepositoryRow, "id" | "name" | "defaultBranch" | "orga
  * its own.
  *
  * @throws TowpathError `not_found` for one that doesn't exist or is of others; `forbidden` for a push by who may only read;
- * `out_of_storage` for a push
+ * `out_of_storage` for a push; `conflict` for a push to one that goes on at GitHub, or is on its way there
  */
 export async function findRepositoryForGit(call: {
   ctx: Context;
@@ -30,6 +31,7 @@ export async function findRepositoryForGit(call: {
   const row = await visible(ctx, orgSlug, name);
   if (access === "write") {
     await requirePush(ctx, row);
+    requireOpenForPushes(ctx, row);
     await requireStorageForBuilds(ctx);
   }
   const { id, defaultBranch, organizationId } = row;

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/source";
+import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -14,6 +15,7 @@ import { RepositoryLink } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
 import { UploadVersion } from "../upload/upload-version.tsx";
 import { ChangeSource } from "./change-source.tsx";
+import { ContinueOnGitHub, type FromGitHub, MovedNote, type MovedToGitHub } from "./continue-on-github.tsx";
 import { GitCommands } from "./git-commands.tsx";
 import { sourceQuery, updateSource } from "./source.functions.ts";
 import { SourceChecked } from "./source-checked.tsx";
@@ -22,8 +24,18 @@ import { SourceStatus } from "./source-status.tsx";
 import { SourceWebhook } from "./source-webhook.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
-/** Where a server's code comes from, how pushes become known, and the way to another place (SRC-1, SRC-2). */
-export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+/**
+ * Where a server's code comes from, how pushes become known, and the way to another place (SRC-1, SRC-2). `back`: the
+ * person comes from GitHub, where the form to continue there has sent them.
+ */
+export function SourceSettings({
+  projectKey,
+  back,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly back: FromGitHub | null;
+}) {
+  const [moved, setMoved] = useState<MovedToGitHub | null>(null);
   const { data: source, error, refetch } = useQuery(sourceQuery(projectKey));
   return (
     <Card id="source" className="scroll-mt-24">
@@ -34,10 +46,14 @@ export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey
       <CardBody className="flex flex-col gap-5">
         {source ? (
           <>
+            {moved && source.kind === "github" ? <MovedNote {...moved} /> : null}
             <Place source={source} />
             {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
             {source.kind === "github" ? <GitHub projectKey={projectKey} source={source} /> : null}
             {source.kind === "repository" ? <OwnRepository projectKey={projectKey} source={source} /> : null}
+            {source.kind === "repository" ? (
+              <ContinueOnGitHub projectKey={projectKey} source={source} back={back} onMoved={setMoved} />
+            ) : null}
             <ChangeSource projectKey={projectKey} source={source} />
           </>
         ) : error ? (

@@ -16,6 +16,7 @@ import {
   type SourceView,
   updateSource as updateSourceVerb,
 } from "@towpath/core/source";
+import { continueOnGitHubSchema, gitHubNameSchema } from "@towpath/core/source/github/schema";
 import {
   changeSourceSchema,
   deployGitUrlSchema,
@@ -29,6 +30,7 @@ import { input } from "~/http/input.ts";
 import { lookIntoSource } from "~/http/source-look/look.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { continueRepository } from "./continue.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
 
@@ -97,6 +99,15 @@ export const repositoriesQuery = (slug: string) =>
     queryKey: ["repositories", slug],
     queryFn: ({ signal }) => listRepositories({ data: { orgSlug: slug }, signal }),
   });
+
+/**
+ * Moves a repository of this instance to a GitHub account, with every server that is built from it (SRC-3). May answer with
+ * the URL at GitHub at which the account's owner must first agree.
+ */
+export const continueOnGitHub = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.update")])
+  .validator(input(continueOnGitHubSchema.extend(projectKeySchema.shape).extend({ gitHubName: gitHubNameSchema })))
+  .handler(({ context, data }) => continueRepository({ signedIn: context.signedIn, ctx: context.ctx, input: data }));
 
 /** Asks a repository now which branches have changed (SRC-2, GH-6). */
 export const checkSource = createServerFn({ method: "POST" })

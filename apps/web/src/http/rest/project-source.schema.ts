@@ -147,6 +147,10 @@ export const repository = named(
     createdAt: time,
     pushedAt: time.nullable(),
     servers: z.array(z.object({ id: z.uuid(), name: z.string() })),
+    continued: z
+      .object({ fullName: z.string(), url: z.string(), at: time })
+      .nullable()
+      .describe("where it goes on at GitHub, since when it takes no pushes"),
   }),
 );
 
