@@ -34,7 +34,7 @@ const allowedPackages = {
   "packages/artifacts": ["runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
-  "packages/git": ["core", "crypto", "egress", processes],
+  "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
   "packages/logs": ["db", coreSchemas],
   "packages/runtime": [endpoints],
   "packages/mcp": ["egress"],

@@ -17,6 +17,7 @@ const serverOnly = [
   "better-auth",
   "drizzle-orm",
   "ai",
+  "@towpath/artifacts",
   "@towpath/builder",
   "@towpath/chat",
   "@towpath/db",

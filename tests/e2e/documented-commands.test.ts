@@ -35,6 +35,8 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^openssl rand /, "is not ours"],
   [/^\.\/towpath approve \S+ \S+ /, "needs a pull request from a fork: fork-pull-requests.test.ts runs it"],
   [/^\.\/towpath git-credential /, "changes git's settings of whoever runs the tests: git-credential.test.ts runs it"],
+  [/^\.\/towpath github (rotate|remove) /, "needs an App of the dashboard: github-apps.browser.test.ts runs it"],
+  [/^\.\/towpath (build-states NAME set|settings NAME --branch) /, "needs a Git URL: git-urls.test.ts runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 
@@ -83,6 +85,10 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath env NAME set KEY=VALUE", /^KEY +production, preview$/m],
   ["./towpath env NAME", /^KEY /m],
   ["./towpath env NAME remove KEY", /^(?![\s\S]*(?:^|\n)KEY )/],
+  ["./towpath build-states NAME", /The repository is one of this instance/],
+  ["./towpath build-states NAME remove", /The repository is one of this instance/],
+  ["./towpath github", /set by the environment|has no GitHub App/],
+  ["./towpath github connect", /^http\S+\/settings\/github$/m],
   ["./towpath inspect NAME", /Tools[\s\S]*forecast\(city: string\)/],
   ["./towpath call NAME forecast city=Oslo", /^Sunny in Oslo\.$/m],
   ["./towpath deploy NAME [--rebuild]", /Live: http/],
@@ -98,7 +104,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
 
 /** `./towpath test commands` runs all; without that, those run that need no further build, start or program. */
 const quick =
-  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|inspect|cancel|completion|version|help)\b|\/mcp$|metrics$/;
+  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|version|help)\b|\/mcp$|metrics$/;
 
 /** All of them build a dozen times. */
 const timeoutMs = isThorough ? 900_000 : 300_000;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { openArtifacts } from "@towpath/artifacts";
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { recordAccountChange } from "@towpath/core/account";
@@ -10,8 +11,13 @@ import { type JobQueue, systemClock } from "@towpath/core/ports";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy, fetchDocument } from "@towpath/egress";
-import { createGitRemotes, openRepositories, type Repositories, removeLeftovers } from "@towpath/git";
-import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
+import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
+import {
+  createGitHubConnections,
+  createGitHubTarget,
+  createRepositoryHost,
+  type GitHubConnections,
+} from "@towpath/github";
 import { SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -77,6 +83,7 @@ function compose(config: WebConfig): Services {
     }),
   );
   const repositories = createRepositoryHost(gitHub, config.baseUrl);
+  const gitHubTarget = createGitHubTarget(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
@@ -85,7 +92,11 @@ function compose(config: WebConfig): Services {
   const gitDirectory = join(config.dataDirectory, "git");
   const gitRemotes = createGitRemotes({ policy, directory: gitDirectory });
   removeLeftovers(gitDirectory).catch((error: unknown) => log.warn({ err: error }, "can't remove leftovers of Git"));
-  const repositoryStore = openRepositories({ directory: join(config.dataDirectory, "repositories") });
+  const repositoryStore = openInstanceRepositories({
+    ...{ kind: config.repositories, dataDirectory: config.dataDirectory, db: database.db },
+    store: openArtifacts(config.dataDirectory).store,
+    onProblem: (error) => log.error({ err: error }, "a repository of this instance can't be stored"),
+  });
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -99,6 +110,7 @@ function compose(config: WebConfig): Services {
     queue: queue.queue,
     clock: systemClock,
     repositories,
+    gitHubTarget,
     gitRemotes,
     instanceRepositories: repositoryStore,
     packages,

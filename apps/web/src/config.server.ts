@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { chatSettings } from "@towpath/chat/config";
 import { parseNetworks } from "@towpath/egress";
+import { repositorySettings } from "@towpath/git";
 import { optionalGitHubConfig } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
@@ -41,6 +42,7 @@ const settings = z.object({
   ...chatSettings,
   ...packageIndexSettings,
   ...serverRegistrySettings,
+  ...repositorySettings,
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Where the instance is, which decides its base URL (OPS-5). */
   TOWPATH_ENVIRONMENT: z
@@ -126,6 +128,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
+    repositories: values.TOWPATH_REPOSITORIES,
     /** Null when nothing says where it is. */
     runner: runnerOf(values),
     secret: values.TOWPATH_SECRET,

@@ -119,7 +119,7 @@ test("SRC-1 UI-2 a package's server moves to a GitHub repository and back, by ke
   expect(await form.getByRole("button", { name: "Choose another repository" }).evaluate(isFocused)).toBe(true);
   await form.getByLabel("Branch").fill("nope");
   await page.keyboard.press("Enter");
-  await form.getByText("ada/weather has no branch nope.").waitFor();
+  await form.getByText("The repository has no branch nope.").waitFor();
   await form.getByLabel("Branch").fill("next");
   await expectGood();
   await page.keyboard.press("Enter");
@@ -131,7 +131,22 @@ test("SRC-1 UI-2 a package's server moves to a GitHub repository and back, by ke
 
   await page.goto(settings);
   await source.getByRole("link", { name: "ada/weather" }).waitFor();
-  await source.getByText("next goes live. Other branches get previews.").waitFor();
+  await source.getByText("Pushes to it go live. Other branches get previews.").waitFor();
+  const chosen = source.getByRole("combobox", { name: "Branch" });
+  expect(await chosen.textContent()).toBe("next");
+  await chosen.press("Enter");
+  await page.getByRole("option", { name: "The repository's default" }).press("Enter");
+  await source.getByText("The repository's default (next)").waitFor();
+  expect((await stored(name)).project).toMatchObject({ githubBranch: null });
+  const patch = (branch: string) => rest("PATCH", `/projects/${name}/source`, { branch });
+  expect(await patch("nope")).toMatchObject({
+    status: 422,
+    answer: { error: { fields: { branch: "The repository has no branch nope." } } },
+  });
+  expect(await patch("main")).toMatchObject({ status: 200, answer: { kind: "github", branch: "main" } });
+  await page.reload();
+  expect(await chosen.textContent()).toBe("main");
+  await expectGood();
   await source.getByRole("button", { name: "Change source" }).press("Enter");
   await source.getByLabel("Repository's URL").fill("pip install shop-mcp");
   await source.getByRole("button", { name: "Use the package shop-mcp" }).press("Enter");

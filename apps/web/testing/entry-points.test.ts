@@ -126,7 +126,9 @@ test("every REST operation names a permission of the matrix, but for exactly the
   expect(others.map(({ method, path, permission }) => `${permission}: ${method} ${path}`).toSorted()).toEqual([
     "operator: DELETE /api/v1/github-apps/{appId}",
     "operator: GET /api/v1/github-apps",
+    "operator: GET /api/v1/github-apps/connect-page",
     "operator: PATCH /api/v1/github-apps/{appId}",
+    "operator: POST /api/v1/github-apps/{appId}/webhook-secret",
     "operator: POST /api/v1/password-resets",
     "public: GET /api/v1/openapi.json",
   ]);

@@ -15,6 +15,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
 import { openSite } from "./site.ts";
+import { besideSite, runTerminal } from "./terminal.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
 // An instance without any GitHub App, and a host with the manifest flow. These tests run in order.
@@ -128,12 +129,48 @@ test("GH-5 OPS-4 the operator reads, rotates and removes Apps over REST", async 
     });
   const [row] = await rows();
   const list = await call("GET", "");
-  expect(await list.json()).toMatchObject([{ id: row?.id, slug: row?.appSlug, owner: "ada-codes", problems: [] }]);
+  expect(await list.json()).toMatchObject([
+    { id: row?.id, slug: row?.appSlug, owner: "ada-codes", suspended: [], problems: [] },
+  ]);
+  expect((await call("POST", `/${crypto.randomUUID()}/webhook-secret`)).status).toBe(404);
   expect((await call("PATCH", `/${row?.id}`, { privateKey: "not a key" })).status).toBe(422);
   expect((await call("PATCH", `/${row?.id}`, { clientSecret: "another secret" })).status).toBe(200);
   expect((await rows())[0]?.version).toBe(3);
   expect((await call("DELETE", `/${row?.id}?confirm=other`)).status).toBe(422);
   expect((await call("DELETE", `/${crypto.randomUUID()}?confirm=x`)).status).toBe(404);
+  expect(await rows()).toHaveLength(1);
+});
+
+test("GH-5 OPS-4 beside the instance the terminal says what is wrong with an App, replaces its secrets, and removes it by its name only", async () => {
+  const env = await besideSite(site);
+  const github = (...args: string[]) => runTerminal({ env }, "github", ...args);
+  const [row] = await rows();
+  const slug = row?.appSlug ?? "";
+  const shown = await github();
+  expect([shown.status, shown.stderr]).toEqual([0, ""]);
+  expect(shown.stdout).toContain(`${slug}  works  GitHub at localhost:`);
+  expect(shown.stdout).toMatch(/owned by ada-codes · connected .*\n {2}accounts {2}ada-codes\n/);
+  expect(JSON.parse((await github("--json")).stdout)).toMatchObject([{ id: row?.id, slug, problems: [] }]);
+  const { stdout } = await github("connect");
+  expect(stdout.startsWith(`${settings()}\nSign in there as an owner of `)).toBe(true);
+
+  const refused = await runTerminal({ env, input: "not a key" }, "github", "rotate", slug, "private-key");
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("no private key of a GitHub App")]);
+  const unknown = await github("rotate", `${slug}x`, "webhook-secret");
+  expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining(`Did you mean ${slug}?`)]);
+  const secret = await runTerminal({ env, input: "s3cret-of-the-app\n" }, "github", "rotate", slug, "client-secret");
+  expect([secret.status, secret.stdout]).toEqual([0, expect.stringContaining(`client secret of ${slug} was replaced`)]);
+  expect(`${secret.stdout}${secret.stderr}`).not.toContain("s3cret");
+  expect((await github("rotate", slug, "webhook-secret")).status).toBe(0);
+  expect((await rows())[0]?.version).toBe(5);
+  // What the host signs with the new secret arrives.
+  const before = await site.db.$count(webhookDelivery);
+  const { installationId } = await gitHub.admin.ensureInstallation({ login: "ada-codes" });
+  await page.request.post(`${gitHub.url}/settings/installations/${installationId}/uninstall`);
+  await expect.poll(() => site.db.$count(webhookDelivery)).toBeGreaterThan(before);
+
+  expect((await github("remove", slug)).status).toBe(2);
+  expect((await github("remove", slug, "--yes", "other")).stderr).toContain("Nothing was removed.");
   expect(await rows()).toHaveLength(1);
 });
 
@@ -172,7 +209,7 @@ test("GH-5 an App is removed there, after its name was typed, with what that mea
   expect(await rows()).toEqual([]);
   const actions = await site.db.select({ action: auditLog.action }).from(auditLog).orderBy(auditLog.createdAt);
   expect(actions.map(({ action }) => action).filter((action) => action.startsWith("github."))).toEqual([
-    ...["github.connect", "github.rotate", "github.rotate", "github.remove"],
+    ...["github.connect", "github.rotate", "github.rotate", "github.rotate", "github.rotate", "github.remove"],
   ]);
 });
 

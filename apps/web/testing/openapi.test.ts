@@ -210,7 +210,7 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
   await ask("createPasswordReset", {}, { email });
   await ask("updateOrganization", scope, { name: "Acme" });
   expect((await ask("listAuditEntries", scope)).entries.length).toBeGreaterThan(15);
-  await ask("readOpenApi");
+  for (const id of ["readOpenApi", "findGitHubConnectPage"]) await ask(id);
   expect(
     operations
       .map(({ operationId }) => operationId)
@@ -218,9 +218,9 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .toSorted(),
   ).toEqual([
     // Files, and what needs a Git host, a package index, the registry, a builder or a runner.
-    ...["changeGitHubAppKeys", "changeSource", "commitArchive", "decideForkPullRequest", "exportAuditEntries"],
-    ...["listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret", "promoteDeployment"],
-    ...["removeGitHubApp", "removeWebhookSecret"],
+    ...["changeGitHubAppKeys", "changeSource", "commitArchive", "continueRepository", "decideForkPullRequest"],
+    ...["exportAuditEntries", "listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret"],
+    ...["promoteDeployment", "removeGitHubApp", "removeWebhookSecret", "renewGitHubAppWebhookSecret"],
     ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild"],
   ]);
 });

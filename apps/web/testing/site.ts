@@ -113,7 +113,7 @@ function siteOf(find: () => Opened | undefined): Site {
 /** The same, with the stand-in for GitHub, which runs in the test's process. `more`: further settings. */
 export function openSiteWithGitHub(more: () => Environment = () => ({})): {
   readonly site: Site;
-  readonly gitHub: Pick<GitHubStandIn, "url" | "admin">;
+  readonly gitHub: Pick<GitHubStandIn, "url" | "admin" | "setPushRule">;
 } {
   let settings: Environment = {};
   const site = openSite(async () => {
@@ -138,6 +138,7 @@ export function openSiteWithGitHub(more: () => Environment = () => ({})): {
       get admin() {
         return started().admin;
       },
+      setPushRule: (script) => started().setPushRule(script),
     },
   };
 }

@@ -8,7 +8,7 @@ import { openGitHub } from "@towpath/core/github-connection";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy } from "@towpath/egress";
-import { createGitRemotes, createStatePoster, openRepositories, removeLeftovers } from "@towpath/git";
+import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
@@ -105,7 +105,10 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   );
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
-  const repositories = openRepositories({ directory: join(dataDirectory, "repositories") });
+  const repositories = openInstanceRepositories({
+    ...{ kind: config.repositories, dataDirectory, db: database.db, store },
+    onProblem: (error) => log.error({ err: error }, "a repository of this instance can't be stored"),
+  });
   const services: Services = {
     database,
     queue: workers.queue,

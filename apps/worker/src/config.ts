@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { parseNetworks } from "@towpath/egress";
+import { type RepositoriesKind, repositorySettings } from "@towpath/git";
 import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
 import { type IndexAddress, indexesOf, packageIndexSettings } from "@towpath/package-index";
@@ -49,6 +50,7 @@ const environmentSchema = z.object({
   /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
   TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).optional(),
   ...packageIndexSettings,
+  ...repositorySettings,
   ...runnerSettings,
   ...retentionSettings,
   ...pythonSettings,
@@ -80,6 +82,8 @@ export type WorkerConfig = {
   /** Besides public addresses, where external servers and Git repositories may be. */
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
+  /** Where repositories of this instance are stored. */
+  readonly repositories: RepositoriesKind;
   /** The App that the environment names; null: none, only those that were connected in the dashboard. */
   readonly github: GitHubConfig | null;
   readonly retention: RetentionConfig;
@@ -129,6 +133,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
         },
       },
     },
+    repositories: values.TOWPATH_REPOSITORIES,
     github: github.data,
     retention: retentionConfigFrom(values),
     mail: mail.data,

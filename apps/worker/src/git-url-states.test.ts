@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { getBuild } from "@towpath/core/build";
-import { deployGitUrl, getSource, updateGitSource } from "@towpath/core/source";
+import { deployGitUrl, getSource, updateSource } from "@towpath/core/source";
 import { type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
 import { auditLog, buildReport, gitSource } from "@towpath/db/schema";
 import { createAddressPolicy } from "@towpath/egress";
@@ -73,7 +73,7 @@ const hook = (token: string) => ({ status: { kind: "gitea", token } }) as const;
 
 test("SRC-2 the host of a Git URL shows the states of builds once each, with a link, from a token of its own", async () => {
   const { key, build, project } = await deploy();
-  const source = await updateGitSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+  const source = await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
   expect(source).toMatchObject({ status: { kind: "gitea", postedAt: null, problem: null } });
   expect(JSON.stringify(source)).not.toContain("for-states");
   const [row] = await bench.database.db.select().from(gitSource).where(eq(gitSource.projectId, project.id));
@@ -103,12 +103,12 @@ test("SRC-2 the host of a Git URL shows the states of builds once each, with a l
   expect(posted.at(-1)?.body.description).toBe("No server was found");
   const after = await getSource({ ctx: as(), input: key });
   expect(after).toMatchObject({ status: { postedAt: expect.any(String), problem: null } });
-  expect(await updateGitSource({ ctx: as(), input: { ...key, status: null } })).toMatchObject({ status: null });
+  expect(await updateSource({ ctx: as(), input: { ...key, status: null } })).toMatchObject({ status: null });
 });
 
 test("SRC-2 a state that the host refuses is named in the settings, one that it can't take now is posted later, and the build goes on", async () => {
   const { key, build, project } = await deploy();
-  await updateGitSource({ ctx: as(), input: { ...key, ...hook("wrong") } });
+  await updateSource({ ctx: as(), input: { ...key, ...hook("wrong") } });
   await bench.work();
   await ended(build.id);
   const problem = async () => {
@@ -121,7 +121,7 @@ test("SRC-2 a state that the host refuses is named in the settings, one that it 
   await until(async () => (await toldOf(build.id)) === "success", 10_000);
   expect(await problem()).toMatch(/refuses the token for build states/);
   expect(posted).toEqual([]);
-  await updateGitSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+  await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
   status = 503;
   const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
   await checkGitSource(bench.services, project.id);

@@ -7,7 +7,7 @@ import type { ArtifactStore } from "./port.ts";
 export { createDirectoryStore } from "./directory-store.ts";
 export type { FirstReleaseLayers } from "./first-release-layers.ts";
 export { createLayerCache, type LayerCache } from "./layer-cache.ts";
-export type { ArtifactStore } from "./port.ts";
+export { ArtifactError, type ArtifactStore } from "./port.ts";
 
 type Artifacts = {
   readonly store: ArtifactStore;

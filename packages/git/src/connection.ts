@@ -79,7 +79,10 @@ const commonSettings = (protocol: Endpoint["protocol"]): Settings => [
   ["credential.helper", ""],
 ];
 
-/** Pins curl to the checked addresses, so that a name can't be resolved to another one meanwhile. */
+/**
+ * Pins curl to the checked addresses, so that a name can't be resolved to another one meanwhile. None: the host is one that
+ * the operator has named, which is reached at any.
+ */
 export function httpSettings(
   endpoint: Endpoint,
   addresses: readonly string[],
@@ -93,14 +96,17 @@ export function httpSettings(
     ["http.proxy", ""],
     ["http.lowSpeedLimit", "1000"],
     ["http.lowSpeedTime", "30"],
-    ...(isIP(host) === 0 ? [["http.curloptResolve", `${host}:${port}:${pinned}`] as const] : []),
+    ...(isIP(host) === 0 && addresses.length > 0
+      ? [["http.curloptResolve", `${host}:${port}:${pinned}`] as const]
+      : []),
     ...(credential?.kind === "token"
       ? [[`http.${origin}/.extraHeader`, `Authorization: ${authorizationOf(credential, host)}`] as const]
       : []),
   ];
 }
 
-const trustSettings = async ({ protocol }: Endpoint, directory: string): Promise<Settings> =>
+/** Git trusts the authorities that Node does; `directory` keeps their list. */
+export const trustSettings = async ({ protocol }: Endpoint, directory: string): Promise<Settings> =>
   protocol === "https" ? [["http.sslCAInfo", await authoritiesFile(directory)]] : [];
 
 export type SshFiles = { readonly known: string; readonly pinned: string | null };

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { Readable as NodeReadable } from "node:stream";
 import type { ReadableStream as WebReadableStream } from "node:stream/web";
 import { type GitSetting, gitEnvironment } from "./git-environment.ts";
+import { holdReport } from "./push-report.ts";
 
 /** The endpoints of smart HTTP; every other path below a repository is refused. */
 export type Service = "info/refs" | "git-upload-pack" | "git-receive-pack";
@@ -14,8 +15,11 @@ type BackendRequest = {
   readonly request: Request;
   /** Login of the account that pushes; absent for anonymous reads. */
   readonly user: string | null;
-  /** Runs after git has exited and before the response ends, so that the client's next request sees the push. */
-  readonly afterwards: () => Promise<void>;
+  /**
+   * Runs after git has exited and before the client has git's report of a push, so that the client's next request sees the
+   * push. Resolves to why everything that was pushed is refused after all, in one line; null: it isn't.
+   */
+  readonly afterwards: () => Promise<string | null>;
 };
 
 const headerLimitBytes = 64 * 1024;
@@ -73,16 +77,17 @@ async function readHeader(chunks: AsyncIterator<Buffer>): Promise<{ header: stri
   return null;
 }
 
+async function* following(rest: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  if (rest.length > 0) yield rest;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+}
+
 function bodyStream(
   child: Backend,
   chunks: AsyncIterator<Buffer>,
-  rest: Buffer,
-  ended: Promise<void>,
+  ended: Promise<unknown>,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream({
-    start(controller) {
-      if (rest.length > 0) controller.enqueue(rest);
-    },
     async pull(controller) {
       const { value, done } = await chunks.next();
       if (!done) {
@@ -107,7 +112,7 @@ export async function serveGit(input: BackendRequest): Promise<Response> {
     env: environment(input),
     stdio: ["pipe", "pipe", "ignore"],
   });
-  const ended = new Promise<void>((resolve, reject) => {
+  const ended = new Promise<string | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", () => input.afterwards().then(resolve, reject));
   });
@@ -130,5 +135,7 @@ export async function serveGit(input: BackendRequest): Promise<Response> {
     return new Response("git gave no answer\n", { status: 500 });
   }
   const { status, headers } = parseHeaders(answer.header);
-  return new Response(bodyStream(child, chunks, answer.rest, ended), { status, headers });
+  const output = following(answer.rest, chunks);
+  const isReport = headers.get("content-type") === "application/x-git-receive-pack-result";
+  return new Response(bodyStream(child, isReport ? holdReport(output, ended) : output, ended), { status, headers });
 }

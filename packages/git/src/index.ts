@@ -2,5 +2,7 @@ export { createStatePoster } from "./commit-state.ts";
 export { gitEnvironment } from "./git-environment.ts";
 export { createGitRemotes } from "./remotes.ts";
 export { adoptRepository, firstAuthors } from "./repositories/adopt.ts";
+export { type RepositoriesKind, repositorySettings } from "./repositories/config.ts";
+export { openInstanceRepositories } from "./repositories/open-instance-repositories.ts";
 export { openRepositories, type Repositories } from "./repositories/repositories.ts";
 export { removeLeftovers } from "./scratch.ts";

@@ -5,6 +5,7 @@ import type { GitHub, GitHubConfig } from "./contract.ts";
 import { createRepositoryFromSample } from "./create-repository.ts";
 import { isGitHubError } from "./errors.ts";
 import { gitHubAppSchema, gitHubDeliverySchema, gitHubInstallationSchema } from "./github.schema.ts";
+import { createPushCalls } from "./push.ts";
 import { createReportCalls } from "./reports.ts";
 import { createRepositoryCalls, createRepositoryReader } from "./repositories.ts";
 import { apiPath, nextFromLink, requestJson } from "./request.ts";
@@ -39,6 +40,7 @@ export function createGitHub(config: GitHubConfig): GitHub {
     ...createRepositoryCalls(reader),
     ...createContentCalls(config, credentials, reader),
     ...createReportCalls(config, credentials),
+    ...createPushCalls(config, credentials),
     createRepositoryFromSample: (input) => createRepositoryFromSample(config, credentials, input),
     async app() {
       const { value, date } = await asApp("GET", "/app", gitHubAppSchema);

@@ -32,6 +32,7 @@ const installationCalls = [
   ...(["pullRequestsFrom", "pullRequest", "commit", "fileExists", "readFile", "listFiles", "changedFiles"] as const),
   ...(["tarball", "setCommitStatus", "createCheckRun", "updateCheckRun", "checkRunOf", "createDeployment"] as const),
   ...(["setDeploymentStatus", "deploymentOf", "createComment", "updateComment", "commentWith", "heads"] as const),
+  ...(["createEmptyRepository", "setDefaultBranch", "pushToken"] as const),
 ] as const;
 type CallName = (typeof installationCalls)[number];
 
@@ -171,6 +172,7 @@ function renumber(connection: number, name: CallName, answer: unknown): unknown 
     case "installation":
     case "repository":
     case "repositoryById":
+    case "createEmptyRepository":
       return own(answer as GitHubRepository);
     case "repositories": {
       const page = answer as Awaited<ReturnType<GitHub["repositories"]>>;

@@ -83,6 +83,14 @@ export type CreatedRepository = {
   readonly settingsUrl: string;
 };
 
+type NewEmptyRepository = {
+  readonly installationId: number;
+  readonly name: string;
+  readonly private: boolean;
+  /** Of the account's owner, for a person's account; null: as the App, which may in an organization's. */
+  readonly userToken: string | null;
+};
+
 /** All calls throw `GitHubError` and nothing else, except that an abort of the given signal throws its reason. */
 export type GitHub = ReportCalls & {
   readonly config: Pick<GitHubConfig, "appId" | "appSlug" | "clientId" | "url" | "apiUrl">;
@@ -129,6 +137,14 @@ export type GitHub = ReportCalls & {
   /** Up to 100 a page. */
   repositories(installationId: number, page?: number): Promise<Page<GitHubRepository>>;
 
+  /**
+   * Creates a repository without commits in the installation's account. Requires write access to administration. The caller
+   * has checked whose the token is.
+   *
+   * @throws GitHubError `name_taken`
+   */
+  createEmptyRepository(input: NewEmptyRepository): Promise<GitHubRepository>;
+
   // One repository
   repository(address: RepositoryAddress): Promise<GitHubRepository>;
   /** For a repository that may have been renamed since. */
@@ -141,6 +157,13 @@ export type GitHub = ReportCalls & {
    */
   heads(address: RepositoryAddress, etag: string | null): Promise<BranchHeads | null>;
   branch(address: RepositoryAddress, name: string): Promise<GitHubBranch>;
+  /** Requires write access to administration. */
+  setDefaultBranch(address: RepositoryAddress, branch: string): Promise<void>;
+  /**
+   * A token for `git push` to this one repository, for at least five minutes; with workflow files where the App may write
+   * those. Keep it in memory.
+   */
+  pushToken(address: RepositoryAddress): Promise<string>;
   /** Pull requests from a branch of the repository itself, open and closed; the newest 100. */
   pullRequestsFrom(address: RepositoryAddress, branch: string): Promise<readonly GitHubPullRequest[]>;
   /** From this repository or a fork. */

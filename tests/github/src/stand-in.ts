@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
@@ -13,6 +13,8 @@ export type GitHubStandIn = {
   readonly admin: Admin;
   /** Below it are the state and the repositories. */
   readonly directory: string;
+  /** Has pushes checked by a shell script from now on, as GitHub's rules check them; null: by none. */
+  setPushRule(script: string | null): Promise<void>;
   /** Ends requests and webhooks, and deletes everything. */
   close(): Promise<void>;
 };
@@ -60,6 +62,13 @@ export async function startGitHub(call: {
     gitHubConfig,
     admin: createAdmin(url),
     directory,
+    async setPushRule(script) {
+      const hooks = join(directory, "forge", "hooks");
+      await rm(hooks, { recursive: true, force: true });
+      if (script === null) return;
+      await mkdir(hooks);
+      await writeFile(join(hooks, "pre-receive"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    },
     async close() {
       await running.stop();
       await rm(directory, { recursive: true, force: true });

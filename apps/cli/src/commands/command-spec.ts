@@ -20,7 +20,28 @@ export type CommandSpec = {
   readonly choices?: Readonly<Record<number, Choices>>;
   readonly text: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
+  /** Options of earlier releases, and what to do instead, as the rest of a sentence: "--NAME is gone: …". */
+  readonly removed?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Works on this machine only, beside the instance or without one. */
   readonly isLocal?: boolean;
 };
+
+// Kinds of options, and those that most commands have.
+
+export const value = <const Value extends string>(name: Value, text: string) =>
+  ({ type: "string", value: name, text }) as const;
+export const flag = (text: string) => ({ type: "boolean", text }) as const;
+export const setting = (text: string) => ({ ...flag(text), hasOpposite: true }) as const;
+
+export const path = (name: string, text: string) => ({ ...value(name, text), choices: "files" }) as const;
+export const oneOf = (name: string, choices: readonly string[], text: string) =>
+  ({ ...value(name, text), choices }) as const;
+
+export const dataDirectory = {
+  "data-dir": path("DIR", "the local instance's data directory, instead of a login"),
+} as const;
+export const json = {
+  json: flag("print JSON on stdout: one document, or one line an event; texts go to stderr"),
+} as const;
+export const common = { ...dataDirectory, ...json } as const;

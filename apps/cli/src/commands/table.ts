@@ -1,18 +1,8 @@
-// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing but
-// types, so that `--help` and completion start at once.
-import type { CommandSpec } from "./command-spec.ts";
+// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing
+// but its own parts, so that `--help` and completion start at once.
 
-const value = <const Value extends string>(name: Value, text: string) =>
-  ({ type: "string", value: name, text }) as const;
-const flag = (text: string) => ({ type: "boolean", text }) as const;
-const setting = (text: string) => ({ ...flag(text), hasOpposite: true }) as const;
-
-const path = (name: string, text: string) => ({ ...value(name, text), choices: "files" }) as const;
-const oneOf = (name: string, choices: readonly string[], text: string) => ({ ...value(name, text), choices }) as const;
-
-const dataDirectory = { "data-dir": path("DIR", "the local instance's data directory, instead of a login") } as const;
-const json = { json: flag("print JSON on stdout: one document, or one line an event; texts go to stderr") } as const;
-const common = { ...dataDirectory, ...json } as const;
+import { type CommandSpec, common, flag, json, oneOf, path, setting, value } from "./command-spec.ts";
+import { operatorCommands } from "./operator-commands.ts";
 
 const whoMayCall = {
   public: flag("anyone can call it"),
@@ -42,6 +32,9 @@ export const commands = {
       "data-dir": path("DIR", "where everything is kept"),
       port: value("PORT", "of the dashboard; 3000"),
       "gateway-port": value("PORT", "of the servers; 8080"),
+    },
+    removed: {
+      "forge-port": "leave it out, since repositories of the local forge are now at the dashboard's address.",
     },
     examples: ["up", "up --data-dir /srv/towpath --port 8000"],
     isLocal: true,
@@ -131,6 +124,10 @@ export const commands = {
       ...whoMayCall,
       ...build,
       ...files,
+      branch: value(
+        "BRANCH",
+        "the branch of the repository that goes live; empty: the repository's own default branch",
+      ),
       watch: {
         ...value(
           "PATH",
@@ -147,6 +144,7 @@ export const commands = {
     examples: [
       "settings my-server-one",
       "settings my-server-one --private --keep-data",
+      "settings my-server-one --branch release",
       "settings my-server-one --watch src --watch 'servers/**/*.py' --watch '!docs'",
     ],
   },
@@ -169,6 +167,19 @@ export const commands = {
       "env my-server-one set API_URL=https://api.example.com",
       "env my-server-one set API_KEY --sensitive < key.txt",
       "env my-server-one remove API_URL",
+    ],
+  },
+  "build-states": {
+    arguments: "NAME [ACTION] [HOST]",
+    choices: { 2: ["show", "set", "remove"], 3: ["gitlab", "gitea", "bitbucket", "github"] },
+    text:
+      "Shows whether the Git host of a server's Git URL gets the states of builds, sets or removes the token for that: " +
+      "ACTION is show, set or remove. `set HOST` reads the token from stdin, or asks for it; HOST is the kind of host.",
+    options: { ...common },
+    examples: [
+      "build-states my-server-one",
+      "build-states my-server-one set gitlab < token.txt",
+      "build-states my-server-one remove",
     ],
   },
   logs: {
@@ -237,27 +248,7 @@ export const commands = {
     options: { yes: value("NAME", "the name again, for scripts"), ...common },
     examples: ["delete my-server-one", "delete my-server-one --yes my-server-one"],
   },
-  "reset-password": {
-    arguments: "EMAIL",
-    text: "Prints a link with which a person sets a new password. Needs the operator's token: works beside the instance.",
-    options: { "remove-two-factor": flag("turns two-factor sign-in off, too"), ...common },
-    examples: ["reset-password ada@example.com"],
-    isLocal: true,
-  },
-  "rotate-secrets": {
-    arguments: "",
-    text: 'Replaces the secret that encrypts stored variables, in two steps: see "Keys" in docs/operating.md.',
-    options: { finish: flag("the second step"), ...dataDirectory },
-    examples: ["rotate-secrets"],
-    isLocal: true,
-  },
-  test: {
-    arguments: "[STAGE …]",
-    text: "Runs every test, or the named stages. Names of published packages may follow the stage corpus, a benchmark's the stage bench.",
-    options: {},
-    examples: ["test", "test types lint", "test bench gateway"],
-    isLocal: true,
-  },
+  ...operatorCommands,
   completion: {
     arguments: "SHELL",
     choices: { 1: ["bash", "zsh", "fish"] },

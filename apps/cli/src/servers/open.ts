@@ -13,11 +13,14 @@ export async function open(args: string[]): Promise<number> {
   const api = await connectApi(values);
   const project = await api.call("GET", projectPath(positionals[0] ?? ""), projectSchema);
   const page = `${api.url}/${project.orgSlug}/${project.pathName}`;
-  output({ page, url: project.url }, () => {
-    print(page);
-    if (hasScreen()) openBrowser(page);
-  });
+  output({ page, url: project.url }, () => showPage(page));
   return 0;
+}
+
+/** Prints an address, and opens it where there is a browser. */
+export function showPage(page: string): void {
+  print(page);
+  if (hasScreen()) openBrowser(page);
 }
 
 /** A script or a session without a screen only wants the address. */

@@ -23,7 +23,11 @@ const projectSchema = z.looseObject({
   data: z.object({ usedBytes: z.number(), capacityBytes: z.number() }).nullish(),
   ownSignIn: z.boolean().nullable(),
   package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
+  source: z.looseObject({ kind: z.string() }).nullish(),
 });
+/** `branch`: the one that goes live, if somebody named it. */
+const sourceSchema = z.object({ branch: z.string().nullish(), defaultBranch: z.string().optional() });
+type Source = z.infer<typeof sourceSchema>;
 
 type Project = z.infer<typeof projectSchema>;
 
@@ -32,21 +36,36 @@ export async function settings(args: string[]): Promise<number> {
   const { values, positionals } = parse("settings", args);
   const [name = ""] = positionals;
   const { files, changes } = changesOf(values);
-  const isChange = Object.values(changes).some((value) => value !== undefined);
+  const { branch } = values;
+  const isOfProject = Object.values(changes).some((value) => value !== undefined);
   const api = await connectApi(values);
   const path = projectPath(name);
   const before = await api.call("GET", path, projectSchema);
-  const project = isChange ? await api.call("PATCH", path, projectSchema, { body: changes }) : before;
+  const sourceBefore = await readSource(api, path, before);
+  // First: only this can be refused by a host elsewhere, and then nothing has changed.
+  const body = { branch: branch || null };
+  const source =
+    branch === undefined ? sourceBefore : await api.call("PATCH", `${path}/source`, sourceSchema, { body });
+  const project = isOfProject ? await api.call("PATCH", path, projectSchema, { body: changes }) : before;
   // What is live was found only if nothing was set before either.
   const found = before.entrypoint === "" ? await foundEntrypoint(api, name) : null;
-  output(project, () => printSettings(project, found));
-  if (isChange) printChanges(settingLines(before, found), settingLines(project, found));
+  output({ ...project, branch: source?.branch ?? null }, () => printSettings(project, { found, source }));
+  if (isOfProject || branch !== undefined) {
+    printChanges(settingLines(before, { found, source: sourceBefore }), settingLines(project, { found, source }));
+  }
+  if (branch !== undefined) print(dim("\nThe branch goes live once its newest commit is built."));
   if (changes.keepsData !== undefined) print(dim("\nLasting data takes effect when the server next starts."));
   if (Object.values(files).some((value) => value !== undefined)) {
     print(dim("\nEntrypoint, arguments, requirements and root directory take effect with the next build."));
   }
   if (changes.watchPaths !== undefined) print(dim("\nWatch paths take effect with the next push."));
   return 0;
+}
+
+/** Null for what isn't built from a repository. */
+async function readSource(api: Api, path: string, { source }: Project): Promise<Source | null> {
+  if (!source || source.kind === "package") return null;
+  return (await api.call("GET", `${path}/source`, z.object({ source: sourceSchema }))).source;
 }
 
 /** What the options change, as the REST API takes it; `files` of it take effect with the next build. */
@@ -99,15 +118,25 @@ function printChanges(before: Lines, after: Lines): void {
   for (const [label, text] of changed) print(`${green("✓")} ${label}: ${before[label] ?? dim("none")} → ${text}`);
 }
 
-function printSettings(project: Project, found: string | null): void {
+function printSettings(project: Project, more: Found): void {
   print(bold(project.name));
-  for (const [label, text] of Object.entries(settingLines(project, found))) print(`  ${label.padEnd(18)}${text}`);
+  for (const [label, text] of Object.entries(settingLines(project, more))) print(`  ${label.padEnd(18)}${text}`);
   const warning = signInWarning(project.ownSignIn, project.authMode);
   if (warning !== null) printWarning(warning);
 }
 
-/** `found`: the entrypoint that the live version's build found; null when that isn't known. */
-function settingLines(project: Project, found: string | null): Lines {
+type Found = {
+  /** The entrypoint that the live version's build found; null when that isn't known. */
+  readonly found: string | null;
+  readonly source: Source | null;
+};
+
+function branchText({ branch, defaultBranch }: Source): string {
+  if (branch) return plain(branch);
+  return dim(defaultBranch ? `the repository's default, now ${plain(defaultBranch)}` : "the repository's default");
+}
+
+function settingLines(project: Project, { found, source: repository }: Found): Lines {
   const { package: source } = project;
   const unset = found ? `${plain(found)} ${dim("(found automatically)")}` : dim("found automatically");
   return {
@@ -116,6 +145,7 @@ function settingLines(project: Project, found: string | null): Lines {
     ...(source && {
       package: `${source.name} ${dim(source.follows ? "newer versions go live" : "stays at its version")}`,
     }),
+    ...(repository && { branch: branchText(repository) }),
     entrypoint: project.entrypoint || unset,
     arguments: argumentsText(project.arguments) || dim("none"),
     ...(source === null && {

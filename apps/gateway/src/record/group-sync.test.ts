@@ -25,6 +25,10 @@ beforeEach(async () => {
     if (isOurs(descriptor)) flushes.now++;
     original.fdatasyncSync(descriptor);
   });
+  vi.spyOn(fs, "fsync").mockImplementation((descriptor, done) => {
+    if (isOurs(descriptor)) flushes.directories++;
+    original.fsync(descriptor, done);
+  });
   vi.spyOn(fs, "fsyncSync").mockImplementation((descriptor) => {
     if (isOurs(descriptor)) flushes.directories++;
     original.fsyncSync(descriptor);

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** A power cut costs at most what was appended within this time, plus the time of a flush. */
@@ -47,7 +47,10 @@ export class GroupSync {
   flush(): void {
     try {
       fdatasyncSync(this.#descriptor);
-      this.#nameOnce();
+      this.#nameOnce((directory) => {
+        fsyncSync(directory);
+        closeSync(directory);
+      });
     } catch {
       // A disk that fails: the rows are as safe as it lets them be.
     }
@@ -58,20 +61,19 @@ export class GroupSync {
     this.#again = false;
     fdatasync(this.#descriptor, () => {
       this.#isSyncing = false;
-      this.#nameOnce();
+      // In the background as well: a busy disk takes milliseconds, in which no call would go on.
+      this.#nameOnce((directory) => fsync(directory, () => closeSync(directory)));
       if (this.#closing !== null) this.#closing();
       else if (this.#again) this.appended(isNeeded);
     });
   }
 
-  /** The name of a new file is flushed with its directory. */
-  #nameOnce(): void {
+  /** The name of a new file is flushed with its directory. `flush` closes that, too. */
+  #nameOnce(flush: (directory: number) => void): void {
     if (this.#isNamed) return;
     this.#isNamed = true;
     try {
-      const directory = openSync(dirname(this.#path), "r");
-      fsyncSync(directory);
-      closeSync(directory);
+      flush(openSync(dirname(this.#path), "r"));
     } catch {
       // The directory was removed: nobody needs the file any more.
     }

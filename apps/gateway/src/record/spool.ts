@@ -1,5 +1,5 @@
-import { ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { ftruncateSync, openSync, writeSync } from "node:fs";
+import { readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { RequestLogRow } from "@towpath/logs";
 import { GroupSync } from "./group-sync.ts";
@@ -55,6 +55,8 @@ export class Spool {
   #bytes = 0;
   #file: OpenFile | null = null;
   #reserve: SpoolReserve | null = null;
+  /** Files that are being removed. */
+  readonly #removals = new Set<Promise<void>>();
   #pausedUntil = 0;
 
   private constructor(root: string, maxBytes: number) {
@@ -167,6 +169,7 @@ export class Spool {
   async close(): Promise<void> {
     if (this.#file && isPending(this.#file.segment)) this.#file.sync.flush();
     this.#seal();
+    await Promise.all(this.#removals);
     await this.#reserve?.remove().catch(() => {});
     await this.#directory?.close();
   }
@@ -248,7 +251,11 @@ export class Spool {
     if (segment === this.#file?.segment) this.#seal();
     this.#bytes -= segment.bytes;
     for (const [projectId, bytes] of segment.bytesOfProject) addTo(this.#bytesOfProject, projectId, -bytes);
-    rmSync(this.#pathOf(segment), { force: true });
+    // A busy disk takes milliseconds. If this process is killed meanwhile, the rows are written a second time.
+    const removal = unlink(this.#pathOf(segment))
+      .catch(() => {})
+      .finally(() => this.#removals.delete(removal));
+    this.#removals.add(removal);
   }
 }
 

@@ -24,9 +24,26 @@ async function serve(request: Request, { orgSlug, repository, _splat: path = "" 
   const ctx = await gitContext(request);
   const name = repository.replace(/\.git$/, "");
   const found = await findRepositoryForGit({ ctx, input: { orgSlug, name, access: asked.access } });
+  // Only the first request: git follows no redirect of a later one, of a push that began before the organization was renamed.
+  if (found.orgSlug !== orgSlug && request.method === "GET") return moved(request, { ...found, path });
   return repositoryStore.serve(request, {
     ...{ id: found.id, defaultBranch: found.defaultBranch, asked },
     onPush: (refs) => receivePush({ ctx, input: { repositoryId: found.id, refs } }),
+  });
+}
+
+/** Git goes on at the new address, and names it. The location is relative, so that a key in the URL stays with it. */
+function moved(
+  request: Request,
+  { orgSlug, name, path }: { readonly orgSlug: string; readonly name: string; readonly path: string },
+): Response {
+  const address = `/git/${orgSlug}/${name}.git`;
+  const text = `The organization was renamed. The repository is now at ${services().config.baseUrl}${address}\n`;
+  const { search } = new URL(request.url);
+  const location = `${address}/${path}${search}`;
+  return new Response(text, {
+    status: 301,
+    headers: { location, "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
   });
 }
 

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { unlessBuilding } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { existingOrganizations, type Removal, referencedLayers, runParts } from "@towpath/core/retention";
+import {
+  existingOrganizations,
+  type Removal,
+  referencedBundles,
+  referencedLayers,
+  runParts,
+} from "@towpath/core/retention";
 import { removeDirectory } from "@towpath/runtime";
 import { directoryBytes } from "./disk.ts";
 
@@ -44,15 +50,15 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   ]);
 }
 
-/** Lists first, then reads which are referenced: see `ArtifactStore`. */
+/** Bundles of repositories are artifacts, too. Lists first, then reads which are referenced: see `ArtifactStore`. */
 async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promise<number> {
   const stored: string[] = [];
   for await (const { digest } of store.list()) stored.push(digest);
-  const needed = await referencedLayers({ ctx });
+  const [layers, bundles] = [await referencedLayers({ ctx }), await referencedBundles({ ctx })];
   // A layer that was just replaced is often wanted again.
   const unusedSince = new Date(now.getTime() - (low ? maxBuildMs : dayMs));
   return countRemoved(stored, signal, (digest) =>
-    needed.has(digest) ? Promise.resolve(false) : store.delete(digest, { unusedSince }),
+    layers.has(digest) || bundles.has(digest) ? Promise.resolve(false) : store.delete(digest, { unusedSince }),
   );
 }
 

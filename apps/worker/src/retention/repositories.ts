@@ -23,9 +23,12 @@ export async function sweepRepositories(
   const ids = await store.list();
   const known = await existingRepositories({ ctx, input: { ids } });
   const removed = await store.sweep(known, unchangedSince);
+  const errors: unknown[] = [];
   for (const id of ids) {
     if (signal?.aborted) break;
-    if (known.has(id)) await store.pack(id);
+    // One that is damaged doesn't keep the others.
+    if (known.has(id)) await store.pack(id).catch((error: unknown) => errors.push(error));
   }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} repositories could not be packed`);
   return unused + removed;
 }

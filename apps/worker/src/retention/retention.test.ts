@@ -11,7 +11,9 @@ import { fileURLToPath } from "node:url";
 import { startBuild, takeBuild } from "@towpath/core/build";
 import { aloneAmongWorkers, referencedLayers } from "@towpath/core/retention";
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
+import { repository, repositoryBundles } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { rounds } from "../../../../tests/thorough.ts";
@@ -55,6 +57,20 @@ test("LOG-6 layers without a deployment go a day after their last use; those of 
   await sweepSite(site, new Date(), { low: true });
   expect(await stored()).toEqual([dependencies, code, ofBuild].toSorted());
   expect(await stored()).not.toContain(unused);
+});
+
+test("LOG-6 SRC-3 bundles that repositories consist of stay, however old; those that no repository names go after a day", async () => {
+  const id = crypto.randomUUID();
+  await database.db.insert(repository).values({ id, organizationId: team.id, name: "weather", madeBy: "push" });
+  const bundles = [await storeLayer(site, 1000, at(-90)), await storeLayer(site, 1000, at(-9))];
+  await database.db.insert(repositoryBundles).values({ repositoryId: id, head: "main", bundles });
+  const ofPush = await storeLayer(site, 1000, at(-0.5));
+  await storeLayer(site, 1000, at(-2));
+  await sweepSite(site, new Date());
+  expect(await stored()).toEqual([...bundles, ofPush].toSorted());
+  await database.db.delete(repository).where(eq(repository.id, id));
+  await sweepSite(site, new Date());
+  expect(await stored()).toEqual([ofPush]);
 });
 
 test("RUN-8 LOG-6 a layer of the first release stays for as long as a deployment refers to it", async () => {

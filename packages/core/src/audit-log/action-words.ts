@@ -101,6 +101,14 @@ const words: Readonly<Record<string, Words>> = {
   "source.decrypt": ["servers", () => "used the credential of a Git repository"],
   "repository.create": ["servers", ({ subject }) => `made the repository ${said(subject)}`],
   "repository.push": ["builds", ({ subject, detail }) => `pushed ${pushed(detail)} to the repository ${said(subject)}`],
+  "repository.target": [
+    "servers",
+    ({ subject, detail }) => `chose ${said(detail.to)} on GitHub for the repository ${said(subject)} to continue as`,
+  ],
+  "repository.continue": [
+    "servers",
+    ({ subject, detail }) => `moved the repository ${said(subject)} to GitHub as ${said(detail.to)}`,
+  ],
   "repository.delete": ["servers", ({ subject }) => `deleted the repository ${said(subject)}`],
   "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
   "build.start": [

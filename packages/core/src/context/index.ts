@@ -6,6 +6,7 @@ import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
 import type {
   Clock,
   ExternalServers,
+  GitHubTarget,
   GitRemotes,
   InstanceRepositories,
   JobQueue,
@@ -49,6 +50,8 @@ export type Context = {
   readonly serverUrlTemplate: string;
   /** Null on an instance without a GitHub App; absent in processes that don't deploy. */
   readonly repositories?: RepositoryHost | null;
+  /** Makes repositories at GitHub; absent in processes that don't. */
+  readonly gitHubTarget?: GitHubTarget | null;
   /** Reads repositories behind Git URLs; absent in processes that don't. */
   readonly gitRemotes?: GitRemotes;
   /** Stores repositories of this instance; absent in processes that don't reach the data directory. */

@@ -2,6 +2,7 @@ import type { Database, Transaction } from "@towpath/db";
 import { githubCheck } from "@towpath/db/schema";
 import { and, eq, gt, isNull } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
+import { headsOf } from "../source/internal.ts";
 
 type Queryable = Database | Transaction;
 export type GitHubCheckRow = typeof githubCheck.$inferSelect;
@@ -9,6 +10,15 @@ export type GitHubCheckRow = typeof githubCheck.$inferSelect;
 export async function findCheck(db: Queryable, projectId: string): Promise<GitHubCheckRow | null> {
   const [row] = await db.select().from(githubCheck).where(eq(githubCheck.projectId, projectId));
   return row ?? null;
+}
+
+/** Heads of a project's repository as last seen, with its id; null also for another one, which it may have had before. */
+export async function gitHubHeads(
+  db: Queryable,
+  of: { readonly projectId: string; readonly repositoryId: number },
+): Promise<ReadonlyMap<string, string> | null> {
+  const row = await findCheck(db, of.projectId);
+  return row?.repositoryId === of.repositoryId ? headsOf(row) : null;
 }
 
 /** Whether a push was found by asking of which no webhook has come, and none has come since. */

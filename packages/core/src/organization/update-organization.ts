@@ -11,7 +11,8 @@ import { findOrganizationBySlug, lockSlugs, type OrganizationView } from "./orga
 
 /**
  * Changes an organization's name, its slug, or both. Servers keep their addresses, which don't contain the slug. Pages
- * under the old slug lead to the same pages under the new one for whoever has the organization open (AUTH-8).
+ * under the old slug lead to the same pages under the new one for whoever has the organization open (AUTH-8), and git to the
+ * repositories at their new addresses (SRC-3).
  *
  * @throws TowpathError `invalid_input` with `fields.slug` for one that is taken or reserved
  */
@@ -31,7 +32,12 @@ export async function updateOrganization(call: {
       if (isReservedSlug(view.slug)) throw unusableSlug("This address is reserved. Choose another one.");
       if (await findOrganizationBySlug(tx, view.slug)) throw unusableSlug("This address is taken. Choose another one.");
     }
-    await tx.update(organization).set({ name: view.name, slug: view.slug }).where(eq(organization.id, found.id));
+    const slugs = [...new Set([before.slug, ...before.formerSlugs])].filter((slug) => slug !== view.slug);
+    const { name, slug } = view;
+    await tx
+      .update(organization)
+      .set({ name, slug, formerSlugs: slugs.slice(0, maxFormerSlugs) })
+      .where(eq(organization.id, found.id));
     await audit(tx, ctx, {
       organizationId: found.id,
       action: "organization.update",
@@ -44,5 +50,8 @@ export async function updateOrganization(call: {
     return view;
   });
 }
+
+/** So that nobody grows a row by renaming. */
+const maxFormerSlugs = 10;
 
 const unusableSlug = (text: string) => new TowpathError("invalid_input", text, { fields: { slug: text } });

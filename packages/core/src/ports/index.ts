@@ -3,6 +3,8 @@ import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { TowpathError } from "../errors/index.ts";
 import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
+import type { GitHubTarget } from "./github-target.ts";
+import { gitHubNotConfigured } from "./repository-host.ts";
 import type { GitRemotes, InstanceRepositories } from "./source.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
@@ -41,6 +43,12 @@ type EnqueueOptions = {
 export type JobQueue = {
   enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
 };
+
+/** @throws TowpathError `not_configured` without a GitHub App */
+export function requireGitHubTarget(ctx: { readonly gitHubTarget?: GitHubTarget | null }): GitHubTarget {
+  if (ctx.gitHubTarget) return ctx.gitHubTarget;
+  throw gitHubNotConfigured();
+}
 
 /** @throws TowpathError `not_configured` in processes that don't reach Git hosts */
 export function requireGitRemotes(ctx: { readonly gitRemotes?: GitRemotes }): GitRemotes {
@@ -172,6 +180,7 @@ export function requireServerHost(ctx: { readonly serverHost?: ServerHost | null
   );
 }
 
+export type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "./github-target.ts";
 export {
   addressOf,
   type BranchAtSource,

@@ -113,4 +113,13 @@ export type InstanceRepositories = {
     files: CommitFiles,
     signal?: AbortSignal,
   ): Promise<{ readonly commit: Commit; readonly changed: boolean }>;
+  /** Full names of branches and tags, and what they name. */
+  listRefs(id: string): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Pushes all branches and tags with their history to another host, which the operator has named; overwrites nothing there.
+   *
+   * @throws TowpathError `conflict` for what the host refuses, with its words; `upstream_unavailable`. What arrived stays
+   * there, and a push again sends the rest.
+   */
+  push(id: string, remote: GitRemote): Promise<void>;
 };

@@ -4,7 +4,7 @@ import type { Context } from "../context/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type DeployGitUrlInput, deployGitUrlSchema } from "../source/git-source.schema.ts";
-import { findAtUrl, repositoryHere } from "../source/internal.ts";
+import { findAtUrl, refusedAtUrl, repositoryHere } from "../source/internal.ts";
 import { requireFreeName } from "./check-project-name.ts";
 import { deployFound, withBuild } from "./deploy-found.ts";
 import { deployRepository } from "./deploy-repository.ts";
@@ -25,10 +25,10 @@ export async function deployGitUrl(call: {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
   const { gitUrl, branch, previews, credential, ...settings } = parseInput(deployGitUrlSchema, call.input);
-  const repository = repositoryHere(ctx, organization.slug, { gitUrl, field: "gitUrl" });
+  const repository = await repositoryHere(ctx, organization, { gitUrl, field: "gitUrl" });
   if (repository !== null) {
     const { gitUrl: _url, credential: _credential, ...input } = call.input;
-    return deployRepository({ ctx, input: { ...input, repository } });
+    return refusedAtUrl("gitUrl", () => deployRepository({ ctx, input: { ...input, repository } }));
   }
   await requireFreeName(ctx.db, settings.name);
   await requireStorageForBuilds(ctx);

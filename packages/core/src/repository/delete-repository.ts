@@ -1,11 +1,12 @@
 import { gitSource, repository } from "@towpath/db/schema";
-import { and, eq, inArray, lt, notExists, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, lt, notExists, or, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorize, authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireConfirmation } from "../input/index.ts";
 import { requireInstanceRepositories } from "../ports/index.ts";
+import { lockRepository } from "./moving.store.ts";
 import { projectsOf, requireRepository } from "./repository.store.ts";
 
 /**
@@ -39,8 +40,7 @@ export async function removeRepository(
   const store = requireInstanceRepositories(ctx);
   await ctx.db.transaction(async (tx) => {
     // A server that is made from it at the same time keeps it until then: see `keepRepository`.
-    const [locked] = await tx.select().from(repository).where(eq(repository.id, id)).for("update");
-    if (!locked) throw notFound("repository");
+    if ((await lockRepository(tx, id)) === null) throw notFound("repository");
     const servers = await projectsOf(tx, [id]);
     if (servers.length > 0) throw inUse(servers.map((each) => each.name));
     await tx.delete(repository).where(eq(repository.id, id));
@@ -49,9 +49,13 @@ export async function removeRepository(
   await store.remove(id);
 }
 
+/** So long its address says where a repository goes on at GitHub, and its commits are here, too. */
+const continuedForMs = 30 * 86_400_000;
+
 /**
  * Deletes repositories that a deploy of a folder or an upload made and no server is built from: those of deleted servers,
- * and of deploys that never became one. What somebody made for pushes stays. Returns how many.
+ * and of deploys that never became one. What somebody made for pushes stays. Any that went on at GitHub goes after 30 days.
+ * Returns how many.
  */
 export async function removeUnusedRepositories(call: {
   ctx: Context;
@@ -65,8 +69,14 @@ export async function removeUnusedRepositories(call: {
     .from(repository)
     .where(
       and(
-        inArray(repository.madeBy, ["deploy", "upload"]),
-        lt(sql`coalesce(${repository.pushedAt}, ${repository.createdAt})`, input.unchangedSince),
+        or(
+          and(
+            inArray(repository.madeBy, ["deploy", "upload"]),
+            isNull(repository.continuedAt),
+            lt(sql`coalesce(${repository.pushedAt}, ${repository.createdAt})`, input.unchangedSince),
+          ),
+          lt(repository.continuedAt, new Date(ctx.clock.now().getTime() - continuedForMs)),
+        ),
         notExists(isUsed),
       ),
     );

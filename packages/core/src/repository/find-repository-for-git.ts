@@ -1,14 +1,18 @@
 import { organization } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
+import { arrayContains, desc, eq, or } from "drizzle-orm";
 import { authorize, type Permission } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
+import { requireOpenForPushes } from "./moving.store.ts";
 import { findRepository, projectsOf, type RepositoryRow } from "./repository.store.ts";
 
 const permissionOf = { read: "project.read", write: "build.start" } as const satisfies Record<string, Permission>;
 
-type GitRepository = Pick<RepositoryRow, "id" | "name" | "defaultBranch" | "organizationId">;
+type GitRepository = Pick<RepositoryRow, "id" | "name" | "defaultBranch" | "organizationId"> & {
+  /** Of its address now: an organization is found by its former slugs too. */
+  readonly orgSlug: string;
+};
 
 /**
  * A repository of this instance as git asks for it, for somebody who may read it, or push to it: whoever may have a commit
@@ -16,7 +20,7 @@ type GitRepository = Pick<RepositoryRow, "id" | "name" | "defaultBranch" | "orga
  * its own.
  *
  * @throws TowpathError `not_found` for one that doesn't exist or is of others; `forbidden` for a push by who may only read;
- * `out_of_storage` for a push
+ * `out_of_storage` for a push; `conflict` for a push to one that goes on at GitHub, or is on its way there
  */
 export async function findRepositoryForGit(call: {
   ctx: Context;
@@ -27,28 +31,41 @@ export async function findRepositoryForGit(call: {
   const row = await visible(ctx, orgSlug, name);
   if (access === "write") {
     await requirePush(ctx, row);
+    requireOpenForPushes(ctx, row);
     await requireStorageForBuilds(ctx);
   }
   const { id, defaultBranch, organizationId } = row;
-  return { id, name: row.name, defaultBranch, organizationId };
+  return { id, name: row.name, defaultBranch, organizationId, orgSlug: row.orgSlug };
 }
 
-async function visible(ctx: Context, orgSlug: string, name: string): Promise<RepositoryRow> {
-  const [of] = await ctx.db.select({ id: organization.id }).from(organization).where(eq(organization.slug, orgSlug));
-  const row = of ? await findRepository(ctx.db, of.id, name) : null;
-  if (row === null) throw notFound("repository");
+type FoundRow = RepositoryRow & { readonly orgSlug: string };
+
+/** Of the organization with this slug, else of one that had it, which others may have taken since. */
+async function visible(ctx: Context, orgSlug: string, name: string): Promise<FoundRow> {
+  const called = await ctx.db
+    .select({ id: organization.id, slug: organization.slug })
+    .from(organization)
+    .where(or(eq(organization.slug, orgSlug), arrayContains(organization.formerSlugs, [orgSlug])))
+    .orderBy(desc(eq(organization.slug, orgSlug)), desc(organization.id));
+  for (const { id, slug } of called) {
+    const row = await findRepository(ctx.db, id, name);
+    if (row !== null && (await mayRead(ctx, row))) return { ...row, orgSlug: slug };
+  }
+  // Of others, and so unknown.
+  throw notFound("repository");
+}
+
+async function mayRead(ctx: Context, row: RepositoryRow): Promise<boolean> {
   try {
     await authorize(unlimited(ctx), permissionOf.read, { organizationId: row.organizationId });
   } catch (error) {
-    // Of others, and so unknown.
-    if (error instanceof TowpathError && error.code === "forbidden") throw notFound("repository");
+    if (error instanceof TowpathError && error.code === "forbidden") return false;
     throw error;
   }
   const limits = limitsOf(ctx);
-  if (limits === null) return row;
+  if (limits === null) return true;
   const projects = await projectsOf(ctx.db, [row.id]);
-  if (!projects.some(({ id }) => limits.includes(id))) throw notFound("repository");
-  return row;
+  return projects.some(({ id }) => limits.includes(id));
 }
 
 /** @throws TowpathError `forbidden` for who may not push to it */

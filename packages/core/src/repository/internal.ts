@@ -1,1 +1,9 @@
-export { cloneUrl, keepRepository, requireRepository } from "./repository.store.ts";
+export { endAsContinued, lockRepository, noteTarget, whileMoving } from "./moving.store.ts";
+export {
+  cloneUrl,
+  keepRepository,
+  projectsOf,
+  type RepositoryView,
+  repositoryView,
+  requireRepository,
+} from "./repository.store.ts";

@@ -7,6 +7,7 @@ import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { requireInstanceRepositories } from "../ports/index.ts";
 import { requirePush } from "./find-repository-for-git.ts";
+import { lockRepository, requireNotContinued } from "./moving.store.ts";
 import type { RepositoryRow } from "./repository.store.ts";
 
 /**
@@ -14,7 +15,8 @@ import type { RepositoryRow } from "./repository.store.ts";
  * from the repository are checked at once (SRC-3). The first branch of an empty repository becomes its default branch,
  * whatever its name.
  *
- * @throws TowpathError `not_found` for a repository that was deleted meanwhile, `forbidden`
+ * @throws TowpathError `not_found` for a repository that was deleted meanwhile, `forbidden`; `conflict` for one that has moved to GitHub
+ * meanwhile: the push is refused, though its commits are stored
  */
 export async function receivePush(call: {
   ctx: Context;
@@ -42,6 +44,10 @@ async function notePush(ctx: Context, row: RepositoryRow, refs: readonly string[
   const defaultBranch = (await store.open(id).refs()).defaultBranch ?? row.defaultBranch;
   if (defaultBranch !== row.defaultBranch) await store.setDefaultBranch(id, defaultBranch);
   await ctx.db.transaction(async (tx) => {
+    // One that began before the repository moved, and ended afterwards: who pushed has to push there.
+    const now = await lockRepository(tx, id);
+    if (now === null) throw notFound("repository");
+    requireNotContinued(now);
     await tx.update(repository).set({ pushedAt: ctx.clock.now(), defaultBranch }).where(eq(repository.id, id));
     await audit(tx, ctx, {
       ...{ organizationId, action: "repository.push", subject: name },

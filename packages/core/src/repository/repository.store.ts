@@ -2,7 +2,7 @@ import type { Database, Transaction } from "@towpath/db";
 import { gitSource, project, repository, user } from "@towpath/db/schema";
 import { and, asc, eq, inArray, like } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
-import { notFound } from "../errors/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
 import { type RepositoryMaker, repositoryMakerSchema } from "./repository.schema.ts";
 
 type Queryable = Database | Transaction;
@@ -23,6 +23,8 @@ export type RepositoryView = {
   readonly pushedAt: string | null;
   /** Servers that are built from it, by name. */
   readonly servers: { readonly id: string; readonly name: string }[];
+  /** Where it goes on at GitHub, since when it is read-only; null: nowhere. `url`: to clone it. */
+  readonly continued: { readonly fullName: string; readonly url: string; readonly at: string } | null;
 };
 
 /** Where git finds it: people sign in there with a key of theirs. */
@@ -67,13 +69,22 @@ export async function requireRepository(db: Queryable, organizationId: string, n
 /**
  * The same for a transaction that refers to it: it can't be deleted meanwhile.
  *
- * @throws TowpathError `not_found`
+ * @throws TowpathError `not_found`; `invalid_input` for one that goes on at GitHub
  */
 export async function keepRepository(tx: Transaction, organizationId: string, id: string): Promise<RepositoryRow> {
   const own = and(eq(repository.organizationId, organizationId), eq(repository.id, id));
   const [row] = await tx.select().from(repository).where(own).for("key share");
   if (!row) throw notFound("repository");
-  return row;
+  const { githubFullName } = row;
+  if (row.continuedAt === null) return row;
+  const message = `The repository ${row.name} continues on GitHub as ${githubFullName}. Choose that one there.`;
+  throw new TowpathError("invalid_input", message, { fields: { repository: message } });
+}
+
+/** Where a repository goes on, for views; null: it doesn't. */
+export function continuedAs({ continuedAt, githubFullName, githubUrl }: RepositoryRow): RepositoryView["continued"] {
+  if (continuedAt === null) return null;
+  return { fullName: githubFullName ?? "", url: `${githubUrl}.git`, at: continuedAt.toISOString() };
 }
 
 /** Projects that are built from these repositories, by name. */
@@ -113,6 +124,7 @@ export async function repositoryViews(
     createdAt: row.createdAt.toISOString(),
     pushedAt: row.pushedAt?.toISOString() ?? null,
     servers: projects.flatMap(({ repositoryId, ...each }) => (repositoryId === row.id ? [each] : [])),
+    continued: continuedAs(row),
   }));
 }
 

@@ -1,11 +1,11 @@
-import { auditLog, repository } from "@towpath/db/schema";
+import { auditLog, organization, repository } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { listAuditEntries } from "../audit-log/index.ts";
 import type { Actor } from "../context/index.ts";
-import { deleteOrganization } from "../organization/index.ts";
+import { deleteOrganization, updateOrganization } from "../organization/index.ts";
 import { deleteProject, getProject, listProjects } from "../project/index.ts";
-import { changeSource, getSource, makeSourceWebhookSecret, updateGitSource } from "../source/index.ts";
+import { changeSource, deployGitUrl, getSource, makeSourceWebhookSecret, updateSource } from "../source/index.ts";
 import { refusal, refusalCode, type SeededOrganization, seedProject, shaOf } from "../testing/index.ts";
 import { gitUrl, openGitScene } from "../testing/play-git.ts";
 import {
@@ -134,6 +134,53 @@ test("SRC-3 the first branch of an empty repository becomes its default branch",
   expect((await deploy()).project.defaultBranch).toBe("trunk");
 });
 
+test("SRC-3 ERR-1 what is wrong with a pasted clone URL of this instance is shown beside the URL", async () => {
+  const { project } = await deployed();
+  await create(team.owner, "empty");
+  const at = (name: string) => `https://towpath.example/git/${team.slug}/${name}.git`;
+  const ctx = scene.as(team.owner);
+  for (const [gitUrl, branch, fields] of [
+    [at("rain"), null, { gitUrl: "Not Found: there is no such repository." }],
+    [at("Not%20A%20Name"), null, { gitUrl: expect.any(String) }],
+    [at("empty"), null, { gitUrl: expect.stringContaining("no commits yet") }],
+    [at("weather"), "nope", { branch: expect.stringContaining("no branch nope") }],
+    [at("weather").replace(team.slug, others.slug), null, { gitUrl: expect.stringContaining("another organization") }],
+  ] as const) {
+    const of = { gitUrl, branch };
+    const name = `pasted-${team.slug.slice(-6)}`;
+    expect((await refusal(deployGitUrl({ ctx, input: { orgSlug: team.slug, name, ...of } }))).fields).toEqual(fields);
+    expect((await refusal(changeSource({ ctx, input: { projectId: project.id, ...of } }))).fields).toEqual(fields);
+  }
+});
+
+test("SRC-3 a renamed organization's repositories are found by its former slugs, where nobody else's is called so", async () => {
+  const { repositoryId } = await deployed();
+  const former = team.slug;
+  const rename = (of: SeededOrganization, slug: string, orgSlug = of.slug) =>
+    updateOrganization({ ctx: scene.as(of.owner), input: { orgSlug, slug } });
+  const find = (actor: Actor, orgSlug = former) =>
+    findRepositoryForGit({ ctx: scene.as(actor), input: { orgSlug, name: "weather", access: "read" } });
+  const [first, second] = [`one-${former.slice(-30)}`, `two-${former.slice(-30)}`];
+  await rename(team, first);
+  await rename(team, second, first);
+  for (const slug of [former, first, second])
+    expect(await find(team.owner, slug)).toMatchObject({ id: repositoryId, orgSlug: second });
+  expect(await refusalCode(find(others.owner))).toBe("not_found");
+  const name = `pasted-${former.slice(-6)}`;
+  const gitUrl = `https://towpath.example/git/${former}/weather.git`;
+  const pasted = { orgSlug: second, name, gitUrl };
+  expect((await deployGitUrl({ ctx: scene.as(team.owner), input: pasted })).project.source).toMatchObject({
+    ...{ kind: "repository", name: "weather", url: gitUrl.replace(former, second) },
+  });
+  await rename(others, former);
+  const theirs = await create(others.owner, "weather", { ...others, slug: former });
+  expect(await find(others.owner)).toMatchObject({ id: theirs.id, orgSlug: former });
+  expect(await find(team.owner)).toMatchObject({ id: repositoryId, orgSlug: second });
+  await rename(team, first, second);
+  const [row] = await scene.db.select().from(organization).where(eq(organization.id, team.id));
+  expect(row).toMatchObject({ slug: first, formerSlugs: [second, former] });
+});
+
 test("SRC-3 an archive is committed by who may deploy, on top of what they saw, and built at once", async () => {
   const { project } = await deployed();
   const upload = (content: string, more: object = {}, actor: Actor = team.owner) =>
@@ -169,7 +216,7 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
   expect((await refusal(change({}))).fields).toHaveProperty("gitUrl");
   expect((await refusal(change({ repository: "weather", gitUrl }))).fields).toHaveProperty("repository");
   const hook = { kind: "gitlab", token: "for-states" } as const;
-  await updateGitSource({ ctx: scene.as(team.owner), input: { projectId: made.id, status: hook } });
+  await updateSource({ ctx: scene.as(team.owner), input: { projectId: made.id, status: hook } });
   expect(await scene.row(made.id)).toMatchObject({ statusKind: "gitlab" });
   expect(await change({ repository: "weather" })).toMatchObject({
     source: { kind: "repository", name: "weather", previews: true, branches: ["main"] },
@@ -178,16 +225,16 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
   await scene.buildAll();
   expect(await scene.live(made.id)).toBe(shaOf("here"));
   const scope = { projectId: made.id };
-  expect(await updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, previews: false } })).toMatchObject({
+  expect(await updateSource({ ctx: scene.as(team.owner), input: { ...scope, previews: false } })).toMatchObject({
     ...{ kind: "repository", previews: false },
   });
   const token = { kind: "token", token: "x" } as const;
-  expect(
-    await refusalCode(updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } })),
-  ).toBe("conflict");
+  expect(await refusalCode(updateSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } }))).toBe(
+    "conflict",
+  );
   // Nor a host that takes states of builds; the earlier repository's is forgotten.
   const update = (status: typeof hook | null) =>
-    updateGitSource({ ctx: scene.as(team.owner), input: { ...scope, status } });
+    updateSource({ ctx: scene.as(team.owner), input: { ...scope, status } });
   expect((await refusal(update(hook))).message).toContain("no host that takes states of builds");
   expect(await update(null)).toMatchObject({ kind: "repository" });
   expect(await scene.row(made.id)).toMatchObject({ url: null, statusKind: null, statusCiphertext: null });

@@ -1,3 +1,8 @@
-export { existingOrganizations, existingRepositories, referencedLayers } from "./referenced-files.ts";
+export {
+  existingOrganizations,
+  existingRepositories,
+  referencedBundles,
+  referencedLayers,
+} from "./referenced-files.ts";
 export { mergeRemovals, type Removal, runParts } from "./sweep-parts.ts";
 export { aloneAmongWorkers, sweepRows } from "./sweep-rows.ts";

@@ -1,4 +1,4 @@
-import { build, deployment, organization, repository } from "@towpath/db/schema";
+import { build, deployment, organization, repository, repositoryBundles } from "@towpath/db/schema";
 import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
@@ -16,6 +16,14 @@ export async function referencedLayers(call: { ctx: Context }): Promise<Readonly
     .leftJoin(deployment, eq(deployment.buildId, build.id))
     .where(or(isNotNull(deployment.id), inArray(build.status, ["queued", "building"])));
   return new Set(rows.flatMap(({ dependencies, code }) => [dependencies, code]).filter((each) => each !== null));
+}
+
+/** Digests of the bundles that repositories of this instance consist of, where they are stored as bundles. */
+export async function referencedBundles(call: { ctx: Context }): Promise<ReadonlySet<string>> {
+  const { ctx } = call;
+  authorizePlatform(ctx);
+  const rows = await ctx.db.select({ bundles: repositoryBundles.bundles }).from(repositoryBundles);
+  return new Set(rows.flatMap(({ bundles }) => bundles));
 }
 
 /** Which of these organizations exist. */

@@ -1,4 +1,4 @@
-import { branch, branchReport, build, gitSource, project, route } from "@towpath/db/schema";
+import { branch, branchReport, build, githubCheck, gitSource, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
 import { buildNewVersions, redeployBuild } from "../build/index.ts";
@@ -23,7 +23,7 @@ import {
 } from "../testing/index.ts";
 import { openGitScene, gitUrl as url } from "../testing/play-git.ts";
 import { syncBranch } from "../webhook/index.ts";
-import { changeSource, getSource, lookAtSource } from "./index.ts";
+import { changeSource, getSource, lookAtSource, updateSource } from "./index.ts";
 
 let team: SeededOrganization;
 let others: SeededOrganization;
@@ -33,19 +33,27 @@ const scene = openGitScene((fresh) => {
 
 /** GitHub: branches of each repository with their newest commits; what isn't here can't be read. */
 const hub = new Map<string, { id: number; heads: Record<string, string> }>();
+const inHub = (name: string) => {
+  const found = hub.get(name);
+  if (!found) throw new TowpathError("not_found", "GitHub can't find this, or the App has no access to it.");
+  return found;
+};
 const repositories = memoryRepositories(
   {},
   {
     repository: async ({ owner, name }) => {
-      const found = hub.get(`${owner}/${name}`);
-      if (!found) throw new TowpathError("not_found", "GitHub can't find this, or the App has no access to it.");
-      return { id: found.id, fullName: `${owner}/${name}`, private: true, defaultBranch: "main" };
+      const { id } = inHub(`${owner}/${name}`);
+      return { id, fullName: `${owner}/${name}`, private: true, defaultBranch: "main" };
     },
-    open: ({ owner, name }) => ({
-      ...memoryRepositories().open({ installationId: 0, owner, name, repositoryId: 0 }),
+    open: (of) => ({
+      ...memoryRepositories().open(of),
       refs: async () => {
-        const heads = Object.entries(hub.get(`${owner}/${name}`)?.heads ?? {});
-        return { url: null, defaultBranch: "main", branches: new Map(heads.map(([of, head]) => [of, shaOf(head)])) };
+        const heads = Object.entries(inHub(`${of.owner}/${of.name}`).heads);
+        return {
+          url: null,
+          defaultBranch: "main",
+          branches: new Map(heads.map(([name, head]) => [name, shaOf(head)])),
+        };
       },
     }),
   },
@@ -188,7 +196,7 @@ test("SRC-1 ERR-1 what can't be read, isn't allowed or isn't one source is refus
     [gitHub("acme/empty"), "githubRepository", /acme\/empty has no commits yet/],
     [gitHub("acme/one", others.installationId), "installationId", /not connected/],
     [gitHub("acme"), "githubRepository.fullName", /owner\/name/],
-    [{ ...one, branch: "nope" }, "branch", /acme\/one has no branch nope/],
+    [{ ...one, branch: "nope" }, "branch", /^The repository has no branch nope\.$/],
     [{ ...one, credential: token }, "credential", /without a credential/],
     [{ ...one, previews: false }, "previews", /always/],
     [{ package: { name: "nothing-mcp" } }, "package", /no package nothing-mcp/],
@@ -246,6 +254,60 @@ test("SRC-1 GitHub's branch that was named stays what goes live; pushes there ar
   await sync("main");
   await sync("trunk");
   expect(await rowOf(own.id)).toMatchObject({ defaultBranch: "trunk" });
+});
+
+test("SRC-1 ERR-1 GitHub's branch that goes live is chosen later as a Git URL's is; one that isn't there is refused alike", async () => {
+  const { project: own } = await scene.deploy(team);
+  const update = (changes: Omit<Parameters<typeof updateSource>[0]["input"], "projectId">, actor: Actor = team.owner) =>
+    updateSource({ ctx: as(actor), input: { projectId: own.id, ...changes } });
+  const missing = { branch: expect.stringMatching(/^The repository has no branch nope\. It has main(, next)?\.$/) };
+  expect((await refusal(update({ branch: "nope" }))).fields).toEqual(missing);
+  await change(own.id, gitHub("acme/one"));
+  await scene.db.update(build).set({ status: "succeeded" }).where(eq(build.projectId, own.id));
+  // As the worker has seen them.
+  const heads = { next: shaOf("n1"), main: shaOf("g1") };
+  await scene.db.insert(githubCheck).values({ projectId: own.id, repositoryId: 501, heads, nextCheckAt: scene.now });
+  expect((await refusal(update({ branch: "nope" }))).fields).toEqual(missing);
+  const token = { kind: "token", token: "x" } as const;
+  for (const [changes, field, text] of [
+    [{ branch: "a b" }, "branch", /can't be a branch's name/],
+    [{ credential: token }, "credential", /through its account/],
+    [{ previews: false }, "previews", /always/],
+    [{ status: { kind: "github", token: "x" } }, "status", /without a token/],
+  ] as const)
+    expect((await refusal(update(changes))).fields).toEqual({ [field]: expect.stringMatching(text) });
+  expect(await refusalCode(update({ branch: "next" }, await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(update({ branch: "next" }, others.owner))).toBe("not_found");
+  expect(await rowOf(own.id)).toMatchObject({ githubBranch: null });
+
+  const waits = () => scene.queue.jobs.splice(0).map(({ name, payload }) => [name, payload]);
+  const synced = (name: string) => [["branch.sync", { projectId: own.id, branch: name }]];
+  const model = new GitHubModel({ repositoryId: 501, installationId: team.installationId });
+  model.fullName = "acme/one";
+  model.push("main", "g1");
+  model.push("next", "n1");
+  const sync = async (name: string) =>
+    (await syncBranch({ ctx: { ...job(), repositories: model.host }, input: { projectId: own.id, branch: name } }))
+      .outcome;
+  waits();
+  const chosen = await update({ branch: "next" }, await team.join("member"));
+  expect(chosen).toMatchObject({ kind: "github", branch: "next", defaultBranch: "main", branches: ["main", "next"] });
+  expect(waits()).toEqual(synced("next"));
+  expect(await sync("next")).toBe("build");
+  expect(await rowOf(own.id)).toMatchObject({ githubBranch: "next", defaultBranch: "next" });
+  waits();
+  expect(await update({ branch: null })).toMatchObject({ branch: null, defaultBranch: "next" });
+  expect(waits()).toEqual(synced("next"));
+  await sync("next");
+  expect(waits()).toEqual(synced("main"));
+  expect(await sync("main")).toBe("build");
+  expect(await rowOf(own.id)).toMatchObject({ githubBranch: null, defaultBranch: "main" });
+  const details = (await scene.auditsOf(own.id, "source.update")).map(({ detail }) => detail);
+  expect(details).toEqual([{ branch: "next" }, { branch: null }]);
+  hub.delete("acme/one");
+  expect((await refusal(update({ branch: "nope" }))).message).toContain("the App has no access");
+  await change(own.id, { package: { name: "shop-mcp" } });
+  expect((await refusal(update({ branch: "next" }))).fields).toHaveProperty("branch");
 });
 
 test("SRC-1 BLD-8 nothing of an earlier source is reported to the next one: builds, pull requests, heads that were not built", async () => {

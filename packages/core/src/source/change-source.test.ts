@@ -15,7 +15,7 @@ import {
   succeedBuild,
 } from "../testing/index.ts";
 import { openGitScene, gitUrl as url } from "../testing/play-git.ts";
-import { changeSource, checkDueGitSources, checkSource, getSource, updateGitSource } from "./index.ts";
+import { changeSource, checkDueGitSources, checkSource, getSource, updateSource } from "./index.ts";
 
 let team: SeededOrganization;
 let others: SeededOrganization;
@@ -89,13 +89,13 @@ test("SRC-2 ERR-1 settings and checks: viewers see, members change, strangers fi
   const viewer = await team.join("viewer");
   expect(await scene.view(viewer, made.id)).toMatchObject({ url });
   const input = scope(made.name);
-  for (const verb of [checkSource, updateGitSource]) {
+  for (const verb of [checkSource, updateSource]) {
     expect(await refusalCode(verb({ ctx: scene.as(viewer), input }))).toBe("forbidden");
     expect(await refusalCode(verb({ ctx: scene.as(others.owner), input }))).toBe("not_found");
   }
   expect(await refusalCode(getSource({ ctx: scene.as(others.owner), input }))).toBe("not_found");
   expect(
-    (await refusal(updateGitSource({ ctx: scene.as(team.owner), input: { ...input, branch: "a b" } }))).fields,
+    (await refusal(updateSource({ ctx: scene.as(team.owner), input: { ...input, branch: "a b" } }))).fields,
   ).toHaveProperty("branch");
   git.heads.set("main", "m2");
   expect(await checkSource({ ctx: scene.as(await team.join("member")), input })).toMatchObject({ problem: null });

@@ -7,7 +7,7 @@ import { mayNeedSignIn } from "../ports/index.ts";
 import { getProject } from "../project/index.ts";
 import { type GitModel, refusal, refusalCode, type SeededOrganization, shaOf } from "../testing/index.ts";
 import { openGitScene } from "../testing/play-git.ts";
-import { checkDueGitSources, updateGitSource } from "./index.ts";
+import { checkDueGitSources, updateSource } from "./index.ts";
 
 let team: SeededOrganization;
 let git: GitModel;
@@ -75,7 +75,7 @@ test("SRC-2 a check that fails ends nothing, shows its problem with its time, an
   expect((await getProject({ ctx: scene.as(team.owner), input: scope(made.name) })).isLive).toBe(true);
   // A wrong token changes nothing, a right one has the push of meanwhile built.
   const give = (token: string) =>
-    updateGitSource({
+    updateSource({
       ctx: scene.as(team.owner),
       input: { ...scope(made.name), credential: { kind: "token", token } },
     });
@@ -146,7 +146,7 @@ test("SRC-2 BLD-7 another default branch is followed only where the owner named 
   expect(await scene.view(team.owner, named.id)).toMatchObject({ branch: "main", defaultBranch: "main" });
   // Until the owner chooses it.
   const choose = (branch: string) =>
-    updateGitSource({ ctx: scene.as(team.owner), input: { ...scope(named.name), branch } });
+    updateSource({ ctx: scene.as(team.owner), input: { ...scope(named.name), branch } });
   expect((await refusal(choose("nope"))).fields).toHaveProperty("branch");
   await choose("trunk");
   expect(await scene.settle()).toEqual(["t1"]);
@@ -158,7 +158,7 @@ test("SRC-2 previews follow other branches once they are on, and end when they a
   git.heads.set("fix", "f1");
   await scene.check(made.id);
   const previews = (on: boolean) =>
-    updateGitSource({ ctx: scene.as(team.owner), input: { ...scope(made.name), previews: on } });
+    updateSource({ ctx: scene.as(team.owner), input: { ...scope(made.name), previews: on } });
   expect(
     await refusalCode(
       startBuild({ ctx: scene.as(team.owner), input: { ...scope(made.name), branch: "fix", trigger: "cli" } }),

@@ -76,7 +76,7 @@ const statusHookSchema = z.object({
 });
 
 /** Absent fields don't change. `credential: null` and `status: null` remove it. */
-export const updateGitSourceSchema = z.object({
+export const updateSourceSchema = z.object({
   branch: branchNameSchema.nullable().optional(),
   previews: z.boolean().optional(),
   credential: gitCredentialInputSchema.nullable().optional(),

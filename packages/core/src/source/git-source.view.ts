@@ -49,6 +49,8 @@ export type GitHubSourceView = GitHubCheckView & {
   readonly branch: string | null;
   /** The branch that goes live now. */
   readonly defaultBranch: string;
+  /** Branches as last seen, sorted; none before the repository was first asked. */
+  readonly branches: readonly string[];
   readonly private: boolean;
 };
 

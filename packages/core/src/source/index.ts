@@ -1,6 +1,7 @@
 export { deployGitUrl } from "../project/index.ts";
 export { changeSource } from "./change-source.ts";
 export { checkDueGitSources, checkSource, checkSourceOf } from "./check-source.ts";
+export { continueOnGitHub } from "./continue-on-github.ts";
 export { getSource } from "./get-source.ts";
 export type { DeployGitUrlInput } from "./git-source.schema.ts";
 export type {
@@ -11,8 +12,10 @@ export type {
   SourceSummary,
   SourceView,
 } from "./git-source.view.ts";
+export { needsGitHubUser } from "./github-target.ts";
 export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";
 export { makeDeployKey } from "./make-deploy-key.ts";
 export { openBuildSource } from "./open-source.ts";
+export { findRepositoryHere } from "./repository-here.ts";
 export { makeSourceWebhookSecret, receiveSourceWebhook, removeSourceWebhookSecret } from "./source-webhook.ts";
-export { updateGitSource } from "./update-git-source.ts";
+export { updateSource } from "./update-source.ts";

@@ -11,7 +11,7 @@ export {
 export { type GitSummaryColumns, type SourceSummary, sourceSummary } from "./git-source.view.ts";
 export { openRepository, openSource } from "./open-source.ts";
 export { claimedUntil, nextCheckAt, nextTryAt } from "./pauses.ts";
-export { refusedAt } from "./read-refs.ts";
+export { refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";
 export { storeGitSource } from "./set-source.ts";
 export { repositoryView, type Source, sourceOf } from "./source.ts";

@@ -46,7 +46,7 @@ export async function lookAtSource(call: {
   const pasted = requireGitText(text);
   const credential = givenCredential(ctx, organization.id, input)?.credential ?? null;
   const field = "text";
-  const here = repositoryHere(ctx, organization.slug, { gitUrl: pasted.url, field });
+  const here = await repositoryHere(ctx, organization, { gitUrl: pasted.url, field });
   const seen =
     here === null
       ? await seeAtUrl(ctx, { url: pasted.url, credential }, field)

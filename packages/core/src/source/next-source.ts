@@ -7,9 +7,10 @@ import { requirePackageIndex } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
 import { type FoundRepository, findAtGitHub, findAtUrl, findHere, unlessRefused } from "./find-repository.ts";
 import type { changeSourceSchema } from "./git-source.schema.ts";
-import { refused, refusedAt } from "./read-refs.ts";
+import { noSuchBranch, refused, refusedAt, refusedAtUrl } from "./read-refs.ts";
 import { repositoryHere } from "./repository-here.ts";
 import { noOtherSource } from "./source.ts";
+import { requireGitHubSettings } from "./update-github-source.ts";
 
 type Change = z.output<typeof changeSourceSchema>;
 type Named<Kind extends keyof Change> = NonNullable<Change[Kind]>;
@@ -36,27 +37,31 @@ const choice =
  */
 export async function readNextSource(
   ctx: Context,
-  { id: organizationId, slug }: { readonly id: string; readonly slug: string },
+  organization: { readonly id: string; readonly slug: string },
   change: Change,
 ): Promise<NextSource> {
+  const { id: organizationId } = organization;
   const { gitUrl, repository, githubRepository, package: named } = change;
   const given = kinds.filter((kind) => change[kind] !== undefined);
   if (given.length !== 1) {
     const field = given[1] ?? "gitUrl";
     throw refused(field, given.length === 0 ? `Name ${choice}.` : `Name only one of them: ${choice}.`);
   }
-  const here = gitUrl === undefined ? repository : repositoryHere(ctx, slug, { gitUrl, field: "gitUrl" });
-  if (here !== undefined && here !== null) {
-    if (change.credential) throw refused("credential", "A repository of this instance needs no credential.");
-    return newest(await findHere(ctx, organizationId, here, change));
-  }
+  if (repository !== undefined) return readHere(ctx, organizationId, repository, change);
   if (gitUrl !== undefined) {
+    const here = await repositoryHere(ctx, organization, { gitUrl, field: "gitUrl" });
+    if (here !== null) return refusedAtUrl("gitUrl", () => readHere(ctx, organizationId, here, change));
     const found = await findAtUrl(ctx, organizationId, gitUrl, change);
     return { ...(await newest(found)), to: found.url };
   }
   if (githubRepository !== undefined) return readGitHub(ctx, organizationId, githubRepository, change);
   if (named !== undefined) return readPackage(ctx, named, change);
   throw new TowpathError("internal", "The source could not be read.");
+}
+
+async function readHere(ctx: Context, organizationId: string, name: string, change: Settings): Promise<NextSource> {
+  if (change.credential) throw refused("credential", "A repository of this instance needs no credential.");
+  return newest(await findHere(ctx, organizationId, name, change));
 }
 
 /** With the head of its branch. */
@@ -72,13 +77,11 @@ async function readGitHub(
   named: Named<"githubRepository">,
   { branch, previews, credential }: Settings,
 ): Promise<NextSource> {
-  if (credential)
-    throw refused("credential", "A repository of GitHub is read through its account, without a credential.");
-  if (previews === false) throw refused("previews", "Branches of a GitHub repository always get previews.");
+  requireGitHubSettings({ credential, previews });
   await authorize(ctx, "project.create", { organizationId });
   const found = await findAtGitHub(ctx, organizationId, { ...named, branch, field: "githubRepository" });
   if (found.sha !== null) return newest(found);
-  if (branch) throw refused("branch", `${found.name} has no branch ${branch}.`);
+  if (branch) throw refused("branch", noSuchBranch(branch, null));
   throw refused("githubRepository", `${found.name} has no commits yet. Push one, then try again.`);
 }
 

@@ -1,5 +1,5 @@
 import { TowpathError } from "../errors/index.ts";
-import { type GitHeads, type GitRefs, mayNeedSignIn } from "../ports/index.ts";
+import { type GitRefs, mayNeedSignIn } from "../ports/index.ts";
 import { hostOfUrl } from "./git-source.view.ts";
 
 /** Codes of what the person who gave a URL can mend, and the field that does. */
@@ -30,6 +30,18 @@ export async function refusedAt<Result>(urlField: string | null, work: () => Pro
   }
 }
 
+/** Runs what calls its field `repository` for an input that has the repository's clone URL in `field`, where refusals belong. */
+export async function refusedAtUrl<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TowpathError) || error.fields.repository === undefined) throw error;
+    const { code, message, detail } = error;
+    const { repository, ...others } = error.fields;
+    throw new TowpathError(code, message, { fields: { [field]: repository, ...others }, detail, cause: error });
+  }
+}
+
 /**
  * The branch of a repository that goes live, with its head: the named one, else what the repository's HEAD names.
  *
@@ -47,7 +59,7 @@ export function chooseBranch(
     const place = refs.url === null ? "" : ` at ${hostOfUrl(refs.url)}`;
     throw refused(urlField, `The repository${place} has no commits yet. Push one, then try again.`);
   }
-  if (named) throw refused("branch", noSuchBranch(named, refs));
+  if (named) throw refused("branch", noSuchBranch(named, refs.branches));
   throw refused("branch", "The repository names no default branch. Name the branch to deploy.");
 }
 
@@ -64,8 +76,10 @@ export function movedUrl(
 
 const shownBranches = 5;
 
-function noSuchBranch(named: string, { branches }: GitHeads): string {
-  const names = [...branches.keys()];
+/** `branches`: as far as they are known, by name. */
+export function noSuchBranch(named: string, branches: ReadonlyMap<string, unknown> | null): string {
+  const names = [...(branches?.keys() ?? [])];
+  if (names.length === 0) return `The repository has no branch ${named}.`;
   const some = names.slice(0, shownBranches).join(", ");
   const more = names.length > shownBranches ? `, and ${names.length - shownBranches} more` : "";
   return `The repository has no branch ${named}. It has ${some}${more}.`;

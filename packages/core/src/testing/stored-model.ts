@@ -1,6 +1,7 @@
 import { TowpathError } from "../errors/index.ts";
 import type { GitReader, InstanceRepositories } from "../ports/index.ts";
 import { GitModel } from "./git-model.ts";
+import { shaOf } from "./seed.ts";
 
 const remote = { url: "here", credential: null };
 
@@ -14,6 +15,9 @@ export class StoredModel {
     this.all.set(id, found);
     return found;
   }
+
+  /** What a push to another host does; by default everything arrives. */
+  push: InstanceRepositories["push"] = async () => {};
 
   readonly repositories: InstanceRepositories = {
     create: async (id, defaultBranch) => {
@@ -35,6 +39,9 @@ export class StoredModel {
         },
       };
     },
+    listRefs: async (id) =>
+      new Map([...this.of(id).heads].map(([name, commit]) => [`refs/heads/${name}`, shaOf(commit)])),
+    push: (id, remote) => this.push(id, remote),
     setDefaultBranch: async (id, branch) => {
       this.of(id).defaultBranch = branch;
     },

@@ -30,7 +30,7 @@ export { picture } from "./picture.ts";
 export { portal, portalServer } from "./portal.ts";
 export { project } from "./project.ts";
 export { recordedAnswers } from "./recorded-answers.ts";
-export { repository } from "./repository.ts";
+export { repository, repositoryBundles } from "./repository.ts";
 export { requestLog } from "./request-log.ts";
 export {
   requestLogCaller,

@@ -10,6 +10,8 @@ export const organization = pgTable("organization", {
   id: uuid().primaryKey(),
   name: text().notNull(),
   slug: text().notNull().unique(),
+  /** What the slug was before, newest first: addresses of clones have it. Others may take it. */
+  formerSlugs: text().array().notNull().default(sql`'{}'`),
   logo: text(),
   metadata: text(),
   createdAt: instant().notNull().defaultNow(),

@@ -1,12 +1,13 @@
-import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { sql } from "drizzle-orm";
+import { bigint, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 /**
- * A Git repository of this instance (SRC-3). Its commits are in the data directory, in a directory named by the id, so
- * that no name ever becomes a path.
+ * A Git repository of this instance (SRC-3). Its commits are in a directory of the data directory that is named by the id,
+ * so that no name ever becomes a path, or in bundles.
  */
 export const repository = pgTable(
   "repository",
@@ -25,9 +26,40 @@ export const repository = pgTable(
     createdBy: uuid().references(() => user.id, { onDelete: "set null" }),
     /** When commits last came; null: never. */
     pushedAt: instant(),
+    /** Towpath's numbers (decision 054) of the repository at GitHub that was made for it to go on as; null: none yet. */
+    githubInstallationId: bigint({ mode: "number" }),
+    githubRepositoryId: bigint({ mode: "number" }),
+    /** owner/name as last seen, and its address for browsers. */
+    githubFullName: text(),
+    githubUrl: text(),
+    /** Somebody moves it there until then at the latest, and it takes no pushes; null: nobody does. */
+    movingUntil: instant(),
+    /** When its servers moved there. Since then it is read-only. */
+    continuedAt: instant(),
     createdAt: instant().notNull().defaultNow(),
   },
   (table) => [uniqueIndex().on(table.organizationId, table.name), index().on(table.createdBy)],
 );
 
 export const repositoryRetention: RetentionRule = { until: "owner" };
+
+/**
+ * A repository whose commits are bundles in the artifact store, of which only those count that are named here (decision 056).
+ * Replaced as a whole, by who names the generation that it had.
+ */
+export const repositoryBundles = pgTable("repository_bundles", {
+  repositoryId: uuid()
+    .primaryKey()
+    .references(() => repository.id, { onDelete: "cascade" }),
+  /** Incremented by each change. */
+  generation: integer().notNull().default(0),
+  /** The branch that HEAD names. */
+  head: text().notNull(),
+  /** Full names of refs → what they name. */
+  refs: jsonb().notNull().default({}),
+  /** Digests of artifacts, each of which builds on those before it. */
+  bundles: text().array().notNull().default(sql`'{}'::text[]`),
+  updatedAt: instant().notNull().defaultNow(),
+});
+
+export const repositoryBundlesRetention: RetentionRule = { until: "owner" };

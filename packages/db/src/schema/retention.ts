@@ -30,7 +30,7 @@ import { pictureRetention } from "./picture.ts";
 import { portalRetention, portalServerRetention } from "./portal.ts";
 import { projectRetention } from "./project.ts";
 import { recordedAnswersRetention } from "./recorded-answers.ts";
-import { repositoryRetention } from "./repository.ts";
+import { repositoryBundlesRetention, repositoryRetention } from "./repository.ts";
 import { requestLogRetention } from "./request-log.ts";
 import { requestLogRollupRetention } from "./request-log-rollup.ts";
 import { requestLogSessionRetention } from "./request-log-session.ts";
@@ -98,6 +98,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   rate_limit: rateLimitRetention,
   recorded_answers: recordedAnswersRetention,
   repository: repositoryRetention,
+  repository_bundles: repositoryBundlesRetention,
   request_log: requestLogRetention,
   ...requestLogRollupRetention,
   ...requestLogSessionRetention,

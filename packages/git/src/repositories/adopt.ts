@@ -1,25 +1,37 @@
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { runGit } from "../run-git.ts";
 import { directoryOf, gitOn, isStored, runOn } from "./bare-repository.ts";
 
 /**
  * Stores a copy of a bare repository as the repository `id` in the directory of all: its branches, tags and objects.
- * Does nothing if that one is there, or if there is nothing to copy. The copy is on the disk before it has its name, so
+ * Does nothing if that one is there, or if there is nothing to copy. Objects that it borrows from elsewhere are copied, too. The copy is on the disk before it has its name, so
  * that a process that is killed leaves nothing that counts.
  */
 export async function adoptRepository(parent: string, { id, from }: { readonly id: string; readonly from: string }) {
   const directory = directoryOf(parent, id);
   if ((await isStored(directory)) || !(await isStored(from))) return;
-  const unfinished = `${directory}.new`;
-  await rm(unfinished, { recursive: true, force: true });
+  const unfinished = `${directory}.${randomUUID()}.new`;
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await cp(from, unfinished, { recursive: true, preserveTimestamps: true });
   const others = await gitOn(unfinished, ["for-each-ref", "--format=delete %(refname)", "refs/pull"]);
   if (others !== "") await runGit(["update-ref", "--stdin"], { ...runOn(unfinished), input: others });
+  const borrowed = join(unfinished, "objects", "info", "alternates");
+  if (await isStored(borrowed)) {
+    await runGit(["repack", "-a", "-d", "-q"], runOn(unfinished, { timeoutMs: 10 * 60_000 }));
+    await rm(borrowed);
+  }
   await promisify(execFile)("sync", ["--file-system", unfinished]);
-  await rename(unfinished, directory);
+  try {
+    await rename(unfinished, directory);
+  } catch (error) {
+    // Another process was faster.
+    if (!(await isStored(directory))) throw error;
+    await rm(unfinished, { recursive: true, force: true });
+  }
 }
 
 /** Email addresses of the authors with whose commits the branches of a bare repository begin; empty for an empty one. */

@@ -86,15 +86,24 @@ export async function setHead(directory: string, branch: string): Promise<void> 
 
 /** Full names of branches and tags → what they name. */
 export async function listRefs(directory: string): Promise<ReadonlyMap<string, string>> {
-  if (!(await exists(directory))) return new Map();
-  const text = await gitOn(directory, [
-    "for-each-ref",
-    "--format=%(objectname)%09%(refname)",
-    "refs/heads",
-    "refs/tags",
-  ]);
+  return (await exists(directory)) ? refsOf(directory, ["refs/heads", "refs/tags"]) : new Map();
+}
+
+/** The same of all refs except those that only this package uses. */
+export async function allRefs(directory: string): Promise<Readonly<Record<string, string>>> {
+  const refs = await refsOf(directory, []);
+  return Object.fromEntries([...refs].filter(([name]) => !name.startsWith(`${ownRefs}/`)));
+}
+
+async function refsOf(directory: string, under: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const text = await gitOn(directory, ["for-each-ref", "--format=%(objectname)%09%(refname)", ...under]);
   const lines = text.split("\n").filter((line) => line !== "");
   return new Map(lines.map((line) => [line.slice(line.indexOf("\t") + 1), line.slice(0, line.indexOf("\t"))]));
+}
+
+/** The branch that HEAD names; it need not exist. */
+export async function headBranch(directory: string): Promise<string> {
+  return (await gitOn(directory, ["symbolic-ref", "HEAD"])).trim().replace(/^refs\/heads\//, "");
 }
 
 /** The same, of branches and with what HEAD names, as `git ls-remote --symref` prints it. */

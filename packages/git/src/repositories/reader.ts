@@ -9,22 +9,27 @@ import { printable } from "../problems.ts";
 import { readCommit } from "../read-commit.ts";
 import { parseRefs } from "../refs.ts";
 import { type GitRun, gitText } from "../run-git.ts";
-import { isStored, remoteListing, runOn } from "./bare-repository.ts";
+import { remoteListing, runOn } from "./bare-repository.ts";
 
 /** As of repositories elsewhere. */
 const archiveLimits = { maxBytes: 1024 ** 3, timeoutMs: 5 * 60_000 };
 
-/** Reads a stored repository, as `createGitRemotes` reads one elsewhere. */
-export function readRepository(directory: string): GitReader {
+/**
+ * Reads a stored repository, as `createGitRemotes` reads one elsewhere. `find`: its directory, as it is now; null: there is
+ * none.
+ */
+export function readRepository(find: () => Promise<string | null>): GitReader {
   const runFor = async (at: GitCommitRef, signal?: AbortSignal): Promise<GitRun> => {
+    const directory = commitShaSchema.safeParse(at.sha).success ? await find() : null;
+    if (directory === null) throw gone(at.sha);
     const run = runOn(directory, { ...(signal && { signal }) });
-    const isNamed = commitShaSchema.safeParse(at.sha).success && (await isStored(directory));
-    if (!isNamed || !(await hasCommit(at.sha, run))) throw gone(at.sha);
+    if (!(await hasCommit(at.sha, run))) throw gone(at.sha);
     return run;
   };
   return {
     async refs() {
-      if (!(await isStored(directory))) return { url: null, defaultBranch: null, branches: new Map() };
+      const directory = await find();
+      if (directory === null) return { url: null, defaultBranch: null, branches: new Map() };
       return { url: null, ...parseRefs(await remoteListing(directory)) };
     },
     commit: async (at, signal) => readCommit(at.sha, await runFor(at, signal)),

@@ -1,22 +1,23 @@
-import { randomUUID } from "node:crypto";
-import { readdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { notFound } from "@towpath/core/errors";
 import type { InstanceRepositories } from "@towpath/core/ports";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archive-entry.ts";
-import { asStoreProblem, directoryOf, ensureRepository, isStored, packObjects, setHead } from "./bare-repository.ts";
+import { asStoreProblem, listRefs, setHead } from "./bare-repository.ts";
 import { commitArchive } from "./commit-archive.ts";
+import { directoryStorage } from "./directory-storage.ts";
+import { pushRepository } from "./push.ts";
 import { readRepository } from "./reader.ts";
 import { parseGitRequest, type ServeOptions, serveRepository } from "./serve.ts";
+import type { RepositoryStorage } from "./storage.ts";
 
-export type RepositoriesOptions = {
-  /** Of all repositories; it need not exist. */
-  readonly directory: string;
+type Limits = {
   /** Default: 2 GB. */
   readonly maxPushBytes?: number;
   readonly archiveLimits?: ArchiveLimits;
+  /** What a client has only a general text about. */
+  readonly onProblem?: (error: unknown) => void;
 };
 
-type ServeRequest = Pick<ServeOptions, "asked" | "onPush" | "defaultBranch"> & { readonly id: string };
+type ServeRequest = Pick<ServeOptions, "id" | "asked" | "onPush" | "defaultBranch">;
 
 export type Repositories = InstanceRepositories & {
   readonly parseGitRequest: typeof parseGitRequest;
@@ -29,55 +30,57 @@ export type Repositories = InstanceRepositories & {
    * Returns how many.
    */
   sweep(known: ReadonlySet<string>, unchangedSince: Date): Promise<number>;
-  /** Packs its objects if more than so many are loose (default: 1,000), and removes those that nothing leads to. */
+  /**
+   * Packs its objects if more than so many are loose (default: 1,000), and removes those that nothing leads to; or bundles
+   * it anew if it has many bundles.
+   */
   pack(id: string, looseObjects?: number): Promise<void>;
 };
 
 const defaultMaxPushBytes = 2 * 1024 ** 3;
-const named = /^([0-9a-f-]{36})\.git$/;
 
-/** Repositories of this instance, as bare repositories in a directory that web and worker share (SRC-3). */
-export function openRepositories(options: RepositoriesOptions): Repositories {
-  const { directory, maxPushBytes = defaultMaxPushBytes, archiveLimits = defaultArchiveLimits } = options;
-  const of = (id: string) => directoryOf(directory, id);
+/** Repositories of this instance in a directory, which need not exist (SRC-3). */
+export function openRepositories({ directory, ...limits }: Limits & { readonly directory: string }): Repositories {
+  const storage = directoryStorage(directory);
+  return repositoriesIn(async () => storage, limits);
+}
+
+/** `open`: of the repository with this id, or of all. What it throws, calls throw. */
+export function repositoriesIn(open: (id?: string) => Promise<RepositoryStorage>, limits: Limits = {}): Repositories {
+  const { maxPushBytes = defaultMaxPushBytes, archiveLimits = defaultArchiveLimits, onProblem = () => {} } = limits;
+  async function changing<Result>(id: string, branch: string, work: (directory: string) => Promise<Result>) {
+    const change = await (await open(id)).change(id, branch);
+    try {
+      const result = await work(change.directory);
+      await change.store();
+      return result;
+    } catch (error) {
+      throw asStoreProblem(error);
+    } finally {
+      await change.close();
+    }
+  }
   return {
     parseGitRequest,
-    create: (id, defaultBranch) => ensureRepository(of(id), defaultBranch),
-    async remove(id) {
-      // Out of the way at once: a clone that runs meanwhile ends, and no push finds half a repository.
-      const removed = join(directory, `${id}.${randomUUID()}.removed`);
-      if (!(await isStored(of(id)))) return;
-      await rename(of(id), removed);
-      await rm(removed, { recursive: true, force: true, maxRetries: 3 });
+    create: async (id, defaultBranch) => (await open(id)).create(id, defaultBranch),
+    remove: async (id) => (await open(id)).remove(id),
+    open: (id) => readRepository(async () => (await open(id)).read(id)),
+    setDefaultBranch: (id, branch) => changing(id, branch, (directory) => setHead(directory, branch)),
+    commitFiles: (id, files, signal) =>
+      changing(id, files.branch, (directory) => commitArchive(directory, files, archiveLimits, signal)),
+    async listRefs(id) {
+      const directory = await (await open(id)).read(id);
+      return directory === null ? new Map() : listRefs(directory);
     },
-    open: (id) => readRepository(of(id)),
-    async setDefaultBranch(id, branch) {
-      await ensureRepository(of(id), branch);
-      await setHead(of(id), branch);
+    async push(id, remote) {
+      const directory = await (await open(id)).read(id);
+      if (directory === null) throw notFound("repository");
+      await pushRepository(directory, remote);
     },
-    async commitFiles(id, files, signal) {
-      await ensureRepository(of(id), files.branch);
-      return commitArchive(of(id), files, archiveLimits, signal).catch((error: unknown) => {
-        throw asStoreProblem(error);
-      });
-    },
-    serve: (request, { id, ...more }) => serveRepository(request, { ...more, directory: of(id), maxPushBytes }),
-    async list() {
-      const names = await readdir(directory).catch(() => []);
-      return names.flatMap((name) => named.exec(name)?.[1] ?? []);
-    },
-    async sweep(known, unchangedSince) {
-      let removed = 0;
-      for (const name of await readdir(directory).catch(() => [])) {
-        const id = named.exec(name)?.[1];
-        const path = join(directory, name);
-        const changed = await stat(path).catch(() => null);
-        if (changed === null || changed.mtime >= unchangedSince || (id !== undefined && known.has(id))) continue;
-        await rm(path, { recursive: true, force: true, maxRetries: 3 });
-        removed += 1;
-      }
-      return removed;
-    },
-    pack: (id, looseObjects = 1000) => packObjects(of(id), looseObjects),
+    serve: async (request, options) =>
+      serveRepository(request, { ...options, storage: await open(options.id), maxPushBytes, onProblem }),
+    list: async () => (await open()).list(),
+    sweep: async (known, unchangedSince) => (await open()).sweep(known, unchangedSince),
+    pack: async (id, looseObjects) => (await open(id)).pack(id, looseObjects),
   };
 }

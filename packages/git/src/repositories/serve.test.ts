@@ -1,15 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commitFiles, git, makeRepository } from "../testing/index.ts";
+import { serveStore } from "../testing/serve-store.ts";
 import { openRepositories, type Repositories } from "./repositories.ts";
 import type { GitRequest } from "./serve.ts";
 
@@ -27,34 +23,18 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-repositories-"));
   store = openRepositories({ directory: join(directory, "stored"), maxPushBytes });
   [id, mayWrite, pushes, sent] = [randomUUID(), true, [], []];
-  const server = createServer(async (request, response) => {
-    const { method = "", headers, url: target = "" } = request;
-    sent.push({
-      encoding: String(headers["content-encoding"] ?? ""),
-      isChunked: headers["transfer-encoding"] === "chunked",
-      protocol: String(headers["git-protocol"] ?? ""),
-    });
-    const body = method === "POST" ? Readable.toWeb(request) : null;
-    const sentRequest = new Request(`http://localhost${target}`, {
-      ...{ method, headers: headers as Record<string, string>, body, duplex: "half" },
-    } as RequestInit);
-    const found = store.parseGitRequest(sentRequest, /^\/echo\.git\/([^?]*)/.exec(target)?.[1] ?? "");
-    if (found === null) return void response.writeHead(404).end();
-    if (found.access === "write" && !mayWrite) return void response.writeHead(403).end();
-    const answer = await store.serve(sentRequest, {
-      ...{ id, asked: found, defaultBranch: "main" },
-      onPush: async (refs) => void pushes.push(refs),
-    });
-    response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    await pipeline(Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>), response).catch(() => {});
+  const served = await serveStore(store, {
+    onRequest: ({ headers }) =>
+      void sent.push({
+        encoding: String(headers["content-encoding"] ?? ""),
+        isChunked: headers["transfer-encoding"] === "chunked",
+        protocol: String(headers["git-protocol"] ?? ""),
+      }),
+    onPush: async (refs) => void pushes.push(refs),
+    mayWrite: () => mayWrite,
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/echo.git`;
-  close = () =>
-    new Promise((closed) => {
-      server.close(() => closed());
-      server.closeAllConnections();
-    });
+  url = `${served.url}/${id}.git`;
+  close = served.close;
 });
 afterEach(async () => {
   await close();

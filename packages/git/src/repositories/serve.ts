@@ -1,8 +1,11 @@
+import { asTowpathError, notFound, TowpathError } from "@towpath/core/errors";
 import { type Service, serveGit } from "../http-backend.ts";
-import { ensureRepository, listRefs, storeSettings } from "./bare-repository.ts";
+import { asStoreProblem, listRefs, storeSettings } from "./bare-repository.ts";
+import type { RepositoryChange, RepositoryStorage } from "./storage.ts";
 
 export type ServeOptions = {
-  readonly directory: string;
+  readonly storage: RepositoryStorage;
+  readonly id: string;
   /** Of a repository without commits. */
   readonly defaultBranch: string;
   /** As `parseGitRequest` found it; the caller has checked that it may. */
@@ -10,6 +13,7 @@ export type ServeOptions = {
   /** Called with full names of the branches and tags that a push has changed, before git's client has its answer. */
   readonly onPush: (refs: readonly string[]) => Promise<void>;
   readonly maxPushBytes: number;
+  readonly onProblem: (error: unknown) => void;
 };
 
 /** A request of git's client. `access`: what it needs. */
@@ -28,14 +32,14 @@ export function parseGitRequest(request: Request, path: string): GitRequest | nu
 
 /**
  * Serves git's smart HTTP protocol of a stored repository. A push is checked as it comes (`fsck`), is refused above its
- * limit, and is on the disk before the client has its answer.
+ * limit, and is stored before the client has its answer.
  */
 export async function serveRepository(request: Request, options: ServeOptions): Promise<Response> {
-  const { directory } = options;
-  if (running.size >= maxRunning || [...running.values()].filter((of) => of === directory).length >= maxOfOne)
+  const { id } = options;
+  if (running.size >= maxRunning || [...running.values()].filter((of) => of === id).length >= maxOfOne)
     return tooMany();
   const transfer = Symbol();
-  running.set(transfer, directory);
+  running.set(transfer, id);
   const ended = () => running.delete(transfer);
   try {
     return await serve(request, options, ended);
@@ -49,7 +53,7 @@ export async function serveRepository(request: Request, options: ServeOptions): 
 const maxRunning = 16;
 /** Of one repository, so that those who use it slowly leave some for the others. */
 const maxOfOne = 4;
-/** Transfers that run, with their repositories' directories. */
+/** Transfers that run, with their repositories' ids. */
 const running = new Map<symbol, string>();
 
 const tooMany = () =>
@@ -59,34 +63,64 @@ const tooMany = () =>
   });
 
 async function serve(request: Request, options: ServeOptions, ended: () => unknown): Promise<Response> {
-  const { directory, maxPushBytes } = options;
+  const { storage, id, defaultBranch, maxPushBytes } = options;
   const { service, access } = options.asked;
-  await ensureRepository(directory, options.defaultBranch);
-  const isPush = service === "git-receive-pack";
-  const before = isPush ? await listRefs(directory) : null;
-  return serveGit({
-    ...{ directory, service, request },
-    settings: [
-      ...storeSettings,
-      ["http.getanyfile", "false"],
-      ["http.uploadpack", "true"],
-      ["http.receivepack", String(access === "write")],
-      ["receive.maxInputSize", String(maxPushBytes)],
-      ["receive.fsckObjects", "true"],
-      // Common in old repositories, and harmless.
-      ["receive.fsck.zeroPaddedFilemode", "ignore"],
-      ["receive.fsck.badTimezone", "ignore"],
-      ["receive.fsck.missingSpaceBeforeDate", "ignore"],
-      ["uploadpack.allowFilter", "true"],
-    ],
-    user: access === "write" ? "towpath" : null,
-    afterwards: async () => {
+  const common = { service, request, user: access === "write" ? "towpath" : null };
+  const settings = [
+    ...storeSettings,
+    ["http.getanyfile", "false"],
+    ["http.uploadpack", "true"],
+    ["http.receivepack", String(access === "write")],
+    ["receive.maxInputSize", String(maxPushBytes)],
+    ["receive.fsckObjects", "true"],
+    // Common in old repositories, and harmless.
+    ["receive.fsck.zeroPaddedFilemode", "ignore"],
+    ["receive.fsck.badTimezone", "ignore"],
+    ["receive.fsck.missingSpaceBeforeDate", "ignore"],
+    ["uploadpack.allowFilter", "true"],
+  ] as const;
+  if (service !== "git-receive-pack") {
+    const found = await storage.read(id);
+    if (found === null) await storage.create(id, defaultBranch);
+    const directory = found ?? (await storage.read(id));
+    if (directory === null) throw notFound("repository");
+    const afterwards = async () => {
       ended();
-      if (before === null) return;
-      const after = await listRefs(directory);
-      const names = new Set([...before.keys(), ...after.keys()]);
-      const changed = [...names].filter((name) => before.get(name) !== after.get(name)).toSorted();
-      if (changed.length > 0) await options.onPush(changed);
-    },
-  });
+      return null;
+    };
+    return serveGit({ ...common, directory, settings, afterwards });
+  }
+  const change = await storage.change(id, defaultBranch);
+  try {
+    const before = await listRefs(change.directory);
+    const afterwards = () =>
+      storePush(change, before, options).finally(async () => {
+        ended();
+        await change.close();
+      });
+    return await serveGit({ ...common, directory: change.directory, settings, afterwards });
+  } catch (error) {
+    await change.close();
+    throw error;
+  }
+}
+
+/** Resolves to why the push is refused after all; null: it is stored. */
+async function storePush(
+  change: RepositoryChange,
+  before: ReadonlyMap<string, string>,
+  { onPush, onProblem }: ServeOptions,
+): Promise<string | null> {
+  const after = await listRefs(change.directory);
+  try {
+    await change.store();
+  } catch (thrown) {
+    const error = asStoreProblem(thrown);
+    if (!(error instanceof TowpathError)) onProblem(error);
+    return asTowpathError(error).message;
+  }
+  const names = new Set([...before.keys(), ...after.keys()]);
+  const changed = [...names].filter((name) => before.get(name) !== after.get(name)).toSorted();
+  if (changed.length > 0) await onPush(changed);
+  return null;
 }

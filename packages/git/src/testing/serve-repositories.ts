@@ -65,7 +65,7 @@ export async function serveGitRepositories(directory: string, given: ServeOption
       service: service as Service,
       request: new Request(`http://localhost${url}`, { method, headers: passed, body, duplex: "half" } as RequestInit),
       user: null,
-      afterwards: async () => {},
+      afterwards: async () => null,
     });
     response.writeHead(backend.status, Object.fromEntries(backend.headers));
     await pipeline(Readable.fromWeb(backend.body as NodeReadableStream<Uint8Array>), response);

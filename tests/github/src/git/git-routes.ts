@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Service, serveGit } from "@towpath/git/http-backend";
 import { type Context, Hono } from "hono";
 import { auth as readBasicAuth } from "hono/utils/basic-auth";
@@ -67,13 +68,18 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
   const pusher = identity.kind === "account" ? identity.account : findAccount(context.database, repository.owner);
   return serveGit({
     directory: await ensureDirectory(context, repository),
-    // As on GitHub, heads of pull requests can be fetched and not pushed.
-    settings: [["receive.hideRefs", "refs/pull"]],
+    settings: [
+      // As on GitHub, heads of pull requests can be fetched and not pushed.
+      ["receive.hideRefs", "refs/pull"],
+      // Rules for pushes, which tests write as git's hooks.
+      ["core.hooksPath", join(context.directory, "hooks")],
+    ],
     service,
     request: c.req.raw,
     user: access === "write" ? (pusher?.login ?? null) : null,
     afterwards: async () => {
       if (service === "git-receive-pack") await reconcileRefs(context, repository.id, pusher);
+      return null;
     },
   });
 }

@@ -5,12 +5,15 @@ import type { ForgeContext } from "../forge.context.ts";
 import { branchCommit, listBranches } from "../git/bare-repository.ts";
 import { readCommit } from "../git/objects.ts";
 import { changeRepository, createRepository, ensureDirectory, forkRepository } from "../repositories.ts";
+import { type Account, findAccount } from "../state/accounts.ts";
 import { repositoryById, repositoryNameSchema } from "../state/repositories.ts";
 import {
   actingAccount,
   authorize,
   authorizeByName,
   commitOf,
+  grantAllows,
+  type RestContext,
   type RestEnvironment,
   reading,
   repositoryName,
@@ -35,8 +38,20 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
 
   routes.get("/user", (c) => c.json(viewerShape(context, requireUser(c))));
 
-  routes.post("/user/repos", async (c) => {
-    const account = requireUser(c);
+  routes.post("/user/repos", (c) => create(c, requireUser(c)));
+
+  /** By an installation of the organization, whose token may write its administration. */
+  routes.post("/orgs/:org/repos", (c) => {
+    const caller = c.get("caller");
+    const account = findAccount(context.database, c.req.param("org"));
+    if (caller.kind !== "installation" || account?.type !== "Organization") throw new RestError(404, "Not Found");
+    const isAllowed = grantAllows(caller.grant, "administration", "write");
+    if (!isAllowed || caller.installation.account_id !== account.id)
+      throw new RestError(403, "Resource not accessible by integration");
+    return create(c, account);
+  });
+
+  async function create(c: RestContext, account: Account) {
     const { auto_init: withReadme, description, ...input } = await readBody(c, newRepositorySchema);
     const repository = await createRepository(context, account, {
       ...input,
@@ -53,7 +68,7 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
       throw new RestError(422, "Repository creation failed.", [error]);
     }
     return c.json(repositoryShape(context, repository), 201);
-  });
+  }
 
   routes.get("/repos/:owner/:repo", (c) => c.json(repositoryShape(context, reading(context, c, "metadata"))));
 

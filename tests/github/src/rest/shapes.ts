@@ -14,7 +14,7 @@ export function accountShape(context: ForgeContext, account: Account) {
   return {
     id: account.id,
     login: account.login,
-    type: "User",
+    type: account.type,
     site_admin: false,
     avatar_url: `${context.config.url}/${account.login}/avatar.svg`,
     html_url: `${context.config.url}/${account.login}`,

@@ -6,6 +6,7 @@ const accountSchema = z.object({
   login: z.string(),
   name: z.string().nullable(),
   email: z.string().nullable(),
+  type: z.enum(["User", "Organization"]),
   created_at: z.string(),
 });
 export type Account = z.infer<typeof accountSchema>;
@@ -40,6 +41,7 @@ export const newAccountSchema = z.object({
     .transform(blankAsNull)
     .nullable()
     .default(null),
+  type: z.enum(["User", "Organization"]).default("User"),
 });
 export type NewAccount = z.infer<typeof newAccountSchema>;
 
@@ -54,10 +56,11 @@ export function accountById(database: Database, id: number): Account | null {
 /** Null if the login is taken. */
 export function createAccount(database: Database, input: NewAccount): Account | null {
   const { changes } = database.run(
-    "INSERT INTO account (login, name, email, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    "INSERT INTO account (login, name, email, type, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     input.login,
     input.name,
     input.email,
+    input.type,
     timestamp(),
   );
   return changes === 0 ? null : findAccount(database, input.login);

@@ -10,6 +10,7 @@ CREATE TABLE account (
   login TEXT NOT NULL UNIQUE COLLATE NOCASE,
   name TEXT,
   email TEXT,
+  type TEXT NOT NULL,
   created_at TEXT NOT NULL
 );
 CREATE TABLE session (

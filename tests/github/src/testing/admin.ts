@@ -8,7 +8,12 @@ type PushTarget = {
 
 /** What tests have ready at the stand-in without a browser. Those that ensure something are idempotent. */
 export type Admin = {
-  ensureAccount(input: { login: string; name?: string; email?: string }): Promise<GitHubUser>;
+  ensureAccount(input: {
+    login: string;
+    name?: string;
+    email?: string;
+    type?: "User" | "Organization";
+  }): Promise<GitHubUser>;
   /** Installs the App on the account. */
   ensureInstallation(input: { login: string }): Promise<{ readonly installationId: number }>;
   ensureRepository(input: { owner: string; name: string; private?: boolean }): Promise<PushTarget>;

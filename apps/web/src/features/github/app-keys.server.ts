@@ -1,10 +1,28 @@
 import { createPrivateKey } from "node:crypto";
+import type { Context } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
+import { authorizeInstance, changeGitHubKeys, type GitHubConnectionView } from "@towpath/core/github-connection";
 import { randomToken } from "@towpath/crypto";
 import { createGitHub, isGitHubError, withGitHub } from "@towpath/github";
-import { gitHub } from "~/compose.server.ts";
+import { gitHub, services } from "~/compose.server.ts";
 
-export const newWebhookSecret = (): string => randomToken();
+/**
+ * Gives an App a new webhook secret and this instance's webhook address, at its host and here.
+ *
+ * @throws TowpathError `not_found`, `forbidden`; errors of the host: until a retry succeeds, its webhooks are refused
+ */
+export async function renewWebhookSecret(ctx: Context, orgSlug: string, id: string): Promise<GitHubConnectionView> {
+  await authorizeInstance(ctx, { orgSlug });
+  const connection = await gitHub().find(id);
+  if (!connection) throw notFound("GitHub connection");
+  const webhookSecret = randomToken();
+  // Stored first: what the host signs with it from then on is accepted, and what it signed before is sent again.
+  const after = await changeGitHubKeys({ ctx, input: { orgSlug, id, keys: { webhookSecret } } });
+  gitHub().forget();
+  const url = services().config.baseUrl + connection.webhookPath;
+  await withGitHub(() => connection.github.setWebhook({ url, secret: webhookSecret }));
+  return after;
+}
 
 const refused = (message: string) => new TowpathError("invalid_input", message, { fields: { privateKey: message } });
 

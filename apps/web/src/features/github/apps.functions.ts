@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { notFound, TowpathError } from "@towpath/core/errors";
+import { TowpathError } from "@towpath/core/errors";
 import {
   authorizeInstance,
   changeGitHubKeys,
@@ -8,13 +8,13 @@ import {
   listGitHub,
   removeGitHub,
 } from "@towpath/core/github-connection";
-import { type AppHealth, withGitHub } from "@towpath/github";
+import type { AppHealth } from "@towpath/github";
 import { z } from "zod";
 import { gitHub, services } from "~/compose.server.ts";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { healthOf } from "./app-health.server.ts";
-import { newWebhookSecret, tryKeys } from "./app-keys.server.ts";
+import { renewWebhookSecret as renew, tryKeys } from "./app-keys.server.ts";
 import { beginAppTrip } from "./app-round-trip.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
@@ -89,21 +89,7 @@ export const changeAppKeys = createServerFn({ method: "POST" })
 export const renewWebhookSecret = createServerFn({ method: "POST" })
   .middleware([organizationAccess("instance.manage")])
   .validator(input(connectionInput))
-  .handler(async ({ context, data: { orgSlug: slug, connectionId: id } }) => {
-    await authorizeInstance(context.ctx, { orgSlug: slug });
-    const connection = await gitHub().find(id);
-    if (!connection) throw notFound("GitHub connection");
-    const { config } = services();
-    const secret = newWebhookSecret();
-    // Stored first: what GitHub signs with it from then on is accepted, and what it signed before is sent again.
-    const after = await changeGitHubKeys({
-      ctx: context.ctx,
-      input: { orgSlug: slug, id, keys: { webhookSecret: secret } },
-    });
-    gitHub().forget();
-    await withGitHub(() => connection.github.setWebhook({ url: config.baseUrl + connection.webhookPath, secret }));
-    return after;
-  });
+  .handler(({ context, data: { orgSlug: slug, connectionId: id } }) => renew(context.ctx, slug, id));
 
 /** Forgets an App and its keys. */
 export const removeGitHubApp = createServerFn({ method: "POST" })

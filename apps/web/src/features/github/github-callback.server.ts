@@ -6,7 +6,14 @@ import { type GitHub, type GitHubInstallation, type GitHubUser, isGitHubError, t
 import { gitHub, services } from "~/compose.server.ts";
 import { contextForUser } from "~/http/caller.server.ts";
 import { redirectTo } from "~/http/request.server.ts";
-import { beginRoundTrip, callbackUrl, endRoundTrip, type RoundTrip, storeUserToken } from "./round-trip.server.ts";
+import {
+  beginRoundTrip,
+  callbackUrl,
+  continueTokenName,
+  endRoundTrip,
+  type RoundTrip,
+  storeUserToken,
+} from "./round-trip.server.ts";
 
 type Caller = { readonly sessionId: string; readonly ctx: Context };
 
@@ -62,6 +69,10 @@ async function afterAuthorization(caller: Caller, trip: RoundTrip, token: UserTo
     await storeUserToken(caller.sessionId, trip.serverName, token);
     return `/${trip.orgSlug}/welcome/server-setup?serverName=${encodeURIComponent(trip.serverName)}&isCreating=true`;
   }
+  if (trip.purpose === "continue") {
+    await storeUserToken(caller.sessionId, continueTokenName(trip.orgSlug, trip.repository), token);
+    return formPath(trip, viewer.login);
+  }
   const installations = await client.userInstallations(token.accessToken);
   const usable = installations.filter(({ suspended_at: suspended }) => suspended === null);
   if (trip.purpose === "claim") {
@@ -75,6 +86,15 @@ async function afterAuthorization(caller: Caller, trip: RoundTrip, token: UserTo
   }
   await record(caller.ctx, trip, own);
   return connectedPath(trip);
+}
+
+/** The form that sent the person to GitHub, as it was. */
+function formPath(trip: Extract<RoundTrip, { purpose: "continue" }>, signedInAs: string): string {
+  const query = new URLSearchParams({
+    ...{ account: String(trip.installationId), gitHubName: trip.gitHubName, signedInAs },
+    visibility: trip.private ? "private" : "public",
+  });
+  return `/${trip.orgSlug}/${encodeURIComponent(trip.projectName)}/settings?${query}#source`;
 }
 
 /**
@@ -117,7 +137,7 @@ async function record(
   }
 }
 
-const fromOf = (trip: RoundTrip) => ("from" in trip ? trip.from : "welcome");
+const fromOf = (trip: RoundTrip) => ("from" in trip ? trip.from : trip.purpose === "continue" ? "settings" : "welcome");
 
 const connectedPath = (trip: RoundTrip) =>
   fromOf(trip) === "settings" ? `/${trip.orgSlug}/settings/github` : `/${trip.orgSlug}/welcome/connect-github`;

@@ -7,7 +7,7 @@ import { listOf, named, names, time } from "~/http/rest/answer-names.ts";
 import { answers } from "~/http/rest/answers.schema.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 import { healthOf } from "./app-health.server.ts";
-import { tryKeys } from "./app-keys.server.ts";
+import { renewWebhookSecret, tryKeys } from "./app-keys.server.ts";
 
 const problem = z.object({
   kind: z.enum(["unavailable", "rejected", "clock", "permissions", "events", "webhooks"]),
@@ -26,6 +26,7 @@ const app = named(
     owner: z.string().nullable(),
     createdAt: time.nullable(),
     accounts: names.describe("that organizations have connected"),
+    suspended: names.describe("those of them whose owner has suspended the App: pushes there start no builds"),
     servers: names.describe("that are built from there"),
   }),
 );
@@ -36,8 +37,8 @@ const checkedApp = named(
 );
 
 const shown = ({ id, hostName: host, url, appSlug: slug, ownerLogin: owner, ...of }: GitHubConnectionView) => {
-  const { createdAt, accounts, servers } = of;
-  return { id, host, url, slug, owner, createdAt, accounts, servers };
+  const { createdAt, accounts, suspended, servers } = of;
+  return { id, host, url, slug, owner, createdAt, accounts, suspended, servers };
 };
 
 /** Apps are managed in the instance's own organization. */
@@ -64,6 +65,19 @@ export const gitHubOperations: readonly Operation[] = [
     },
   }),
   operation({
+    method: "GET",
+    path: "/github-apps/connect-page",
+    id: "findGitHubConnectPage",
+    permission: "operator",
+    summary:
+      "where an owner of the instance's own organization connects an App: GitHub gives its keys to a browser alone",
+    answer: z.object({ url: z.url(), organization: z.string().describe("its name") }),
+    handle: async ({ ctx }) => {
+      const { slug, name } = await ensureLocalOrganization({ ctx });
+      return { url: `${services().config.baseUrl}/${slug}/settings/github`, organization: name };
+    },
+  }),
+  operation({
     method: "PATCH",
     path: "/github-apps/{appId}",
     id: "changeGitHubAppKeys",
@@ -81,6 +95,16 @@ export const gitHubOperations: readonly Operation[] = [
       gitHub().forget();
       return shown(after);
     },
+  }),
+  operation({
+    method: "POST",
+    path: "/github-apps/{appId}/webhook-secret",
+    id: "renewGitHubAppWebhookSecret",
+    permission: "operator",
+    summary:
+      "gives it a new webhook secret and this instance's webhook address, at GitHub and here; the secret is never shown",
+    answer: app,
+    handle: async ({ ctx, params }) => shown(await renewWebhookSecret(ctx, await ownOrganization(ctx), params.appId)),
   }),
   operation({
     method: "DELETE",

@@ -26,6 +26,11 @@ const roundTripSchema = z.discriminatedUnion("purpose", [
   z.object({ purpose: z.literal("claim"), ...ofConnection, installationId: z.number().int(), from: startedFrom }),
   /** Authorize, to create a repository in the user's account. */
   z.object({ purpose: z.literal("quickstart"), ...ofConnection, serverName: z.string() }),
+  /** Authorize, to create one for a repository of this instance to go on as. The rest is what the form had. */
+  z.object({
+    ...{ purpose: z.literal("continue"), ...ofConnection, projectName: z.string(), repository: z.string() },
+    ...{ installationId: z.number().int(), gitHubName: z.string(), private: z.boolean() },
+  }),
 ]);
 export type RoundTrip = z.infer<typeof roundTripSchema>;
 
@@ -54,6 +59,9 @@ const secretKey = (sessionId: string, serverName: string) => ({
   sessionId,
   name: `github-user-token:${serverName}`,
 });
+
+/** In place of a server's name, which can't look like it: for what a repository of this instance is moved with. */
+export const continueTokenName = (orgSlug: string, repository: string) => `continue:${orgSlug}/${repository}`;
 
 export async function storeUserToken(sessionId: string, serverName: string, token: UserToken): Promise<void> {
   const latest = new Date(Date.now() + tokenSeconds * 1000);

@@ -1,3 +1,4 @@
+import { Link, useParams } from "@tanstack/react-router";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
@@ -9,6 +10,8 @@ import { commandsOf, type Steps } from "./code-commands.ts";
 export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug: string; repository: string } }) {
   const { made, make, busy, failure } = useGitKey(here.orgSlug, here.repository);
   const mayMakeKeys = useMay("apiKey.create");
+  const mayMove = useMay("project.update");
+  const params = useParams({ from: "/$orgSlug/$projectName" });
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <CodeBlock code={commandsOf(steps, made?.commands.git)} label="commands" />
@@ -27,6 +30,20 @@ export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug
           ) : null}
         </div>
       )}
+      {mayMove ? (
+        <p className="text-sm text-muted">
+          The repository is on this instance.{" "}
+          <Link
+            to="/$orgSlug/$projectName/settings"
+            params={params}
+            hash="source"
+            className="underline underline-offset-2"
+          >
+            Continue on GitHub
+          </Link>{" "}
+          to move it to an account there.
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -10,6 +10,7 @@ import { PackageSettings } from "../package/package-settings.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
+import type { FromGitHub } from "../source/continue-on-github.tsx";
 import { SourceSettings } from "../source/source-settings.tsx";
 import { BuildSettings } from "./build-settings.tsx";
 import { DataSettings } from "./data-settings.tsx";
@@ -54,7 +55,15 @@ function sectionsOf({
 }
 
 /** A project's settings (PRJ-11, KEY-1). */
-export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey; mayChange: boolean }) {
+export function SettingsPage({
+  projectKey,
+  mayChange,
+  fromGitHub,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly mayChange: boolean;
+  readonly fromGitHub: FromGitHub | null;
+}) {
   const [saved, setSaved] = useState<Saved>(null);
   const mayDelete = useMay("project.delete");
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
@@ -73,7 +82,7 @@ export function SettingsPage({ projectKey, mayChange }: { projectKey: ProjectKey
           />
           <div className="flex w-full max-w-4xl flex-col gap-5">
             <GeneralSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
-            {isHosted ? <SourceSettings projectKey={projectKey} /> : null}
+            {isHosted ? <SourceSettings projectKey={projectKey} back={fromGitHub} /> : null}
             {project.package ? <PackageSettings projectKey={projectKey} running={project.package} /> : null}
             {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
             {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}

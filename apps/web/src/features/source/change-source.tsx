@@ -50,7 +50,9 @@ function Change({ projectKey, source }: ChangeProps) {
   if (stored.isPending || accounts.isPending) return <Skeleton className="h-16 w-full" />;
   const installations = accounts.data ?? [];
   const current = source.kind === "repository" ? source.name : null;
-  const names = (stored.data ?? []).map(({ name }) => name).filter((name) => name !== current);
+  const names = (stored.data ?? []).flatMap(({ name, continued }) =>
+    name === current || continued !== null ? [] : [name],
+  );
   const kinds = [
     "gitUrl" as const,
     ...(names.length > 0 ? (["repository"] as const) : []),

@@ -7,7 +7,7 @@ import { CodeBlock } from "~/ui/code-block.tsx";
 import { AbsoluteDay } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { CredentialFields } from "./credential-fields.tsx";
-import { updateGitSource } from "./source.functions.ts";
+import { updateSource } from "./source.functions.ts";
 import { kindFor, useCredential } from "./use-credential.ts";
 import { useSourceChange } from "./use-source-change.ts";
 
@@ -27,7 +27,7 @@ export function SourceCredential({
   const save = async () => {
     const value = fields.valueOf(kindFor(url, fields.kind));
     if (value === null) return;
-    if (!(await apply(() => updateGitSource({ data: { ...projectKey, credential: value } })))) return;
+    if (!(await apply(() => updateSource({ data: { ...projectKey, credential: value } })))) return;
     fields.clear();
     setOpen(false);
   };
@@ -37,7 +37,7 @@ export function SourceCredential({
       description: "Pushes to a private repository aren't followed without it. What is live stays.",
       action: "Remove credential",
       danger: true,
-      run: () => apply(() => updateGitSource({ data: { ...projectKey, credential: null } })),
+      run: () => apply(() => updateSource({ data: { ...projectKey, credential: null } })),
     });
   return (
     <section aria-label="Credential" className="flex flex-col gap-3 border-t pt-4">

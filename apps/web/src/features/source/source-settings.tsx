@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/source";
+import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
@@ -14,16 +15,27 @@ import { RepositoryLink } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
 import { UploadVersion } from "../upload/upload-version.tsx";
 import { ChangeSource } from "./change-source.tsx";
+import { ContinueOnGitHub, type FromGitHub, MovedNote, type MovedToGitHub } from "./continue-on-github.tsx";
 import { GitCommands } from "./git-commands.tsx";
-import { sourceQuery, updateGitSource } from "./source.functions.ts";
+import { sourceQuery, updateSource } from "./source.functions.ts";
 import { SourceChecked } from "./source-checked.tsx";
 import { SourceCredential } from "./source-credential.tsx";
 import { SourceStatus } from "./source-status.tsx";
 import { SourceWebhook } from "./source-webhook.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
-/** Where a server's code comes from, how pushes become known, and the way to another place (SRC-1, SRC-2). */
-export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+/**
+ * Where a server's code comes from, how pushes become known, and the way to another place (SRC-1, SRC-2). `back`: the
+ * person comes from GitHub, where the form to continue there has sent them.
+ */
+export function SourceSettings({
+  projectKey,
+  back,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly back: FromGitHub | null;
+}) {
+  const [moved, setMoved] = useState<MovedToGitHub | null>(null);
   const { data: source, error, refetch } = useQuery(sourceQuery(projectKey));
   return (
     <Card id="source" className="scroll-mt-24">
@@ -34,10 +46,14 @@ export function SourceSettings({ projectKey }: { readonly projectKey: ProjectKey
       <CardBody className="flex flex-col gap-5">
         {source ? (
           <>
+            {moved && source.kind === "github" ? <MovedNote {...moved} /> : null}
             <Place source={source} />
             {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
-            {source.kind === "github" ? <SourceChecked projectKey={projectKey} source={source} /> : null}
+            {source.kind === "github" ? <GitHub projectKey={projectKey} source={source} /> : null}
             {source.kind === "repository" ? <OwnRepository projectKey={projectKey} source={source} /> : null}
+            {source.kind === "repository" ? (
+              <ContinueOnGitHub projectKey={projectKey} source={source} back={back} onMoved={setMoved} />
+            ) : null}
             <ChangeSource projectKey={projectKey} source={source} />
           </>
         ) : error ? (
@@ -79,12 +95,18 @@ function Place({ source }: { readonly source: SourceView }) {
           <code>{url}</code>
         </dd>
       )}
-      {source.kind === "github" ? (
-        <dd className="mt-0.5 text-xs text-muted">
-          <code>{source.defaultBranch}</code> goes live. Other branches get previews.
-        </dd>
-      ) : null}
     </dl>
+  );
+}
+
+type GitHubProps = { readonly projectKey: ProjectKey; readonly source: Extract<SourceView, { kind: "github" }> };
+
+function GitHub({ projectKey, source }: GitHubProps) {
+  return (
+    <>
+      <SourceChecked projectKey={projectKey} source={source} />
+      <LiveBranch projectKey={projectKey} source={source} hint="Pushes to it go live. Other branches get previews." />
+    </>
   );
 }
 
@@ -136,45 +158,18 @@ function OwnRepository({ projectKey, source }: OwnProps) {
 const repositorysOwn = "*";
 
 /** The branch that goes live, and whether others get previews. */
-function Followed({
-  projectKey,
-  source: { branch, branches, defaultBranch, previews },
-}: {
-  readonly projectKey: ProjectKey;
-  readonly source: FollowedSourceView;
-}) {
+function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; readonly source: FollowedSourceView }) {
   const { busy, failure, apply } = useSourceChange(projectKey);
-  const names = branch === null || branches.includes(branch) ? branches : [branch, ...branches];
   return (
     <div className="flex flex-col gap-4">
-      <Field label="Branch" error={failure} hint="Pushes to it go live.">
-        {(control) => (
-          <Select
-            {...control}
-            className="sm:max-w-80"
-            disabled={busy}
-            value={branch ?? repositorysOwn}
-            onChange={(chosen) =>
-              void apply(() =>
-                updateGitSource({ data: { ...projectKey, branch: chosen === repositorysOwn ? null : chosen } }),
-              )
-            }
-            options={[
-              {
-                value: repositorysOwn,
-                label: branch === null ? `The repository's default (${defaultBranch})` : "The repository's default",
-              },
-              ...names.map((name) => ({ value: name, label: name })),
-            ]}
-          />
-        )}
-      </Field>
+      <LiveBranch projectKey={projectKey} source={source} hint="Pushes to it go live." />
+      {failure ? <Callout tone="bad">{failure}</Callout> : null}
       <div className="flex items-start gap-3">
         <Switch
           id="source-previews"
-          checked={previews}
+          checked={source.previews}
           readOnly={busy}
-          onChange={(next) => void apply(() => updateGitSource({ data: { ...projectKey, previews: next } }))}
+          onChange={(next) => void apply(() => updateSource({ data: { ...projectKey, previews: next } }))}
           aria-describedby="source-previews-note"
         />
         <div className="text-sm">
@@ -187,5 +182,42 @@ function Followed({
         </div>
       </div>
     </div>
+  );
+}
+
+/** The branch that goes live: the repository's own, or one that somebody chose. */
+function LiveBranch({
+  projectKey,
+  source: { branch, branches, defaultBranch },
+  hint,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly source: Pick<FollowedSourceView, "branch" | "branches" | "defaultBranch">;
+  readonly hint: string;
+}) {
+  const { busy, failure, apply } = useSourceChange(projectKey);
+  const chosen = branch ?? defaultBranch;
+  const names = branches.includes(chosen) ? branches : [chosen, ...branches];
+  return (
+    <Field label="Branch" error={failure} hint={hint}>
+      {(control) => (
+        <Select
+          {...control}
+          className="sm:max-w-80"
+          disabled={busy}
+          value={branch ?? repositorysOwn}
+          onChange={(next) =>
+            void apply(() => updateSource({ data: { ...projectKey, branch: next === repositorysOwn ? null : next } }))
+          }
+          options={[
+            {
+              value: repositorysOwn,
+              label: branch === null ? `The repository's default (${defaultBranch})` : "The repository's default",
+            },
+            ...names.map((name) => ({ value: name, label: name })),
+          ]}
+        />
+      )}
+    </Field>
   );
 }

@@ -9,7 +9,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { HostLink } from "./credential-fields.tsx";
 import { type HostKind, hostKindOf, hostKinds, hostNames, settingsPage } from "./host-pages.ts";
-import { updateGitSource } from "./source.functions.ts";
+import { updateSource } from "./source.functions.ts";
 import { useSourceChange } from "./use-source-change.ts";
 
 type Props = { readonly projectKey: ProjectKey; readonly source: GitSourceView };
@@ -25,7 +25,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
       description: "The token is deleted. States that the host has stay there.",
       action: "Remove token",
       danger: true,
-      run: () => apply(() => updateGitSource({ data: { ...projectKey, status: null } })),
+      run: () => apply(() => updateSource({ data: { ...projectKey, status: null } })),
     });
   return (
     <section aria-label="Build states" className="flex flex-col gap-3 border-t pt-4">
@@ -72,7 +72,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
           busy={busy}
           failure={failure}
           onSave={async (value) => {
-            if (await apply(() => updateGitSource({ data: { ...projectKey, status: value } }))) setOpen(false);
+            if (await apply(() => updateSource({ data: { ...projectKey, status: value } }))) setOpen(false);
           }}
         />
       ) : failure ? (

@@ -14,13 +14,14 @@ import {
   getSource as readSource,
   removeSourceWebhookSecret as removeSecret,
   type SourceView,
-  updateGitSource as updateGitSourceVerb,
+  updateSource as updateSourceVerb,
 } from "@towpath/core/source";
+import { continueOnGitHubSchema, gitHubNameSchema } from "@towpath/core/source/github/schema";
 import {
   changeSourceSchema,
   deployGitUrlSchema,
   lookAtSourceSchema,
-  updateGitSourceSchema,
+  updateSourceSchema,
 } from "@towpath/core/source/schema";
 import { z } from "zod";
 import { deploySampleServer } from "~/features/onboarding/sample.server.ts";
@@ -29,6 +30,7 @@ import { input } from "~/http/input.ts";
 import { lookIntoSource } from "~/http/source-look/look.server.ts";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { continueRepository } from "./continue.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
 
@@ -65,11 +67,11 @@ const getSource = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => readSource({ ctx: context.ctx, input: data }));
 
-/** Changes a Git URL's branch, previews or credential; what is absent stays (SRC-1). */
-export const updateGitSource = createServerFn({ method: "POST" })
+/** Changes the branch that goes live, previews, a Git URL's credential or where states are posted; what is absent stays (SRC-1). */
+export const updateSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
-  .validator(input(projectKeySchema.extend(updateGitSourceSchema.shape)))
-  .handler(({ context, data }) => updateGitSourceVerb({ ctx: context.ctx, input: data }));
+  .validator(input(projectKeySchema.extend(updateSourceSchema.shape)))
+  .handler(({ context, data }) => updateSourceVerb({ ctx: context.ctx, input: data }));
 
 /** Builds a server from a Git URL instead of what it was built from; everything else of it stays (SRC-1). */
 export const changeSource = createServerFn({ method: "POST" })
@@ -98,6 +100,15 @@ export const repositoriesQuery = (slug: string) =>
     queryFn: ({ signal }) => listRepositories({ data: { orgSlug: slug }, signal }),
   });
 
+/**
+ * Moves a repository of this instance to a GitHub account, with every server that is built from it (SRC-3). May answer with
+ * the URL at GitHub at which the account's owner must first agree.
+ */
+export const continueOnGitHub = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.update")])
+  .validator(input(continueOnGitHubSchema.extend(projectKeySchema.shape).extend({ gitHubName: gitHubNameSchema })))
+  .handler(({ context, data }) => continueRepository({ signedIn: context.signedIn, ctx: context.ctx, input: data }));
+
 /** Asks a repository now which branches have changed (SRC-2, GH-6). */
 export const checkSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
@@ -116,7 +127,7 @@ export const removeSourceWebhookSecret = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => removeSecret({ ctx: context.ctx, input: data }));
 
-/** So often the page asks when the repository was last checked, milliseconds. */
+/** So often the page asks when the repository was last checked, and which branch goes live, milliseconds. */
 const followMs = 10_000;
 
 export const sourceQuery = (key: ProjectKey) =>

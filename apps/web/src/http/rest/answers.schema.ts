@@ -260,6 +260,7 @@ export const answers = {
   }),
   repository,
   repositories: z.object({ data: listOf(repository) }),
+  continuedRepository: z.object({ repository, servers: names.describe("that are built from GitHub now") }),
   archiveCommit,
   projects: z.object({ data: listOf(named("ListedServer", listed)) }),
   project,

@@ -62,7 +62,11 @@ function remedyOf({ source }: ProjectDetailView): string {
   return `To deploy this folder, ${another}`;
 }
 
-function requireUnused({ name, madeBy, servers }: RepositoryView): void {
+function requireUnused({ name, madeBy, servers, continued }: RepositoryView): void {
+  if (continued !== null) {
+    const message = `The repository ${name} continues on GitHub as ${continued.fullName}, and takes no pushes here. Choose another --name, or push there.`;
+    throw new TowpathError("conflict", message);
+  }
   if (madeBy === "deploy" && servers.length === 0) return;
   throw new TowpathError(
     "conflict",

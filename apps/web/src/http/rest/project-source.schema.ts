@@ -121,6 +121,7 @@ export const sourceDetail = named(
       fullName: z.string(),
       branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
       defaultBranch: z.string(),
+      branches: names.describe("as last seen; none before the repository was first asked"),
       private: z.boolean(),
       checkedAt: time.nullable().describe("when it was last asked for pushes"),
       webhookAt: time.nullable().describe("when a webhook last came"),
@@ -146,6 +147,10 @@ export const repository = named(
     createdAt: time,
     pushedAt: time.nullable(),
     servers: z.array(z.object({ id: z.uuid(), name: z.string() })),
+    continued: z
+      .object({ fullName: z.string(), url: z.string(), at: time })
+      .nullable()
+      .describe("where it goes on at GitHub, since when it takes no pushes"),
   }),
 );
 

@@ -8,6 +8,8 @@ import {
   uploadCommit,
 } from "@towpath/core/repository";
 import { createRepositorySchema } from "@towpath/core/repository/schema";
+import { continueOnGitHub } from "@towpath/core/source";
+import { continueOnGitHubSchema } from "@towpath/core/source/github/schema";
 import { z } from "zod";
 import { answers } from "./answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
@@ -84,6 +86,21 @@ export const repositoryOperations: readonly Operation[] = [
       const orgSlug = await organizationSlug(ctx, body.organization);
       const { confirmation } = body;
       return deleteRepository({ ctx, input: { orgSlug, name: params.repository, confirmation } });
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/repositories/{repository}/continue",
+    id: "continueRepository",
+    permission: "project.update",
+    summary:
+      "moves it to a connected GitHub account (`installationId`) with its history, as a new repository (`gitHubName`, `private`) or an empty one of that name, and has its servers built from there; it is read-only then",
+    body: continueOnGitHubSchema.omit({ repository: true }).extend({ organization: z.string().min(1).nullish() }),
+    answer: answers.continuedRepository,
+    handle: async ({ ctx, params: { repository }, body: { organization, ...input } }) => {
+      const orgSlug = await organizationSlug(ctx, organization);
+      const moved = await continueOnGitHub({ ctx, input: { ...input, repository, orgSlug, userToken: null } });
+      return { ...moved, servers: [...moved.servers] };
     },
   }),
   operation({

@@ -7,17 +7,18 @@ import {
   changeSource,
   checkSource,
   deployGitUrl,
+  findRepositoryHere,
   getSource,
   makeSourceWebhookSecret,
   removeSourceWebhookSecret,
   type SourceSummary,
-  updateGitSource,
+  updateSource,
 } from "@towpath/core/source";
 import {
   changeSourceSchema,
   deployGitUrlSchema,
   lookAtSourceSchema,
-  updateGitSourceSchema,
+  updateSourceSchema,
 } from "@towpath/core/source/schema";
 import { z } from "zod";
 import { lookIntoSource } from "../source-look/look.server.ts";
@@ -25,7 +26,7 @@ import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { otherSource } from "./other-source.ts";
-import { followedSource, gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
+import { gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
 const { shape } = deployGitUrlSchema;
@@ -95,7 +96,7 @@ async function saveGitServer(ctx: Context, { orgSlug, name, variables, settings,
     throw otherSource(existing, "Choose another name, or change its source under Settings → Source.");
   const key = { orgSlug, projectName: existing.name };
   const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
-  if (changes.length > 0) await updateGitSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
+  if (changes.length > 0) await updateSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
   const project = await updateProject({
     ctx,
     input: { ...settings, ...key, entrypoint: changedEntrypoint(settings.entrypoint) },
@@ -111,11 +112,14 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
   const orgSlug = await organizationSlug(ctx, input.organization);
   const { name, gitUrl, variables } = input;
   const source = sourceSchema.parse(input);
+  // The clone URL of a repository of this instance deploys that.
+  const here = await findRepositoryHere({ ctx, input: { orgSlug, gitUrl } });
   return saveGitServer(ctx, {
     ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
-    // The clone URL of a repository of this instance deploys that.
     isSame: (of) =>
-      (of.kind === "git" || of.kind === "repository") && of.url !== null && isSameRepository(of.url, gitUrl),
+      here === null
+        ? of.kind === "git" && isSameRepository(of.url, gitUrl)
+        : of.kind === "repository" && of.name === here,
     deploy: (settings) =>
       deployGitUrl({
         ctx,
@@ -203,10 +207,10 @@ export const sourceOperations: readonly Operation[] = [
     id: "updateSource",
     permission: "project.update",
     summary:
-      "changes the branch or previews of its Git URL or repository of this instance; of a URL also the credential, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
-    body: updateGitSourceSchema,
-    answer: followedSource,
-    handle: ({ ctx, project, body }) => updateGitSource({ ctx, input: { ...body, projectId: project.id } }),
+      "changes the `branch` that goes live, which must exist (`null`: the repository's own); of a Git URL or repository of this instance also `previews`; of a URL also the `credential`, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
+    body: updateSourceSchema,
+    answer: sourceDetail,
+    handle: ({ ctx, project, body }) => updateSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation({
     method: "PUT",

@@ -5,9 +5,15 @@ import { changedVariablesQuery, variablesQuery } from "~/features/settings/setti
 import { SettingsPage } from "~/features/settings/settings-page.tsx";
 import { SettingsPending } from "~/features/settings/settings-states.tsx";
 import { loadMissingVariables } from "~/features/settings/use-missing-variables.ts";
+import { oneOf, positiveInteger, searchParameters, text } from "~/http/search-parameters.ts";
 
 /** PRJ-11, KEY-1 */
 export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
+  // GitHub returns to the form that sent the person there.
+  validateSearch: searchParameters({
+    ...{ account: positiveInteger, gitHubName: text(100), signedInAs: text(100) },
+    visibility: oneOf(["private", "public"]),
+  }),
   loader: async ({ context, params }) => {
     const { permissions } = context.organization;
     if (!permissions.includes("project.update")) return;
@@ -28,5 +34,13 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
 function SettingsRoute() {
   const projectKey = Route.useParams();
   const { organization } = Route.useRouteContext();
-  return <SettingsPage projectKey={projectKey} mayChange={organization.permissions.includes("project.update")} />;
+  const { account, gitHubName, signedInAs, visibility } = Route.useSearch();
+  const isBack = account !== undefined && gitHubName !== undefined && signedInAs !== undefined;
+  return (
+    <SettingsPage
+      projectKey={projectKey}
+      mayChange={organization.permissions.includes("project.update")}
+      fromGitHub={isBack ? { account, gitHubName, signedInAs, visibility: visibility ?? "private" } : null}
+    />
+  );
 }

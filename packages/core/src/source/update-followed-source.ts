@@ -3,13 +3,11 @@ import { branch, gitSource, project } from "@towpath/db/schema";
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
-import { parseInput } from "../input/index.ts";
 import { requireGitRemotes } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
-import { updateGitSourceSchema } from "./git-source.schema.ts";
+import type { updateSourceSchema } from "./git-source.schema.ts";
 import {
   type GitSourceRow,
   type GivenCredential,
@@ -22,35 +20,26 @@ import { openSource } from "./open-source.ts";
 import { chooseBranch, refusedAt } from "./read-refs.ts";
 import { sealedStatus } from "./status-hook.ts";
 
-type UpdateGitSourceInput = z.input<typeof updateGitSourceSchema>;
-type Changes = z.output<typeof updateGitSourceSchema>;
+type Changes = z.output<typeof updateSourceSchema>;
 
-/**
- * Changes which branch goes live, whether others get previews, the credential, or where states of builds are posted
- * (SRC-2); what is left out stays. A new branch or credential is tried first, and nothing changes when the repository
- * refuses it. The repository is then asked at once.
- *
- * @throws TowpathError `not_found` for a project with another source, `invalid_input` by field as `deployGitUrl`;
- * `conflict` for a credential or states of a repository of this instance
- */
-export async function updateGitSource(call: {
-  ctx: Context;
-  input: ProjectScope & UpdateGitSourceInput;
-}): Promise<FollowedSourceView> {
-  const { ctx } = call;
-  const { project: of, organization } = await authorizeProject(ctx, "project.update", call.input);
-  const changes = parseInput(updateGitSourceSchema, call.input);
+/** Of a Git URL or a repository of this instance: see `updateSource`. */
+export async function updateFollowedSource(
+  ctx: Context,
+  organizationId: string,
+  of: typeof project.$inferSelect,
+  changes: Changes,
+): Promise<FollowedSourceView> {
   const before = await requireGitSource(ctx.db, of.id);
-  const given = givenCredential(ctx, organization.id, changes.credential);
-  await tryChanges(ctx, organization.id, before, { changes, given });
+  const given = givenCredential(ctx, organizationId, changes.credential);
+  await tryChanges(ctx, organizationId, before, { changes, given });
   return ctx.db.transaction(async (tx) => {
     const [locked] = await tx.select().from(project).where(eq(project.id, of.id)).for("no key update");
     if (!locked) throw notFound("project");
-    const row = await store(tx, ctx, { organizationId: organization.id, before, changes, given });
+    const row = await store(tx, ctx, { organizationId, before, changes, given });
     if (before.previews && changes.previews === false) await hintPreviews(tx, ctx, locked);
     await ctx.queue.enqueue("source.check", { projectId: of.id }, { key: of.id, transaction: tx });
     await audit(tx, ctx, {
-      organizationId: organization.id,
+      organizationId,
       projectId: of.id,
       action: "source.update",
       subject: of.name,
@@ -84,8 +73,9 @@ async function tryChanges(ctx: Context, organizationId: string, before: GitSourc
     url === null || changes.credential === undefined
       ? await openSource(ctx, organizationId, before, "source")
       : requireGitRemotes(ctx).open({ url, credential: given?.credential ?? null });
-  const refs = await refusedAt("url", () => reader.refs());
-  if (namesBranch) chooseBranch(refs, { branch: changes.branch, urlField: "url" });
+  // The URL isn't among what changes: what was given for it can't be used.
+  const refs = await refusedAt(given === null ? "branch" : "credential", () => reader.refs());
+  if (namesBranch) chooseBranch(refs, { branch: changes.branch, urlField: "branch" });
 }
 
 async function store(

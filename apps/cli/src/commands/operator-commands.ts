@@ -1,0 +1,47 @@
+import { type CommandSpec, common, dataDirectory, flag, value } from "./command-spec.ts";
+
+/** The part of the table for who runs an instance, or works on Towpath. */
+export const operatorCommands = {
+  github: {
+    arguments: "[ACTION] [APP] [SECRET]",
+    choices: {
+      1: ["list", "connect", "rotate", "remove"],
+      3: ["private-key", "client-secret", "webhook-secret"],
+    },
+    text:
+      "Lists the GitHub Apps of the instance on this machine with what is wrong with each, connects, changes or removes " +
+      "one: ACTION is list, connect, rotate or remove. connect prints the page where a browser connects one, and opens it. " +
+      "rotate takes a private-key or client-secret that was made at GitHub from stdin; a webhook-secret is made by itself. " +
+      "remove asks for the App's name, unless --yes repeats it.",
+    options: { yes: value("APP", "of remove: the name again, for scripts"), ...common },
+    examples: [
+      "github",
+      "github connect",
+      "github rotate towpath-local-1a2b private-key < key.pem",
+      "github rotate towpath-local-1a2b webhook-secret",
+      "github remove towpath-local-1a2b --yes towpath-local-1a2b",
+    ],
+    isLocal: true,
+  },
+  "reset-password": {
+    arguments: "EMAIL",
+    text: "Prints a link with which a person sets a new password. Needs the operator's token: works beside the instance.",
+    options: { "remove-two-factor": flag("turns two-factor sign-in off, too"), ...common },
+    examples: ["reset-password ada@example.com"],
+    isLocal: true,
+  },
+  "rotate-secrets": {
+    arguments: "",
+    text: 'Replaces the secret that encrypts stored variables, in two steps: see "Keys" in docs/operating.md.',
+    options: { finish: flag("the second step"), ...dataDirectory },
+    examples: ["rotate-secrets"],
+    isLocal: true,
+  },
+  test: {
+    arguments: "[STAGE …]",
+    text: "Runs every test, or the named stages. Names of published packages may follow the stage corpus, a benchmark's the stage bench.",
+    options: {},
+    examples: ["test", "test types lint", "test bench gateway"],
+    isLocal: true,
+  },
+} as const satisfies Record<string, CommandSpec>;

@@ -1,0 +1,134 @@
+import { audit } from "../audit/index.ts";
+import type { Context } from "../context/index.ts";
+import { TowpathError } from "../errors/index.ts";
+import { type GitHubTarget, requireGitHubTarget, type TargetRepository } from "../ports/index.ts";
+import { noteTarget } from "../repository/internal.ts";
+import { refused } from "./read-refs.ts";
+
+/** `detail` of a `conflict`: the owner of the GitHub account has to sign in there for a repository to be made. */
+export const needsGitHubUser = "needs_github_user";
+
+type Account = Awaited<ReturnType<GitHubTarget["account"]>>;
+
+type Wanted = {
+  /** Of this instance, with what an earlier try has noted. */
+  readonly row: {
+    readonly id: string;
+    readonly organizationId: string;
+    readonly name: string;
+    readonly githubInstallationId: number | null;
+    readonly githubRepositoryId: number | null;
+  };
+  readonly installationId: number;
+  readonly name: string;
+  readonly private: boolean;
+  readonly userToken: string | null;
+  /** Heads of its branches, by name. */
+  readonly branches: ReadonlyMap<string, string>;
+};
+
+/**
+ * The repository at GitHub that a repository of this instance goes on as: what an earlier try has made, an empty one that
+ * somebody has made there, or a new one, which is noted at once.
+ *
+ * @throws TowpathError `invalid_input` with `fields.gitHubName` or `fields.private`; `conflict` where GitHub refuses it, with
+ * the detail `needsGitHubUser` where a person has to sign in there; errors of GitHub
+ */
+export async function targetAtGitHub(ctx: Context, wanted: Wanted): Promise<TargetRepository> {
+  const host = requireGitHubTarget(ctx);
+  const account = await host.account(wanted.installationId);
+  const address = { installationId: wanted.installationId, owner: account.login, name: wanted.name };
+  const { githubRepositoryId: id, githubInstallationId } = wanted.row;
+  const noted =
+    id === null || githubInstallationId !== wanted.installationId
+      ? null
+      : await host.find({ installationId: wanted.installationId, id });
+  if (noted !== null && nameOf(noted).toLowerCase() === wanted.name.toLowerCase())
+    return withVisibility(account, wanted, noted);
+  const there = await host.find(address);
+  if (there !== null) {
+    withVisibility(account, wanted, there);
+    const heads = await host.heads(address);
+    if ([...heads].some(([branch, sha]) => wanted.branches.get(branch) !== sha))
+      throw refused("gitHubName", `${there.fullName} exists and has other commits. Choose another name.`);
+    await note(ctx, wanted, there, "found");
+    return there;
+  }
+  const made = await make(host, account, wanted);
+  await note(ctx, wanted, made, "made");
+  // An installation for selected repositories gets what the App has made a moment later, or not at all.
+  return (await found(host, wanted.installationId, made.id)) ?? notVisible(account, made);
+}
+
+const nameOf = ({ fullName }: TargetRepository) => fullName.split("/").at(-1) ?? "";
+
+/** Code is never pushed to a repository that more people see than was asked for. */
+function withVisibility({ hostName }: Account, wanted: Wanted, there: TargetRepository): TargetRepository {
+  if (there.private === wanted.private) return there;
+  const is = there.private ? "private" : "public";
+  throw refused("private", `${there.fullName} is ${is} on ${hostName}. Choose ${is}, or another name.`);
+}
+
+async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promise<TargetRepository> {
+  const { installationId, name, userToken } = wanted;
+  if (account.isPerson && userToken === null) throw byHand(account, wanted);
+  const answer = await host.make({ installationId, name, private: wanted.private, userToken });
+  const { login, hostName, settingsUrl } = account;
+  switch (answer.kind) {
+    case "made":
+      return answer.repository;
+    case "taken":
+      throw refused(
+        "gitHubName",
+        `${login} has a repository ${name} on ${hostName} that Towpath can't read. Choose another name.`,
+      );
+    case "other-user":
+      throw new TowpathError(
+        "conflict",
+        `You signed in to ${hostName} as ${answer.login}. Only ${login} can make a repository in that account. Sign in there as ${login}, or choose another account.`,
+      );
+    case "refused":
+      throw new TowpathError(
+        "conflict",
+        `${hostName} lets the App make no repository in ${login}. Give it the permission Administration (read and write) at ${settingsUrl}, check the account's rules for new repositories, or make an empty repository ${name} there yourself. Then try again.`,
+      );
+  }
+}
+
+/** What whoever has no session here does, such as the holder of an API key. */
+function byHand({ login, hostName, hostUrl }: Account, { name, private: isPrivate }: Wanted): TowpathError {
+  const query = new URLSearchParams({ owner: login, name, visibility: isPrivate ? "private" : "public" });
+  return new TowpathError(
+    "conflict",
+    `${hostName} lets only ${login} make a repository in that account. Make an empty one at ${hostUrl}/new?${query}, give the App access to it, then try again; or continue in the dashboard.`,
+    { detail: needsGitHubUser },
+  );
+}
+
+async function note(ctx: Context, { row, installationId }: Wanted, there: TargetRepository, how: "made" | "found") {
+  await ctx.db.transaction(async (tx) => {
+    await noteTarget(tx, row.id, installationId, there);
+    await audit(tx, ctx, {
+      ...{ organizationId: row.organizationId, action: "repository.target", subject: row.name },
+      detail: { to: there.fullName, how, private: there.private },
+    });
+  });
+}
+
+const pausesMs = [0, 400, 800, 1600];
+
+async function found(host: GitHubTarget, installationId: number, id: number): Promise<TargetRepository | null> {
+  for (const pause of pausesMs) {
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    const there = await host.find({ installationId, id });
+    if (there !== null) return there;
+  }
+  return null;
+}
+
+function notVisible({ hostName, settingsUrl }: Account, { fullName }: TargetRepository): never {
+  throw new TowpathError(
+    "conflict",
+    `${fullName} was made on ${hostName}, but the App may not read it. Give it access at ${settingsUrl}, then try again with the same name.`,
+  );
+}

@@ -1,0 +1,66 @@
+/** Bands of a response's packets (gitprotocol-pack, "Packfile Data"); progress is for people. */
+const band = { data: 1, progress: 2 } as const;
+const maxPayload = 65_515;
+
+/**
+ * Passes the output of `git receive-pack` on, except its report, which says what became of each ref: that follows once
+ * `outcome` has resolved, with all refs refused if it is a reason. If it rejects, the report is passed on as it is.
+ */
+export async function* holdReport(
+  output: AsyncIterable<Buffer>,
+  outcome: Promise<string | null>,
+): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  const held: Buffer[] = [];
+  for await (const chunk of output) {
+    rest = Buffer.concat([rest, chunk]);
+    for (let packet = firstPacket(rest); packet !== null; packet = firstPacket(rest)) {
+      rest = rest.subarray(packet.length);
+      if (held.length === 0 && packet[4] === band.progress) yield packet;
+      else held.push(packet);
+    }
+  }
+  if (rest.length > 0) held.push(rest);
+  const refusal = await outcome.catch(() => null);
+  yield* refusal === null ? held : refuseAll(held, refusal);
+}
+
+/** With its length of four hex digits (gitprotocol-common, "pkt-line Format"); null: it isn't complete. */
+function firstPacket(bytes: Buffer): Buffer | null {
+  const digits = bytes.toString("latin1", 0, 4);
+  if (!/^[0-9a-f]{4}$/.test(digits)) return null;
+  // Those below 4 are marks without content, such as the end.
+  const length = Math.max(4, Number.parseInt(digits, 16));
+  return bytes.length < length ? null : bytes.subarray(0, length);
+}
+
+const packetOf = (...content: readonly Uint8Array[]) => {
+  const bytes = Buffer.concat(content);
+  return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, "0")), bytes]);
+};
+
+/** The report's own packets are in packets of the data band, or bare where the client asked for no bands. */
+function refuseAll(held: readonly Buffer[], reason: string): readonly Buffer[] {
+  const isData = (packet: Buffer) => packet[4] === band.data;
+  const isBanded = held.some(isData);
+  const report = isBanded ? held.filter(isData).map((packet) => packet.subarray(5)) : held;
+  const refused = Buffer.concat(refusedLines(Buffer.concat(report), reason));
+  if (!isBanded) return [refused];
+  const parts: Buffer[] = [];
+  for (let at = 0; at < refused.length; at += maxPayload) {
+    parts.push(packetOf(Buffer.of(band.data), refused.subarray(at, at + maxPayload)));
+  }
+  return [...parts, ...held.filter((packet) => !isData(packet))];
+}
+
+function refusedLines(report: Buffer, reason: string): readonly Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0, packet = firstPacket(report); packet !== null; packet = firstPacket(report.subarray(at))) {
+    at += packet.length;
+    const [, ref] = /^ok ([^\n]+)/.exec(packet.toString("utf8", 4)) ?? [];
+    if (ref !== undefined) lines.push(packetOf(Buffer.from(`ng ${ref} ${reason.replaceAll("\n", " ")}\n`)));
+    // Of a ref that was accepted.
+    else if (!packet.toString("latin1", 4).startsWith("option ")) lines.push(packet);
+  }
+  return lines;
+}

@@ -1,0 +1,171 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, readdir, rename, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { ArtifactError, type ArtifactStore } from "@towpath/artifacts";
+import { TowpathError } from "@towpath/core/errors";
+import { ensureRepository, isStored } from "../bare-repository.ts";
+import { unpackBundle } from "./bundle.ts";
+import type { BundledState } from "./state.ts";
+
+export type BundleCache = {
+  /**
+   * Directory of a bare repository in exactly this state, which nobody may change; it stays for some hours.
+   *
+   * @throws TowpathError `internal` if a bundle is damaged or missing
+   */
+  restore(id: string, state: BundledState): Promise<string>;
+  remove(id: string): Promise<void>;
+};
+
+/** Longer than any clone or build reads. */
+const unusedMs = 24 * 3_600_000;
+const evictEveryMs = 3_600_000;
+
+const hashOf = ({ head, refs, bundles }: BundledState) =>
+  createHash("sha256")
+    .update(JSON.stringify([head, refs, bundles]))
+    .digest("hex")
+    .slice(0, 32);
+
+/** The objects that the repository of a state borrows. */
+export const objectsOf = (restored: string) => join(dirname(restored), "objects.git", "objects");
+
+/**
+ * Restored repositories in a directory of this machine, which its processes share. Nothing is changed in place, so nothing
+ * is locked, and what is stored is whole whoever was killed:
+ *
+ *     <id>/<first bundle>/objects.git            objects of the bundles; it only grows
+ *     <id>/<first bundle>/objects.git/bundles/   names of those that are in it
+ *     <id>/<first bundle>/<hash of a state>.git  its refs; made elsewhere, and renamed into place
+ */
+export function openBundleCache(directory: string, store: ArtifactStore): BundleCache {
+  const restoring = new Map<string, Promise<string>>();
+  let evictedAt = 0;
+
+  async function restore(id: string, state: BundledState): Promise<string> {
+    const base = join(directory, id, state.bundles[0]?.slice(0, 16) ?? "empty");
+    const restored = join(base, `${hashOf(state)}.git`);
+    if ((await touch(base)) && (await touch(restored))) return restored;
+    if (Date.now() - evictedAt > evictEveryMs) {
+      evictedAt = Date.now();
+      await evict(directory, evictedAt - unusedMs);
+    }
+    const objects = join(base, "objects.git");
+    await ensureRepository(objects, state.head);
+    for (const digest of state.bundles) await addBundle(objects, digest, store);
+    const unfinished = `${restored}.${randomUUID()}`;
+    await writeRepository(unfinished, state, [objectsOf(restored)]);
+    await rename(unfinished, restored).catch(async (error: unknown) => {
+      await rm(unfinished, { recursive: true, force: true });
+      if (!(await touch(restored))) throw error;
+    });
+    return restored;
+  }
+
+  return {
+    restore(id, state) {
+      const key = `${id} ${hashOf(state)}`;
+      const running = restoring.get(key) ?? restore(id, state).finally(() => restoring.delete(key));
+      restoring.set(key, running);
+      return running;
+    },
+    remove: (id) => discard(join(directory, id)),
+  };
+}
+
+/**
+ * Makes a bare repository of a state with files, which is quicker than with git: `borrowed` are directories of objects.
+ */
+export async function writeRepository(
+  directory: string,
+  { head, refs }: Pick<BundledState, "head" | "refs">,
+  borrowed: readonly string[],
+): Promise<void> {
+  await mkdir(join(directory, "objects", "info"), { recursive: true, mode: 0o700 });
+  await mkdir(join(directory, "refs"));
+  const lines = Object.entries(refs).map(([name, sha]) => `${sha} ${name}\n`);
+  await Promise.all([
+    writeFile(join(directory, "HEAD"), `ref: refs/heads/${head}\n`),
+    writeFile(join(directory, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"),
+    writeFile(join(directory, "packed-refs"), lines.join("")),
+    borrowObjects(directory, borrowed),
+  ]);
+}
+
+export const borrowObjects = (directory: string, borrowed: readonly string[]): Promise<void> =>
+  writeFile(join(directory, "objects", "info", "alternates"), borrowed.map((each) => `${each}\n`).join(""));
+
+async function addBundle(objects: string, digest: string, store: ArtifactStore): Promise<void> {
+  const added = join(objects, "bundles", digest);
+  if (await isStored(added)) return;
+  await mkdir(dirname(added), { recursive: true });
+  const file = `${added}.${randomUUID()}`;
+  try {
+    await receive(store, digest, file);
+    await unpackBundle(objects, file);
+    await writeFile(added, "");
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function receive(store: ArtifactStore, digest: string, file: string): Promise<void> {
+  const hash = createHash("sha256");
+  try {
+    const hashed = async function* (bytes: AsyncIterable<Buffer>) {
+      for await (const chunk of bytes) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(await store.get(digest), hashed, createWriteStream(file, { mode: 0o600 }));
+  } catch (error) {
+    if (error instanceof ArtifactError && error.code === "not_found") throw unreadable("missing", digest, error);
+    throw error;
+  }
+  if (hash.digest("hex") !== digest) throw unreadable("damaged", digest);
+}
+
+const unreadable = (how: "missing" | "damaged", digest: string, cause?: unknown) =>
+  new TowpathError(
+    "internal",
+    `The repository can't be read: a part of it is ${how} in the artifact store. Ask the operator to bring back the artifact ${digest} from a back-up.`,
+    { cause },
+  );
+
+/** Marks it as used now; false if it doesn't exist. */
+const touch = (path: string) =>
+  utimes(path, new Date(), new Date()).then(
+    () => true,
+    () => false,
+  );
+
+/** Out of the way at once: nobody takes a part of it for the whole. */
+async function discard(path: string): Promise<void> {
+  const removed = `${path}.${randomUUID()}.removed`;
+  await rename(path, removed).catch(() => {});
+  await rm(removed, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Removes what nobody has used since, and what killed processes left. */
+async function evict(directory: string, sinceMs: number): Promise<void> {
+  const isOld = async (path: string) => ((await stat(path).catch(() => null))?.mtimeMs ?? sinceMs) < sinceMs;
+  const names = (path: string) => readdir(path).catch(() => []);
+  for (const id of await names(directory)) {
+    if (id.endsWith(".removed")) await rm(join(directory, id), { recursive: true, force: true });
+    for (const base of await names(join(directory, id))) {
+      const path = join(directory, id, base);
+      if (base.endsWith(".removed")) await rm(path, { recursive: true, force: true });
+      else if (await isOld(path)) await discard(path);
+      else {
+        for (const name of (await names(path)).filter((each) => each !== "objects.git")) {
+          if (await isOld(join(path, name))) await rm(join(path, name), { recursive: true, force: true });
+        }
+      }
+    }
+    // Only if it is empty.
+    await rmdir(join(directory, id)).catch(() => {});
+  }
+}

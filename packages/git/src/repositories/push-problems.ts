@@ -1,0 +1,72 @@
+import { TowpathError } from "@towpath/core/errors";
+import { printable, publicProblem } from "../problems.ts";
+import { GitFailure } from "../run-git.ts";
+
+/** Parts of what git prints on stderr in English, where a push was refused, and what to do about each. */
+const cures: readonly (readonly [RegExp, string])[] = [
+  // Before all others: GitHub's own words name the secret, and the page that lets it through.
+  [
+    /contain secrets|secret[- ]scanning|GH009/i,
+    "Revoke the secret. Then remove it from the history and push that here, or allow it on the page that is named, and try again.",
+  ],
+  [
+    /without .?workflows.? permission/,
+    "The App may not push files of GitHub Actions. Give it the permission Workflows (read and write), or push the branches and tags to the new repository yourself. Then try again.",
+  ],
+  [
+    /non-fast-forward|fetch first|\[rejected\]/,
+    "It has commits that this repository doesn't have. Delete it there, or choose another name, and try again.",
+  ],
+  [
+    /GH001|file size limit|Large files detected/i,
+    "Remove the large files from the history and push that here, then try again.",
+  ],
+  [
+    /GH006|GH013|protected branch|rule violations|protected tag/i,
+    "Change the rules of the account for new repositories, or let the App bypass them, then try again.",
+  ],
+  [/GH008|unknown Git LFS/i, "Push the LFS files to the new repository yourself (git lfs push --all), then try again."],
+];
+
+const refused = /\[(?:remote )?rejected\]|\[remote failure\]|remote: error|remote: fatal|pre-receive hook declined/;
+const denied = /returned error: 40[134]|Authentication failed|[Rr]epository not found|Permission to \S+ denied/;
+
+/** Of what the host says: enough for GitHub's longest refusals. */
+const maxWords = 900;
+
+/** The error of a push in public words. Others, bugs, are returned as they are. */
+export function pushProblem(error: unknown, host: string): unknown {
+  if (!(error instanceof GitFailure) || error.reason !== "failed") return publicProblem(error, host);
+  const { stderr } = error;
+  if (refused.test(stderr)) {
+    const cure =
+      cures.find(([pattern]) => pattern.test(stderr))?.[1] ??
+      "Do what it says, then try again: what arrived stays there.";
+    return new TowpathError("conflict", `${host} refuses the push: ${wordsOf(stderr)} ${cure}`, { cause: error });
+  }
+  if (denied.test(stderr)) {
+    const message = `${host} doesn't let the App push to the new repository. Give the App access to it, with the permission Contents (read and write), then try again.`;
+    return new TowpathError("conflict", message, { cause: error });
+  }
+  const message = `The connection to ${host} broke or could not be made. What arrived there stays. Try again shortly.`;
+  return new TowpathError("upstream_unavailable", message, { cause: error });
+}
+
+/** What the host printed, and its reasons beside each branch that say more, as one sentence. */
+function wordsOf(stderr: string): string {
+  const lines = stderr.split("\n");
+  const said = lines.flatMap((line) => /^remote: (.*)$/.exec(line)?.[1] ?? []);
+  // ` ! [remote rejected] main -> main (reason)`
+  const reasons = lines.flatMap((line) =>
+    line.startsWith(" ! [") && line.endsWith(")") ? [line.slice(line.indexOf(" (") + 2, -1)] : [],
+  );
+  const own = said.length === 0 ? reasons : reasons.filter((reason) => !/hook declined|rule violations/.test(reason));
+  const texts = [...said, ...own].flatMap((line) => {
+    // Frames and empty lines around GitHub's texts.
+    const text = printable(line).replaceAll("—", "").replace(/ {2,}/g, " ").trim();
+    return /[\p{L}\d]/u.test(text) ? [text] : [];
+  });
+  const words = [...new Set(texts)].join(" · ").slice(0, maxWords).trim();
+  if (words === "") return "it gave no reason.";
+  return /[.!?]$/.test(words) ? words : `${words}.`;
+}

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { GitRemote } from "@towpath/core/ports";
+import { httpSettings, trustSettings } from "../connection.ts";
+import { endpointOf } from "../endpoint.ts";
+import { configEnvironment } from "../git-environment.ts";
+import { runGit } from "../run-git.ts";
+import { runOn, storeSettings } from "./bare-repository.ts";
+import { pushProblem } from "./push-problems.ts";
+
+/** Two gigabytes, the most that GitHub takes in one push, at a slow uplink. */
+const pushMs = 15 * 60_000;
+
+/** Without force: what the other side has stays. */
+const everything = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
+
+/**
+ * Pushes all branches and tags of a stored repository to a host that the operator has named. The credential reaches git by
+ * its environment.
+ *
+ * @throws TowpathError as `InstanceRepositories.push`
+ */
+export async function pushRepository(directory: string, remote: GitRemote): Promise<void> {
+  const endpoint = endpointOf(remote);
+  const scratch = await mkdtemp(join(tmpdir(), "towpath-push-"));
+  try {
+    const settings = [
+      ...storeSettings,
+      ...httpSettings(endpoint, [], remote.credential),
+      ...(await trustSettings(endpoint, scratch)),
+      // The host is silent while it checks what came.
+      ["http.lowSpeedTime", "300"],
+    ] as const;
+    const env = { GIT_ALLOW_PROTOCOL: endpoint.protocol, ...configEnvironment(settings) };
+    const flags = ["--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"];
+    await runGit(["push", ...flags, "--", endpoint.url, ...everything], runOn(directory, { env, timeoutMs: pushMs }));
+  } catch (error) {
+    throw pushProblem(error, endpoint.host);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}

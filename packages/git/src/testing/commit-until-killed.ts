@@ -1,0 +1,40 @@
+// Commits to a repository again and again, and prints each commit that is confirmed. Where `TEST_KILL_AT` says so, it kills
+// itself while the first bundle is stored.
+import { join } from "node:path";
+import { type ArtifactStore, createDirectoryStore } from "@towpath/artifacts";
+import { openDatabase } from "@towpath/db";
+import { bundleStorage } from "../repositories/bundles/bundle-storage.ts";
+import { directoryStorage } from "../repositories/directory-storage.ts";
+import { repositoriesIn } from "../repositories/repositories.ts";
+import { makeZip, streamOf } from "./make-archive.ts";
+
+const [kind, directory = "", databaseUrl = "", id = "", killAt = ""] = process.argv.slice(2);
+
+function killing(store: ArtifactStore): ArtifactStore {
+  if (killAt === "") return store;
+  return {
+    ...store,
+    async add(bytes) {
+      if (killAt === "stored") await store.add(bytes);
+      process.kill(process.pid, "SIGKILL");
+      return new Promise(() => {});
+    },
+  };
+}
+
+const storage =
+  kind === "directory"
+    ? directoryStorage(join(directory, "stored"))
+    : bundleStorage({
+        db: openDatabase(databaseUrl).db,
+        store: killing(createDirectoryStore(join(directory, "artifacts"))),
+        cacheDirectory: join(directory, "killed", "cache"),
+        scratchDirectory: join(directory, "killed", "git"),
+      });
+const repositories = repositoriesIn(async () => storage);
+for (let count = 0; ; count += 1) {
+  const archive = streamOf(makeZip([{ name: "count", content: `${process.pid} ${count}` }]));
+  const author = { name: "Ada", email: "ada@example.test" };
+  const { commit } = await repositories.commitFiles(id, { branch: "main", archive, author, message: `Count ${count}` });
+  process.stdout.write(`${commit.sha}\n`);
+}
