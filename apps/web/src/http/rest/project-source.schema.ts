@@ -109,9 +109,6 @@ const repositorySource = named(
   }),
 );
 
-/** `FollowedSourceView` of core. */
-export const followedSource = named("FollowedSource", z.discriminatedUnion("kind", [gitSource, repositorySource]));
-
 /** `SourceView` of core. */
 export const sourceDetail = named(
   "Source",
