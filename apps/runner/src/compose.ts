@@ -19,6 +19,7 @@ import { startDataRounds } from "./data/data-rounds.ts";
 import {
   deploymentUses,
   existingDeployments,
+  nextRebuild,
   readDeployment,
   recentlyRun,
   type StoredDeployment,
@@ -91,6 +92,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     record,
     onError: complain("a server could not be started"),
     uses: (ids) => deploymentUses(database.db, ids),
+    nextRebuild: (id) => nextRebuild(database.db, id),
     async owner(deploymentId) {
       return (await requireDeployment(deploymentId)).organizationId;
     },

@@ -68,7 +68,7 @@ const bodyLimits: readonly (readonly [path: RegExp, limit: BodyLimit])[] = [
   // A push that is passed on as it arrives.
   [/^\/api\/git\//, { bytes: 64 * mebibyte, ms: minuteMs / 2 }],
   // git sends large pushes in chunks; it refuses what is above the limit of a push, with a text for its client.
-  [/^\/git\//, { bytes: 2100 * mebibyte, ms: 60 * minuteMs, mayBeChunked: true }],
+  [/^\/git\//, { bytes: Number.POSITIVE_INFINITY, ms: 60 * minuteMs, mayBeChunked: true }],
   [/^\/api\/v1\/repositories\/[^/]+\/commits$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],
   // Files from a browser.
   [/^\/api\/(organizations|projects)\/.+\/uploads$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],

@@ -10,7 +10,7 @@ import { claimLocalOrganization } from "@towpath/core/organization";
 import { type JobQueue, systemClock } from "@towpath/core/ports";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
-import { createAddressPolicy, fetchDocument } from "@towpath/egress";
+import { type CheckedFetch, createAddressPolicy, createCheckedFetch, fetchDocument } from "@towpath/egress";
 import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import {
   createGitHubConnections,
@@ -40,6 +40,8 @@ export type Services = {
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
   readonly gitHub: GitHubConnections;
+  /** Reaches GitHub hosts that people type: addresses are checked as those of Git URLs, also where a host redirects. */
+  readonly reachGitHub: CheckedFetch["fetch"];
   /** Repositories of this instance, as git's clients reach them. */
   readonly repositoryStore: Repositories;
   readonly notifications: Notifications;
@@ -76,19 +78,21 @@ function compose(config: WebConfig): Services {
   });
   const secrets = createSecretBox(config.secrets);
   const serverHost = config.runner && openServerHost(config.runner);
-  const gitHub = createGitHubConnections(config.gitHub, () =>
+  const policy = createAddressPolicy(config.externalNetworks);
+  // For as long as the process runs.
+  const { fetch: reachGitHub } = createCheckedFetch(policy, undefined, { returnsRedirects: true });
+  const loadGitHub = () =>
     openGitHub({
       ctx: contextFor({ kind: "job", job: "github-connections" }),
       input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
-    }),
-  );
+    });
+  const gitHub = createGitHubConnections(config.gitHub, loadGitHub, reachGitHub);
   const repositories = createRepositoryHost(gitHub, config.baseUrl);
   const gitHubTarget = createGitHubTarget(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
   const adminTokens = createAdminTokens(signingKeys);
-  const policy = createAddressPolicy(config.externalNetworks);
   const gitDirectory = join(config.dataDirectory, "git");
   const gitRemotes = createGitRemotes({ policy, directory: gitDirectory });
   removeLeftovers(gitDirectory).catch((error: unknown) => log.warn({ err: error }, "can't remove leftovers of Git"));
@@ -96,6 +100,7 @@ function compose(config: WebConfig): Services {
     ...{ kind: config.repositories, dataDirectory: config.dataDirectory, db: database.db },
     store: openArtifacts(config.dataDirectory).store,
     onProblem: (error) => log.error({ err: error }, "a repository of this instance can't be stored"),
+    maxPushBytes: config.maxPushBytes,
   });
   const signIns = new SignInRecorder({
     pool: database.pool,
@@ -158,6 +163,7 @@ function compose(config: WebConfig): Services {
     auth,
     signingKeys,
     gitHub,
+    reachGitHub,
     repositoryStore,
     notifications,
     signIns,

@@ -71,6 +71,13 @@ const settings = z.object({
   TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
   /** Private networks in which external servers may be, as CIDR, separated by commas; else only public addresses. */
   TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(networksFrom),
+  /** What a push to a repository of this instance may have. */
+  TOWPATH_MAX_PUSH_MB: z.coerce
+    .number({ error: "must be a number of megabytes" })
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(2048),
   TOWPATH_SERVER_URL: z
     .string({ error: "is missing" })
     .refine((template) => template.includes("{name}"), "must contain {name}")
@@ -152,6 +159,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
       },
     },
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    maxPushBytes: values.TOWPATH_MAX_PUSH_MB * 1024 * 1024,
     sessions: {
       idleSeconds: Math.round(values.TOWPATH_SESSION_IDLE_HOURS * 3600),
       maxSeconds: Math.round(values.TOWPATH_SESSION_MAX_HOURS * 3600),

@@ -32,8 +32,8 @@ const expectGood = () => expectAccessibleInBothThemes(page);
 test("ORG-9 a server is added by its URL, by keyboard: what is wrong is said beside the field that cures it", async () => {
   elsewhere.token = "token-123456";
   await page.goto(`${orgUrl()}/servers`);
-  await page.getByRole("link", { name: "Add by URL" }).click();
-  await page.getByRole("heading", { name: "Add a server by URL" }).waitFor();
+  await page.getByRole("link", { name: "External server" }).click();
+  await page.getByRole("heading", { name: "Add an external server" }).waitFor();
   await expectGood();
   const url = page.getByRole("textbox", { name: "URL" });
   await url.fill("https://10.0.0.1/mcp");

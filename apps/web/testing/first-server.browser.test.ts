@@ -116,7 +116,7 @@ test("SRC-4 a folder is chosen by keyboard, says what it leaves out, and becomes
   await expectGood();
   await choose(upload(), "Choose a folder", await folder("weather", weather));
   const picked = page.getByRole("region", { name: "To upload" });
-  await picked.getByText(/^2 files, \d+ B\. Left out: \.env, \.git\/, __pycache__\/, node_modules\/$/).waitFor();
+  await picked.getByText(/^2 files, \d+ B\. Left out: \.env, \.git\/, __pycache__\/, node_modules\/\.$/).waitFor();
   await picked.getByText(/\.env has secrets/).waitFor();
   expect(await page.getByLabel("Server name").inputValue()).toBe("weather");
   await expectGood();
@@ -145,7 +145,7 @@ test("SRC-4 a folder and an archive can be dropped; what is no archive, and a na
     const data = { items: [], files: [path], dragOperationsMask: 1 };
     await client.send("Input.dispatchDragEvent", { type, ...at, data });
   }
-  await page.getByText(/^2 files, 12 B\. Left out: \.venv\/$/).waitFor();
+  await page.getByText(/^2 files, 12 B\. Left out: \.venv\/\.$/).waitFor();
   expect(await page.getByLabel("Server name").inputValue()).toBe("river-gauge");
   await page.getByRole("button", { name: "Choose another" }).click();
   await choose(upload(), "Choose an archive", await writtenTo("photo.png", new Uint8Array([1])));

@@ -20,7 +20,7 @@ import { type Member, seededMember } from "./visitor.ts";
 
 // An instance without any GitHub App, and a host with the manifest flow. These tests run in order.
 
-const site = openSite();
+const site = openSite(() => ({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8,::1" }));
 const browser = openBrowser();
 let gitHub: GitHubStandIn;
 let page: Page;
@@ -59,6 +59,16 @@ test("GH-5 an App is connected from the settings: host, GitHub's page, back, and
   await page.getByRole("textbox", { name: "Host" }).fill("not a host");
   await press("Continue to the host");
   await page.getByText("Type the host's name, such as github.example.com").waitFor();
+  expect(await page.getByRole("textbox", { name: "Host" }).getAttribute("aria-invalid")).toBe("true");
+  // The addresses of Git URLs: metadata of clouds are open to nobody, private networks where the operator names them.
+  for (const host of ["https://169.254.169.254", "https://10.1.2.3"]) {
+    await page.getByRole("textbox", { name: "Host" }).fill(host);
+    await press("Continue to the host");
+    await page
+      .getByText(/is not a host on the public internet\. If it is in a private network.*TOWPATH_EXTERNAL/)
+      .waitFor();
+    await page.getByText(new URL(host).hostname).first().waitFor();
+  }
   await page.getByRole("textbox", { name: "Host" }).fill(gitHub.url);
   await press("Continue to the host");
   await page.waitForURL(`${gitHub.url}/settings/apps/new?**`);
@@ -110,7 +120,7 @@ test("GH-5 keys and webhook secret are changed there; a key that GitHub refuses 
   expect((await rows())[0]?.version).toBe(1);
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await dialog.waitFor({ state: "detached" });
-  await app().getByRole("button", { name: "Webhook secret" }).click();
+  await app().getByRole("button", { name: "Change webhook secret" }).click();
   await dialog.getByRole("button", { name: "Change secret" }).click();
   await dialog.waitFor({ state: "detached" });
   expect((await rows())[0]?.version).toBe(2);

@@ -34,6 +34,10 @@ beforeAll(async () => {
   await commitFiles(repository, { "more.py": "x = 1\n" }, "Measure rain too");
   await git(repository, "checkout", "--quiet", "main");
   await makeRepository(join(directory, "acme/river-gauge"), files);
+  const inFolders = ["rain", "wind"].flatMap((name) =>
+    Object.entries(files).map(([path, text]) => [`servers/${name}/${path}`, text]),
+  );
+  await makeRepository(join(directory, "acme/several"), Object.fromEntries(inFolders));
   open = await serveGitRepositories(directory);
   closed = await serveGitRepositories(directory, { token });
   owner = await seededMember(site.url, site.db);
@@ -155,6 +159,32 @@ test("SRC-2 what can't be a source is said under the field; packages and registr
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/servers\/new\?from=/);
   await page.getByRole("region", { name: "Found" }).waitFor();
+});
+
+test("SRC-2 what only somebody who looks can cure is beside its field: a mistyped host, a branch that is gone, one of several servers", async () => {
+  const note = async () => page.locator(`[id="${await field().getAttribute("aria-describedby")}"]`).textContent();
+  await page.goto(`${orgUrl()}/servers/new`);
+  await field().fill("https://no-such-host.invalid/acme/echo");
+  await expect.poll(note, { timeout: 15_000 }).toMatch(/^There is no host named no-such-host\.invalid\. Check the URL/);
+  await page.goto(`${orgUrl()}/servers/new?from=${encodeURIComponent(`${open.url}/acme/weather-station`)}&branch=gone`);
+  await expect.poll(note).toBe("The repository has no branch gone. It has main, next.");
+  await expectGood();
+  await page.getByRole("button", { name: "Use the default branch" }).click();
+  await page.getByRole("region", { name: "Found" }).getByText("First").waitFor();
+  expect(new URL(page.url()).searchParams.has("branch")).toBe(false);
+  // A build couldn't know which server is meant, so it isn't started.
+  await field().fill(`${open.url}/acme/several`);
+  await page.getByRole("region", { name: "Found" }).getByText("servers/rain/", { exact: true }).waitFor();
+  await page.getByText("This name is available.").waitFor();
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  const root = page.getByRole("textbox", { name: /^Root directory/ });
+  await page.getByText("This repository has 2 servers.").waitFor();
+  await expect.poll(() => root.evaluate((element) => element === document.activeElement)).toBe(true);
+  await expectGood();
+  await page.getByRole("button", { name: "servers/wind", exact: true }).click();
+  expect(await page.getByText("This repository has 2 servers.").count()).toBe(0);
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.waitForURL(/\/build-logs\//);
 });
 
 test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, webhook secret shown once, token for build states, another source", async () => {

@@ -32,6 +32,8 @@ const documents = () => loaded;
 let loaded = 0;
 
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
+/** How far the page says that somebody is. */
+const steps = () => page.getByRole("list", { name: "Steps" }).getByRole("listitem").allTextContents();
 const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
 
 test("AUTH-1 AUTH-2 sign-up goes through the embedded provider and back", async () => {
@@ -51,6 +53,7 @@ test("ONB-1 SRC-4 an organization is proposed from the person's name, with the s
   const name = page.getByLabel("Organization name");
   expect(await name.inputValue()).toBe("Ada Lovelace");
   await see(/Its pages are at \/ada-lovelace\./);
+  expect(await steps()).toEqual(["Organization", "Server"]);
   await expectAccessible(page);
   await name.fill("");
   await press("Create organization");
@@ -65,12 +68,17 @@ test("ONB-1 a form submitted before the page's script has run is not lost, and t
   runScripts();
   await page.waitForURL(`**/${orgSlug}/servers/new`);
   expect(documents()).toBe(before);
+  await see("Deploy the sample");
+  expect(await steps()).toEqual(["Organization, done", "Server"]);
 });
 
 test("ONB-2 Connect GitHub is a link that works before the page's script, installs the App at GitHub and records the installation", async () => {
   // Where home leads whoever has not connected GitHub.
   await page.goto(site.url);
   await page.waitForURL(`**/${orgSlug}/welcome/connect-github?success=false`);
+  // It is offered on the way to the first server, and no step of it.
+  await see(/^Optional\./);
+  expect(await steps()).toEqual(["Organization, done", "Server"]);
   await expectAccessible(page);
   const runScripts = await gotoWithoutScripts(page, page.url());
   await page.getByRole("link", { name: "Connect GitHub" }).click();
@@ -175,6 +183,8 @@ test("ORG-2 the servers screen shows the server, and finds none of another name"
 test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered and checked", async () => {
   await page.goto(`${site.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
+  // There is a first server, so nobody is on the way to it.
+  expect(await steps()).toEqual([]);
   await expectAccessible(page);
   const proposed = (await page.getByTestId("proposed-name").textContent()) ?? "";
   expect(proposed).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);

@@ -7,7 +7,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { and, eq, ne } from "drizzle-orm";
 import type { Page, Response } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
+import { expectAccessible, newPage, openBrowser, passTimeUntil, signIn, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -108,6 +108,32 @@ test("PRJ-19 a new call changes the numbers of the open page; a rate of few call
   await expect.poll(isRed).toBe(0);
   await call(project, Array(17).fill(0));
   await expect.poll(isRed, { timeout: 20_000 }).toBe(1);
+});
+
+test("PRJ-19 the errors that are counted are the rows that their link opens: none older, none that was refused, of a preview its own", async () => {
+  const project = await liveProject();
+  const preview = await deploy(project, "p", "slower");
+  const [row] = await site.db.select().from(branch).where(eq(branch.name, "slower"));
+  await call(project, [1, 2, 30], failed);
+  await call(project, [3]);
+  await call(project, [1], { isError: true, outcome: "gateway_error", httpStatus: 401, refusal: "unauthorized" });
+  await call(preview, [1], failed);
+  // The dates of a page whose clock is installed can't be sent.
+  const timely = await browser.signedInPage(site.url, owner);
+  const requests = timely.getByRole("table", { name: "Requests" }).locator("tbody").getByRole("row");
+  for (const [query, counted] of [
+    ["", 3],
+    [`?branchId=${row?.id}`, 1],
+  ] as const) {
+    await timely.goto(`${site.url}/${owner.organization.slug}/${project.name}${query}`);
+    await timely.getByRole("link", { name: counted === 1 ? "1 error" : `${counted} errors`, exact: true }).click();
+    await timely.waitForURL(/\/logs\?/);
+    await expect.poll(() => requests.count()).toBe(counted);
+    // The chart counts the same.
+    await expect.poll(() => timely.locator('dt:text-is("Requests") + dd').textContent()).toBe(String(counted));
+  }
+  await expectAccessible(timely);
+  await timely.context().close();
 });
 
 test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and the way to its log", async () => {
@@ -300,6 +326,31 @@ test("ORG-2 the list is sorted by calls: the busiest server first, one that was 
   await expect.poll(() => header.getAttribute("aria-sort")).toBe("ascending");
   await header.getByRole("button").press("Enter");
   await expect.poll(names).toEqual([busy.name, quiet.name, idle.name]);
+});
+
+test("ORG-2 on a phone the buttons that sort are above the cards, in reach of a finger; a list of one has none", async () => {
+  const mine = await seededMember(site.url, site.db);
+  const first = await seedProject(site.db, mine.organization);
+  const context = await browser.newContext({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  await signIn(context, site.url, mine);
+  const phone = await newPage(context);
+  const servers = `${site.url}/${mine.organization.slug}/servers`;
+  const sort = phone.getByRole("columnheader", { name: "Server" }).getByRole("button");
+  const names = () => phone.getByRole("table", { name: "Servers" }).locator("[data-row]").allTextContents();
+  await phone.goto(servers);
+  await untilHydrated(phone);
+  expect(await sort.isVisible()).toBe(false);
+  const second = await seedProject(site.db, mine.organization);
+  await phone.goto(servers);
+  await untilHydrated(phone);
+  expect((await sort.boundingBox())?.height).toBeGreaterThanOrEqual(36);
+  await sort.tap();
+  const ascending = [first.name, second.name].toSorted();
+  await expect.poll(names).toEqual(ascending);
+  await sort.tap();
+  await expect.poll(names).toEqual(ascending.toReversed());
+  expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await expectAccessible(phone);
 });
 
 test("ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the selected one is shown", async () => {

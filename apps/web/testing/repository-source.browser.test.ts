@@ -61,7 +61,7 @@ test("SRC-3 UI-2 overview and settings of a server show its repository and comma
   await post("/repositories/weather/deploy", { name: server });
   await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
   const source = page.locator("#source");
-  await source.getByText("Repository here").waitFor();
+  await source.getByText("Repository of this instance", { exact: true }).waitFor();
   await source.getByText(`${site.url}/git/${owner.organization.slug}/weather.git`).waitFor();
   await source.getByText("builds a push at once").waitFor();
   expect(await source.getByRole("switch").isChecked()).toBe(true);

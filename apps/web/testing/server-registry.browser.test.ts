@@ -84,7 +84,7 @@ test("BLD-17 a server is found in the registry, and its package's form is filled
 test("BLD-17 ORG-9 a server that runs elsewhere is added by the address of its entry", async () => {
   await page.goto(address("?search=shop"));
   await entry("io.github.acme/shop").getByRole("link", { name: "Add shop.invalid" }).click();
-  await page.getByRole("heading", { name: "Add a server by URL" }).waitFor();
+  await page.getByRole("heading", { name: "Add an external server" }).waitFor();
   expect(await page.getByRole("textbox", { name: "URL" }).inputValue()).toBe("https://shop.invalid/mcp");
 });
 

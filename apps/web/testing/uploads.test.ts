@@ -89,7 +89,7 @@ test("SRC-4 a new version is a commit on the head that was seen; another head, a
   const head = async () => (await store.open(row?.id ?? "").refs()).branches.get("main") ?? "";
   const first = await head();
   const next = await send(versions(name, first), [archive("x = 2\n")]);
-  expect(next).toEqual({ status: 200, body: { commitSha: await head(), changed: true } });
+  expect(next).toEqual({ status: 200, body: { commitSha: await head(), changed: true, leftOut: [] } });
   expect(await head()).not.toBe(first);
   expect(await send(versions(name, await head()), [archive("x = 2\n")])).toMatchObject({ body: { changed: false } });
   for (const seen of [first, ""]) {

@@ -7,7 +7,7 @@ import { checkDueGitHubRepositories } from "@towpath/core/github-check";
 import { openGitHub } from "@towpath/core/github-connection";
 import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
-import { createAddressPolicy } from "@towpath/egress";
+import { createAddressPolicy, createCheckedFetch } from "@towpath/egress";
 import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
@@ -97,12 +97,14 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     transport: config.mail && createMailTransport(config.mail),
   };
   const policy = createAddressPolicy(config.externalNetworks);
-  const github: GitHubConnections = createGitHubConnections(config.github, () =>
+  // For as long as the process runs.
+  const { fetch: reachGitHub } = createCheckedFetch(policy, undefined, { returnsRedirects: true });
+  const loadGitHub = () =>
     openGitHub({
       ctx: jobContext(services, "github-connections"),
       input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
-    }),
-  );
+    });
+  const github: GitHubConnections = createGitHubConnections(config.github, loadGitHub, reachGitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   const repositories = openInstanceRepositories({

@@ -21,17 +21,21 @@ let directory: string;
 let server: GitServer;
 let posted: { readonly sha: string; readonly state: string; readonly body: Record<string, string> }[];
 let status: number;
+/** Commits that the host no longer has: to a state of one, Gitea answers as if it were broken. */
+let gone: string[];
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-git-states-"));
   await makeRepository(join(directory, "acme/echo.git"), { "echo.py": "first = 1\n" });
   posted = [];
   status = 201;
+  gone = [];
   server = await serveGitRepositories(directory, {
     answer: async (request) => {
       const [, sha] = /^\/api\/v1\/repos\/acme\/echo\/statuses\/([0-9a-f]{40})$/.exec(request.url ?? "") ?? [];
       if (sha === undefined) return null;
       const body = JSON.parse(await text(request)) as Record<string, string>;
       if (request.headers.authorization !== "token for-states") return { status: 403 };
+      if (gone.includes(sha)) return { status: 500, body: "{}" };
       if (status === 201) posted.push({ sha, state: body.state ?? "", body });
       return { status, body: "{}" };
     },
@@ -129,4 +133,23 @@ test("SRC-2 a state that the host refuses is named in the settings, one that it 
   status = 201;
   await until(async () => statesOf(sha).includes("success"), 30_000);
   expect(await problem()).toBeNull();
+});
+
+test("SRC-2 a commit that the host no longer has doesn't hold up the states of later ones", async () => {
+  const { key, build, project } = await deploy();
+  await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+  gone = [build.commitSha];
+  await bench.work();
+  await ended(build.id);
+  const problem = async () => {
+    const source = await getSource({ ctx: as(), input: key });
+    return source.kind === "git" ? source.status?.problem : undefined;
+  };
+  await until(async () => (await problem()) !== null, 10_000);
+  expect(await problem()).toMatch(/answered with status 500 to a build's state, which is posted again later/);
+  const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
+  await checkGitSource(bench.services, project.id);
+  await until(async () => statesOf(sha).includes("success"), 20_000);
+  expect(statesOf(sha)).toEqual(["pending", "success"]);
+  await until(async () => (await problem()) === null, 10_000);
 });

@@ -6,16 +6,23 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
 import type { BuildRequest } from "@towpath/builder";
-import { getBuild, listBuilds } from "@towpath/core/build";
+import { getBuild, listBuilds, requeueLostBuilds } from "@towpath/core/build";
 import {
+  changeSource,
   checkDueGitSources,
   deployGitUrl,
   getSource,
   makeSourceWebhookSecret,
   receiveSourceWebhook,
 } from "@towpath/core/source";
-import { liveCommit, type SeededOrganization, seedOrganization, testContext } from "@towpath/core/testing";
-import { branch, gitSource } from "@towpath/db/schema";
+import {
+  liveCommit,
+  type SeededOrganization,
+  sampleDiagnosis,
+  seedOrganization,
+  testContext,
+} from "@towpath/core/testing";
+import { branch, build as builtRows, gitSource } from "@towpath/db/schema";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitRemotes } from "@towpath/git";
 import { commitFiles, type GitServer, git, makeRepository, serveGitRepositories } from "@towpath/git/testing";
@@ -159,4 +166,58 @@ test("SRC-2 submodules that can't be fetched are named in the build's log and it
   expect(log.some(({ phase, kind, text }) => phase === "fetch" && kind === "warning" && text.includes("lib"))).toBe(
     true,
   );
+});
+
+test("SRC-2 BLD-2 ERR-1 a commit that a rewritten history has lost before its build ran: the build says so, and what is live stays", async () => {
+  const { project, build } = await deploy();
+  await bench.work();
+  await ended(build.id);
+  bench.build = async ({ openTarball, signal }) => {
+    await git(repository(), "commit", "--quiet", "--amend", "--allow-empty", "--message", "Rewritten");
+    await git(repository(), "reflog", "expire", "--expire=now", "--all");
+    await git(repository(), "gc", "--quiet", "--prune=now");
+    const { message } = await openTarball(signal).then(
+      () => new Error("it was fetched"),
+      (error: Error) => error,
+    );
+    // As the builder says it.
+    return { ok: false, timings: {}, diagnosis: { ...sampleDiagnosis, detail: message } };
+  };
+  const lost = await push({ "echo.py": "second = 2\n" });
+  await ask();
+  await until(async () => (await builds(project.name)).some(({ commitSha }) => commitSha === lost));
+  const of = (await builds(project.name)).find(({ commitSha }) => commitSha === lost);
+  await ended(of?.id ?? "");
+  const { diagnosis } = await getBuild({ ctx: as(), input: { buildId: of?.id ?? "" } });
+  expect(diagnosis?.detail).toMatch(new RegExp(`no longer has commit ${lost.slice(0, 7)}.*rewritten`));
+  expect(await live(project.id)).toBe(build.commitSha);
+});
+
+test("SRC-1 RUN-8 a build whose worker is lost fetches what it was queued for, though the server is built from elsewhere now", async () => {
+  await makeRepository(join(directory, "acme/other.git"), { "echo.py": "elsewhere = 1\n" });
+  const { project, build } = await deploy();
+  let isLost = true;
+  const held: (() => void)[] = [];
+  const fetchAndBuild = bench.build;
+  bench.build = async (request) => {
+    if (!isLost) return fetchAndBuild(request);
+    isLost = false;
+    await new Promise<void>((resolve) => held.push(resolve));
+    throw new Error("this worker was lost");
+  };
+  await bench.work();
+  await until(() => held.length === 1);
+  const { build: next } = await changeSource({
+    ctx: as(),
+    input: { projectId: project.id, gitUrl: `${server.url}/acme/other.git` },
+  });
+  // What the sweep does with a build without a sign of life.
+  await bench.database.db.update(builtRows).set({ status: "queued" }).where(eq(builtRows.id, build.id));
+  await requeueLostBuilds({ ctx: jobContext(bench.services, "sweep"), input: { staleMs: 60_000 } });
+  await Promise.all([ended(build.id), ended(next.id)]);
+  for (const resolve of held) resolve();
+  expect(["elsewhere = 1", "first = 1"].map((line) => fetched.filter((each) => each.includes(line)).length)).toEqual([
+    1, 1,
+  ]);
+  expect(await live(project.id)).toBe(next.commitSha);
 });

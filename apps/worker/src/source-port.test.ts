@@ -9,7 +9,7 @@ import { deployProject, type ProjectView } from "@towpath/core/project";
 import { createRepository, deployRepository } from "@towpath/core/repository";
 import { deployGitUrl, openBuildSource } from "@towpath/core/source";
 import { refusal, seedOrganization, testContext } from "@towpath/core/testing";
-import { githubInstallation } from "@towpath/db/schema";
+import { build, githubInstallation } from "@towpath/db/schema";
 import { createTestDatabase } from "@towpath/db/testing";
 import { createAddressPolicy } from "@towpath/egress";
 import { createGitRemotes, openRepositories } from "@towpath/git";
@@ -17,6 +17,7 @@ import { commitFiles, git, makeRepository, serveGitRepositories } from "@towpath
 import { createRepositoryHost } from "@towpath/github";
 import { startTestForge } from "@towpath/github-stand-in";
 import { createSecretBox } from "@towpath/secrets";
+import { eq } from "drizzle-orm";
 import { expect, onTestFinished, test } from "vitest";
 
 test("SRC-1 one port reads repositories of GitHub, behind a Git URL and of this instance alike", {
@@ -63,7 +64,9 @@ test("SRC-1 one port reads repositories of GitHub, behind a Git URL and of this 
   ];
   for (const { name, id: projectId, source } of made) {
     const job = testContext(database.db, { kind: "job", job: "build.run" }, more);
-    const reader = await openBuildSource({ ctx: job, input: { projectId } });
+    const [queued] = await database.db.select().from(build).where(eq(build.projectId, projectId));
+    const from = queued?.builtFrom as Parameters<typeof openBuildSource>[0]["input"]["from"];
+    const reader = await openBuildSource({ ctx: job, input: { projectId, organizationId: team.id, from } });
     const at = { branch: "main", sha: second };
     const heads = {
       defaultBranch: "main",

@@ -15,6 +15,10 @@ const server = createServer(async (request, response) => {
   const { method, url: path, headers } = request;
   const token = headers.authorization ?? (headers["private-token"] as string | undefined);
   seen.push({ call: `${method} ${path}`, token, body: JSON.parse(await text(request)) });
+  if (path?.startsWith("/acme/api/v1/repos/old/")) {
+    response.writeHead(301, { location: path.replace("/old/", "/new/") }).end();
+    return;
+  }
   response.writeHead(answer.status, answer.location === undefined ? {} : { location: answer.location });
   response.end(answer.body);
 });
@@ -50,7 +54,8 @@ test.each([
   ],
   [
     "gitea",
-    `POST /api/v1/repos/acme/tools/echo/statuses/${sha}`,
+    // Gitea's repositories have an owner and a name: this one is below a path of its host.
+    `POST /acme/api/v1/repos/tools/echo/statuses/${sha}`,
     "token s3cret",
     { state: "failure", context: "towpath/echo", target_url: state.buildUrl },
   ],
@@ -104,4 +109,25 @@ test("SRC-2 what a host refuses for good is told apart from what passes, and a t
   const known = JSON.stringify({ message: "Cannot transition status via :enqueue from :pending" });
   expect(await posted(400, known)).toBeNull();
   expect(await posted(400, known, "gitea")).toMatchObject({ code: "conflict" });
+});
+
+test("SRC-2 where the pages of a repository that is read by SSH are elsewhere, that is named with what to do", async () => {
+  const ssh = { kind: "gitea", url: "ssh://git@127.0.0.1:2222/acme/echo.git", token: "s3cret" } as const;
+  expect(await refusal(post(ssh, state))).toEqual({
+    code: "upstream_unavailable",
+    message: expect.stringMatching(
+      /so its states go to https:\/\/127\.0\.0\.1\. .* change the source to the https URL/,
+    ),
+  });
+});
+
+test("SRC-2 a state goes to where a repository has moved at its host, as Gitea and GitHub answer for an old name", async () => {
+  await post({ ...hook("gitea"), url: url.replace("/tools/", "/old/") }, state);
+  expect(seen.map(({ call }) => call)).toEqual([
+    `POST /acme/api/v1/repos/old/echo/statuses/${sha}`,
+    `POST /acme/api/v1/repos/new/echo/statuses/${sha}`,
+  ]);
+  expect(seen.map(({ token }) => token)).toEqual(["token s3cret", "token s3cret"]);
+  answer = { status: 307, body: "", location: "/acme/api/v1/repos/tools/echo/again" };
+  expect(await refusal(post(hook("gitea"), state))).toMatchObject({ code: "conflict" });
 });

@@ -11,6 +11,8 @@ type Place = {
   readonly host: string;
   /** Of the repository, without `.git`. */
   readonly path: string;
+  /** The same for hosts whose repositories have an owner and a name: what comes before is where the host itself is. */
+  readonly owned: { readonly home: string; readonly path: string };
 };
 
 type Words = Readonly<Record<CommitState["state"], string>>;
@@ -32,8 +34,8 @@ const requests: Readonly<Record<StatusHook["kind"], (at: Place, token: string, s
     body: { state: gitLabWords[state], name, description, target_url: buildUrl, ref: branch },
   }),
   // https://docs.gitea.com/api/ (repoCreateStatus), of Forgejo too
-  gitea: ({ origin, path }, token, state) => ({
-    url: `${origin}/api/v1/repos/${path}/statuses/${state.sha}`,
+  gitea: ({ owned }, token, state) => ({
+    url: `${owned.home}/api/v1/repos/${owned.path}/statuses/${state.sha}`,
     headers: { authorization: `token ${token}` },
     body: gitHubBody(state),
   }),
@@ -62,6 +64,7 @@ const gitHubBody = ({ state, name, description, buildUrl }: CommitState) => ({
 const hostNames = { gitlab: "GitLab", gitea: "Gitea", bitbucket: "Bitbucket", github: "GitHub" } as const;
 const withinMs = 15_000;
 const maxAnswerBytes = 64 * 1024;
+const maxMoves = 3;
 
 /** Posts states of builds to Git hosts, at addresses that the policy allows. The token goes to the host's API only. */
 export function createStatePoster(options: {
@@ -73,36 +76,62 @@ export function createStatePoster(options: {
     const { url, headers, body } = requests[hook.kind](at, hook.token, state);
     const checked = createCheckedFetch(options.policy, options.resolve, { returnsRedirects: true });
     try {
-      const response = await checked.fetch(url, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          "user-agent": "towpath",
-          accept: "application/json",
-          ...headers,
-        },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(withinMs),
-      });
+      const response = await followMoves(url, (to) =>
+        checked.fetch(to, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            "user-agent": "towpath",
+            accept: "application/json",
+            ...headers,
+          },
+          body: JSON.stringify(body),
+          signal: AbortSignal.timeout(withinMs),
+        }),
+      );
       await settle(hook.kind, at.host, response);
     } catch (error) {
       if (error instanceof TowpathError) throw error;
       const problem = publicProblem(error, at.host);
       // What an address is refused for doesn't pass.
       if (problem instanceof TowpathError && problem.code === "invalid_input") throw refused(problem.message);
-      throw problem instanceof TowpathError ? problem : unavailable(`${at.host} broke the connection.`, error);
+      const { message } = problem instanceof TowpathError ? problem : unavailable(`${at.host} broke the connection.`);
+      throw new TowpathError("upstream_unavailable", `${message}${placeOfSsh(hook.url, at)}`, { cause: error });
     } finally {
       await checked.close();
     }
   };
 }
 
+/** A repository that was renamed has moved at its host, whose API says where. The token goes to no other origin. */
+async function followMoves(first: string, request: (url: string) => Promise<Response>): Promise<Response> {
+  let url = first;
+  for (let moves = 0; ; moves += 1) {
+    const response = await request(url);
+    const location = response.headers.get("location") ?? "";
+    const to = URL.canParse(location, url) ? new URL(location, url) : null;
+    const isMove = /^30[178]$/.test(String(response.status)) && to?.origin === new URL(first).origin;
+    if (!isMove || moves === maxMoves) return response;
+    await response.body?.cancel();
+    url = to.href;
+  }
+}
+
 /** Repositories that are read by SSH have their web pages by https, at the same path. */
 function placeOf(text: string): Place {
   const url = new URL(text);
   const origin = url.protocol === "ssh:" ? `https://${url.hostname}` : url.origin;
-  return { origin, host: new URL(origin).host, path: url.pathname.replace(/^\/|\.git$|\/$/g, "") };
+  const path = url.pathname.replace(/^\/|\.git$|\/$/g, "");
+  const parts = path.split("/");
+  const owned = { home: [origin, ...parts.slice(0, -2)].join("/"), path: parts.slice(-2).join("/") };
+  return { origin, host: new URL(origin).host, path, owned };
 }
+
+/** What to do where that is not so. */
+const placeOfSsh = (url: string, { origin }: Place): string =>
+  url.startsWith("ssh:")
+    ? ` The repository is read by SSH, so its states go to ${origin}. If the host's web pages are elsewhere, change the source to the https URL there.`
+    : "";
 
 async function settle(kind: StatusHook["kind"], host: string, response: Response): Promise<void> {
   const { status } = response;
@@ -110,7 +139,11 @@ async function settle(kind: StatusHook["kind"], host: string, response: Response
   if (status >= 200 && status < 300) return;
   // GitLab has the state already.
   if (kind === "gitlab" && status === 400 && /cannot transition status/i.test(text)) return;
-  if (status === 429 || status >= 500) throw unavailable(`${host} answered with status ${status} to a build's state.`);
+  if (status === 429 || status >= 500)
+    throw new TowpathError(
+      "upstream_unavailable",
+      `${host} answered with status ${status} to a build's state, which is posted again later.`,
+    );
   if (status === 401 || status === 403)
     throw refused(`${host} refuses the token for build states: it has expired, was revoked, or lacks the right.`);
   if (status === 404)

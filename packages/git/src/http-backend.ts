@@ -25,6 +25,8 @@ type BackendRequest = {
 const headerLimitBytes = 64 * 1024;
 /** Longer than any client takes that still moves. */
 const maxMs = 2 * 3_600_000;
+/** Of a request that nothing takes any more. */
+const discardMs = 2 * 60_000;
 type Backend = ChildProcessByStdio<Writable, Readable, null>;
 
 /** CGI variables (RFC 3875) as `git http-backend` documents them. */
@@ -105,6 +107,18 @@ function bodyStream(
   });
 }
 
+/**
+ * Reads on when git has ended before the request has, as at a push above the limit: a client that still sends when the
+ * connection closes doesn't get to read why.
+ */
+function discard(source: Readable): void {
+  source.unpipe();
+  const timer = setTimeout(() => source.destroy(), discardMs);
+  timer.unref();
+  source.once("close", () => clearTimeout(timer));
+  source.resume();
+}
+
 /** Passes a smart HTTP request to `git http-backend`, streaming body and response. */
 export async function serveGit(input: BackendRequest): Promise<Response> {
   const child = spawn("git", ["http-backend"], {
@@ -127,6 +141,7 @@ export async function serveGit(input: BackendRequest): Promise<Response> {
     const source = NodeReadable.fromWeb(body);
     source.on("error", () => child.kill("SIGTERM"));
     source.pipe(child.stdin);
+    child.once("close", () => discard(source));
   }
   const chunks: AsyncIterator<Buffer> = child.stdout[Symbol.asyncIterator]();
   const answer = await readHeader(chunks);

@@ -1,5 +1,5 @@
 import { TowpathError } from "@towpath/core/errors";
-import { mayNeedSignIn } from "@towpath/core/ports";
+import { mayNeedSignIn, unknownHost } from "@towpath/core/ports";
 import { EgressError } from "@towpath/egress";
 import { GitFailure } from "./run-git.ts";
 
@@ -58,19 +58,28 @@ export const notGit = (host: string) =>
 export const unavailable = (text: string, cause?: unknown) =>
   new TowpathError("upstream_unavailable", `${text} Try again shortly.`, { cause });
 
+const ownNetwork =
+  "If it is in your own network, ask the operator of this instance to allow that (TOWPATH_EXTERNAL_NETWORKS).";
+const unknownName = "Check the URL; if it is right, this instance can't look up names at the moment.";
+
 /** The error of a connection or git process in public words. Others, bugs, are returned as they are. */
 export function publicProblem(error: unknown, host: string): unknown {
   if (error instanceof GitFailure) return gitProblem(error, host);
   if (!(error instanceof EgressError)) return error;
-  if (error.problem === "address_not_allowed" || error.problem === "invalid_url")
-    return new TowpathError("invalid_input", error.message, { cause: error });
+  if (error.problem === "address_not_allowed")
+    return new TowpathError("invalid_input", `${error.message} ${ownNetwork}`, { cause: error });
+  if (error.problem === "invalid_url") return new TowpathError("invalid_input", error.message, { cause: error });
   if (error.problem === "tls")
     return new TowpathError(
       "upstream_unavailable",
       `${error.message} If an authority of your own signs it, ask the operator of this instance to have it trusted.`,
       { cause: error },
     );
-  if (error.problem === "name_not_found") return unavailable(`${error.message} Check the URL.`, error);
+  if (error.problem === "name_not_found")
+    return new TowpathError("upstream_unavailable", `${error.message} ${unknownName}`, {
+      detail: unknownHost,
+      cause: error,
+    });
   return unavailable(error.message, error);
 }
 

@@ -43,7 +43,7 @@ async function requestToken(
     ...(repository && ("id" in repository ? { repository_ids: [repository.id] } : { repositories: [repository.name] })),
   };
   try {
-    return (await requestJson({ method: "POST", url, authorization, body }, tokenSchema)).value;
+    return (await requestJson({ reach: config.reach, method: "POST", url, authorization, body }, tokenSchema)).value;
   } catch (error) {
     // 422: the installation has no access to that repository, so for the caller it doesn't exist.
     if (repository && isGitHubError(error, "invalid")) {

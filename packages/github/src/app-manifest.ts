@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { neededEvents, neededPermissions } from "./app-needs.ts";
-import { apiPath, requestJson } from "./request.ts";
+import { apiPath, type Reach, requestJson } from "./request.ts";
 import { webhooksMayArrive } from "./webhooks-arrive.ts";
 
 export type ManifestFor = {
@@ -78,7 +78,7 @@ export type CreatedApp = z.infer<typeof createdAppSchema>;
  *
  * @throws GitHubError `not_found` for a code that was used or is unknown
  */
-export async function convertManifest(apiUrl: string, code: string): Promise<CreatedApp> {
+export async function convertManifest(apiUrl: string, code: string, reach?: Reach): Promise<CreatedApp> {
   const url = `${apiUrl}${apiPath("app-manifests", code, "conversions")}`;
-  return (await requestJson({ method: "POST", url }, createdAppSchema)).value;
+  return (await requestJson({ reach, method: "POST", url }, createdAppSchema)).value;
 }

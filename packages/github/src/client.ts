@@ -30,7 +30,7 @@ export function createGitHub(config: GitHubConfig): GitHub {
     body?: unknown,
   ) {
     const authorization = await credentials.appAuthorization();
-    return requestJson({ method, url: config.apiUrl + path, authorization, body }, schema);
+    return requestJson({ reach: config.reach, method, url: config.apiUrl + path, authorization, body }, schema);
   }
 
   const { appId, appSlug, clientId, url, apiUrl } = config;

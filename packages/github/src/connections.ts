@@ -4,6 +4,7 @@ import { createGitHub } from "./client.ts";
 import type { GitHub, GitHubConfig } from "./contract.ts";
 import { GitHubError } from "./errors.ts";
 import type { GitHubPullRequest, GitHubRepository } from "./github.schema.ts";
+import type { Reach } from "./request.ts";
 import { verifyWebhook } from "./webhooks.ts";
 
 /** A GitHub App that this instance uses. Ids that its client takes and returns are the host's own. */
@@ -64,10 +65,12 @@ export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
  *
  * @param load reads the stored ones, oldest first; asked only when somebody uses GitHub, and at most every two seconds but
  * for a number that isn't among them
+ * @param reach how the hosts of the stored ones, which people have typed, are reached; absent: like any
  */
 export function createGitHubConnections(
   environment: GitHubConfig | null,
   load: () => Promise<readonly StoredConnection[]>,
+  reach?: Reach,
 ): GitHubConnections {
   const ofEnvironment = environment && connectionOf(environment, { id: null, number: environmentConnection });
   let known: { readonly until: number; readonly list: Promise<readonly Known[]> } | null = null;
@@ -77,7 +80,7 @@ export function createGitHubConnections(
     return stored.map((each) => {
       // Kept with its cached tokens.
       const same = before.find(({ id, version }) => id === each.id && version === each.version);
-      return same ?? { ...each, connection: connectionOf(each, each) };
+      return same ?? { ...each, connection: connectionOf({ ...each, reach }, each) };
     });
   }
 

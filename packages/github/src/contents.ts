@@ -83,7 +83,7 @@ export function createContentCalls(
       const scope = { installationId, repository: { id: repositoryId }, permissions: readOnly };
       const url = config.apiUrl + apiPath("repos", owner, name, "tarball", sha);
       return credentials.withInstallationToken(scope, (authorization) =>
-        requestStream({ method: "GET", url, authorization, signal }),
+        requestStream({ reach: config.reach, method: "GET", url, authorization, signal }),
       );
     },
   };

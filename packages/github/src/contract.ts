@@ -11,6 +11,7 @@ import type {
   GitHubUser,
 } from "./github.schema.ts";
 import type { ReportCalls } from "./reports.ts";
+import type { Reach } from "./request.ts";
 
 /**
  * What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com and an Enterprise host.
@@ -28,6 +29,8 @@ export type GitHubConfig = {
   readonly url: string;
   /** For REST, without a trailing slash: https://api.github.com */
   readonly apiUrl: string;
+  /** How its host is reached, also where that redirects; absent: like any. */
+  readonly reach?: Reach | undefined;
 };
 
 type Page<Item> = {

@@ -27,7 +27,7 @@ async function createUnderFreeName(config: GitHubConfig, input: NewRepository): 
     try {
       // auto_init: GitHub accepts no git objects for an empty repository.
       const body = { name, description: input.description, private: input.private ?? false, auto_init: true };
-      const request = { method: "POST", url: `${config.apiUrl}/user/repos`, body } as const;
+      const request = { reach: config.reach, method: "POST", url: `${config.apiUrl}/user/repos`, body } as const;
       const authorization = `Bearer ${input.userToken}`;
       return (await requestJson({ ...request, authorization }, gitHubRepositorySchema)).value;
     } catch (error) {
@@ -39,23 +39,24 @@ async function createUnderFreeName(config: GitHubConfig, input: NewRepository): 
 /** Adds a commit with exactly these files. Returns its sha. */
 async function commitFiles(config: GitHubConfig, input: NewRepository, repository: GitHubRepository): Promise<string> {
   const authorization = `Bearer ${input.userToken}`;
+  const { reach } = config;
   const git = `${config.apiUrl}${apiPath("repos", repository.owner.login, repository.name, "git")}`;
   const post = async (path: string, body: unknown) =>
-    (await requestJson({ method: "POST", url: git + path, authorization, body }, shaSchema)).value.sha;
+    (await requestJson({ reach, method: "POST", url: git + path, authorization, body }, shaSchema)).value.sha;
 
   const headUrl = git + apiPath("ref", "heads", repository.default_branch);
-  const head = await onceSettled(() => requestJson({ method: "GET", url: headUrl, authorization }, refSchema));
+  const head = await onceSettled(() => requestJson({ reach, method: "GET", url: headUrl, authorization }, refSchema));
   const tree = await post("/trees", {
     tree: input.files.map(({ path, content }) => ({ path, content, mode: "100644", type: "blob" })),
   });
   const commit = await post("/commits", { message: input.message, tree, parents: [head.value.object.sha] });
   const url = git + apiPath("refs", "heads", repository.default_branch);
-  await requestJson({ method: "PATCH", url, authorization, body: { sha: commit } }, refSchema);
+  await requestJson({ reach, method: "PATCH", url, authorization, body: { sha: commit } }, refSchema);
   return commit;
 }
 
-async function installationOf(url: string, authorization: string): Promise<number | null> {
-  const ask = () => requestJson({ method: "GET", url, authorization }, installationIdSchema);
+async function installationOf({ reach }: GitHubConfig, url: string, authorization: string): Promise<number | null> {
+  const ask = () => requestJson({ reach, method: "GET", url, authorization }, installationIdSchema);
   const shouldRetry = ({ error }: { error: Error }) => isGitHubError(error, "not_found");
   try {
     return (await pRetry(ask, { ...settling, retries: 2, shouldRetry })).value.id;
@@ -68,7 +69,8 @@ async function installationOf(url: string, authorization: string): Promise<numbe
 async function settingsUrlOf(config: GitHubConfig, authorization: string, login: string): Promise<string> {
   try {
     const url = config.apiUrl + apiPath("users", login, "installation");
-    return (await requestJson({ method: "GET", url, authorization }, gitHubInstallationSchema)).value.html_url;
+    return (await requestJson({ reach: config.reach, method: "GET", url, authorization }, gitHubInstallationSchema))
+      .value.html_url;
   } catch (error) {
     if (isGitHubError(error, "not_found")) return `${config.url}/apps/${config.appSlug}/installations/new`;
     throw error;
@@ -92,7 +94,7 @@ export async function createRepositoryFromSample(
   const commitSha = await commitFiles(config, input, repository);
   const url = config.apiUrl + apiPath("repos", repository.owner.login, repository.name, "installation");
   const authorization = await credentials.appAuthorization();
-  const installationId = await installationOf(url, authorization);
+  const installationId = await installationOf(config, url, authorization);
   const settingsUrl = await settingsUrlOf(config, authorization, repository.owner.login);
   return { repository, commitSha, installationId, settingsUrl };
 }

@@ -108,7 +108,10 @@ export function createReportCalls(config: GitHubConfig, credentials: AppCredenti
     const scope = { installationId, repository: { name }, permissions: { [to.permission]: "write" } } as const;
     const url = config.apiUrl + apiPath("repos", owner, name) + to.path;
     const response = await credentials.withInstallationToken(scope, (authorization) =>
-      requestJson({ method: to.method, url, authorization, ...(body !== undefined && { body }) }, schema),
+      requestJson(
+        { reach: config.reach, method: to.method, url, authorization, ...(body !== undefined && { body }) },
+        schema,
+      ),
     );
     return response.value;
   }

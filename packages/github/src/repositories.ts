@@ -37,6 +37,8 @@ export type RepositoryReader = {
 };
 
 export function createRepositoryReader(config: GitHubConfig, credentials: AppCredentials): RepositoryReader {
+  const { reach } = config;
+
   function get<Schema extends z.ZodType>(
     scope: TokenScope,
     path: string,
@@ -44,7 +46,7 @@ export function createRepositoryReader(config: GitHubConfig, credentials: AppCre
   ): Promise<JsonResponse<z.infer<Schema>>> {
     const url = config.apiUrl + path;
     return credentials.withInstallationToken(scope, (authorization) =>
-      requestJson({ method: "GET", url, authorization }, schema),
+      requestJson({ reach, method: "GET", url, authorization }, schema),
     );
   }
 
@@ -53,7 +55,10 @@ export function createRepositoryReader(config: GitHubConfig, credentials: AppCre
     getIfChanged: (scope, path, schema, etag) =>
       credentials.withInstallationToken(scope, (authorization) =>
         requestIfChanged(
-          { method: "GET", url: config.apiUrl + path, authorization, ...(etag === null ? {} : { ifNoneMatch: etag }) },
+          {
+            ...{ reach, method: "GET", url: config.apiUrl + path, authorization },
+            ...(etag === null ? {} : { ifNoneMatch: etag }),
+          },
           schema,
         ),
       ),
@@ -64,8 +69,19 @@ export function createRepositoryReader(config: GitHubConfig, credentials: AppCre
   };
 }
 
+/** GitHub's limit. */
+const headsPerPage = 100;
 /** A thousand branches. */
 const maxHeadPages = 10;
+
+/** The ETags of a repository's pages of heads as one, and back. Null if a page has none. */
+const etagOf = (etags: readonly (string | null)[]): string | null =>
+  etags.includes(null) ? null : etags.length === 1 ? (etags[0] ?? null) : JSON.stringify(etags);
+
+function etagsOf(etag: string | null): readonly string[] {
+  if (etag === null) return [];
+  return etag.startsWith("[") ? z.array(z.string()).catch([]).parse(JSON.parse(etag)) : [etag];
+}
 
 const repositoriesSchema = z.object({ repositories: z.array(gitHubRepositorySchema) });
 
@@ -108,19 +124,25 @@ export function createRepositoryCalls({ get, getIfChanged, getOf }: RepositoryRe
     async heads(address, etag) {
       const { installationId, owner, name } = address;
       const scope = { installationId, repository: { name }, permissions: readOnly };
+      const path = `${apiPath("repos", owner, name, "branches")}?per_page=${headsPerPage}`;
+      const page = (number: number, known: string | null) =>
+        getIfChanged(scope, `${path}&page=${number}`, z.array(gitHubBranchSummarySchema), known);
+      const known = etagsOf(etag);
+      let changed: Awaited<ReturnType<typeof page>> = null;
+      let unchanged = 0;
+      while (changed === null && unchanged < known.length) {
+        changed = await page(unchanged + 1, known[unchanged] ?? null);
+        if (changed === null) unchanged += 1;
+      }
+      if (known.length > 0 && changed === null) return null;
       const heads = new Map<string, string>();
-      for (let page = 1; page <= maxHeadPages; page++) {
-        const answer = await getIfChanged(
-          scope,
-          `${apiPath("repos", owner, name, "branches")}?per_page=100&page=${page}`,
-          z.array(gitHubBranchSummarySchema),
-          page === 1 ? etag : null,
-        );
-        if (answer === null) return null;
-        for (const { name: branch, commit } of answer.value) heads.set(branch, commit.sha);
-        const isLast = nextFromLink(answer.link, "page") === null;
-        // An ETag is of its page only.
-        if (isLast) return { heads, etag: page === 1 ? answer.etag : null };
+      const etags: (string | null)[] = [];
+      for (let number = 1; number <= maxHeadPages; number++) {
+        const answer = number === unchanged + 1 && changed !== null ? changed : await page(number, null);
+        for (const { name: branch, commit } of answer?.value ?? []) heads.set(branch, commit.sha);
+        etags.push(answer?.etag ?? null);
+        // A full page can be followed by another one without a change of its own; a page that isn't can't.
+        if ((answer?.value.length ?? 0) < headsPerPage) return { heads, etag: etagOf(etags) };
       }
       return { heads, etag: null };
     },

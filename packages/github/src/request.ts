@@ -2,6 +2,9 @@ import pRetry from "p-retry";
 import type { z } from "zod";
 import { dateOf, errorFromResponse, GitHubError, isGitHubError } from "./errors.ts";
 
+/** As the global `fetch`. It returns redirects, which are followed by it too. */
+export type Reach = (url: URL, init: RequestInit) => Promise<Response>;
+
 export type GitHubRequest = {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Absolute. Build it with `apiPath`, so that no part of it can lead to another endpoint. */
@@ -9,6 +12,8 @@ export type GitHubRequest = {
   /** Header value. Sent to the URL's origin only, never to where it redirects. */
   readonly authorization?: string;
   readonly body?: unknown;
+  /** How the host is reached; default: like any. */
+  readonly reach?: Reach | undefined;
   /** ETag of an earlier answer: see `requestIfChanged`. */
   readonly ifNoneMatch?: string;
   readonly signal?: AbortSignal;
@@ -61,10 +66,10 @@ async function follow(request: GitHubRequest, signal: AbortSignal): Promise<Resp
   const origin = new URL(request.url).origin;
   let url = new URL(request.url);
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
-    const response = await fetch(url, {
+    const response = await (request.reach ?? fetch)(url, {
       method: request.method,
       headers: headersOf(request, url.origin === origin),
-      body: request.body === undefined ? undefined : JSON.stringify(request.body),
+      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
       redirect: "manual",
       signal,
     });

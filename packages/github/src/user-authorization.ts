@@ -37,6 +37,7 @@ async function requestUserToken(
 ): Promise<UserToken> {
   const { value } = await requestJson(
     {
+      reach: config.reach,
       method: "POST",
       url: `${config.url}/login/oauth/access_token`,
       body: { client_id: config.clientId, client_secret: config.clientSecret, ...parameters },
@@ -57,7 +58,10 @@ async function allInstallations(config: GitHubConfig, authorization: string): Pr
   const installations: GitHubInstallation[] = [];
   for (let page = 1; page <= maxInstallationPages; page += 1) {
     const url = `${config.apiUrl}/user/installations?per_page=100&page=${page}`;
-    const { value, link } = await requestJson({ method: "GET", url, authorization }, installationsSchema);
+    const { value, link } = await requestJson(
+      { reach: config.reach, method: "GET", url, authorization },
+      installationsSchema,
+    );
     installations.push(...value.installations);
     if (nextFromLink(link, "page") === null) break;
   }
@@ -71,7 +75,10 @@ async function ownsOrganization(
 ): Promise<boolean> {
   const url = config.apiUrl + apiPath("user", "memberships", "orgs", account.login);
   try {
-    const { value } = await requestJson({ method: "GET", url, authorization }, gitHubMembershipSchema);
+    const { value } = await requestJson(
+      { reach: config.reach, method: "GET", url, authorization },
+      gitHubMembershipSchema,
+    );
     // By id: the login can be renamed and taken by another account between the two requests.
     return value.organization.id === account.id && value.state === "active" && value.role === "admin";
   } catch (error) {
@@ -112,7 +119,12 @@ export function createUserCalls(config: GitHubConfig): UserCalls {
     refreshUserToken: (refreshToken) =>
       requestUserToken(config, { grant_type: "refresh_token", refresh_token: refreshToken }),
     async viewer(userToken) {
-      const request = { method: "GET", url: `${config.apiUrl}/user`, authorization: `Bearer ${userToken}` } as const;
+      const request = {
+        reach: config.reach,
+        method: "GET",
+        url: `${config.apiUrl}/user`,
+        authorization: `Bearer ${userToken}`,
+      } as const;
       return (await requestJson(request, gitHubUserSchema)).value;
     },
     userInstallations: (userToken) => allInstallations(config, `Bearer ${userToken}`),
@@ -123,7 +135,7 @@ export function createUserCalls(config: GitHubConfig): UserCalls {
     async userRepositories(userToken, installationId, page = 1) {
       const path = apiPath("user", "installations", installationId, "repositories");
       const url = `${config.apiUrl}${path}?per_page=100&page=${page}`;
-      const request = { method: "GET", url, authorization: `Bearer ${userToken}` } as const;
+      const request = { reach: config.reach, method: "GET", url, authorization: `Bearer ${userToken}` } as const;
       const { value, link } = await requestJson(request, repositoriesSchema);
       return { items: value.repositories, nextPage: nextFromLink(link, "page") === null ? null : page + 1 };
     },

@@ -33,7 +33,7 @@ export const asksForCallers = (query: LogQuery): boolean =>
 
 /** Whether roll-ups by name say where a query's rows are. That most of the protocol is left out doesn't. */
 export const asksForSeries = (query: LogQuery): boolean =>
-  [query.deploymentIds?.length, query.deploymentId, query.httpMethod, query.jsonrpcMethod].some(Boolean) ||
+  [query.deploymentIds, query.deploymentId, query.httpMethod, query.jsonrpcMethod].some(Boolean) ||
   [
     query.methodPrefix,
     query.toolName,

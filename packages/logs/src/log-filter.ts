@@ -39,7 +39,9 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, aliased:
   const { alias, isError, isRefused, hasSucceeded } = aliased;
   const all: string[] = [];
   const deployments = [...(query.deploymentIds ?? []), ...(query.deploymentId ? [query.deploymentId] : [])];
-  if (deployments.length > 0) all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
+  // An empty list matches nothing: it is of a branch that was never deployed.
+  if (query.deploymentIds || query.deploymentId)
+    all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
   if (query.httpMethod) all.push(`${alias}.http_method = ${conditions.value(query.httpMethod.toUpperCase())}`);
   // Not a parameter: a generic plan couldn't use the partial index on error rows.
   if (query.hasFailed !== undefined) all.push(query.hasFailed ? `NOT (${hasSucceeded})` : `(${hasSucceeded})`);

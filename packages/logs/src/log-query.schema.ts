@@ -66,7 +66,8 @@ export type LogQueryInput = z.input<typeof logQuerySchema>;
 
 /** What the log screen, REST and the terminal filter by: the search parameters of the screen (PRJ-5), without its times. */
 export type LogFilters = {
-  status: "all" | "ok" | "error" | "refused";
+  /** `error`: failed or refused; `failed`: as overviews count errors, without what the gateway refused. */
+  status: "all" | "ok" | "error" | "failed" | "refused";
   /** `all`, `tool:{name}`, a prefix ending in `/*`, or an exact JSON-RPC method. */
   methodType: string;
   /** A prompt's name with `prompts/get`, a resource's URI with `resources/read`. */
@@ -79,6 +80,8 @@ export type LogFilters = {
   user?: string | undefined;
   /** A deployment's id, or the beginning of its commit. */
   deployment?: string | undefined;
+  /** The name of a branch: what its newest 200 deployments answered. */
+  branch?: string | undefined;
   search?: string | undefined;
 };
 /** Search parameters of the logs screen (PRJ-5). */

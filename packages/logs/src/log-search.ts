@@ -13,8 +13,8 @@ export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
 };
 
 /**
- * Translates the filters of a search into a log query (PRJ-5), except for `user` and `deployment`, which the database has
- * to look up. A search for a method shows it, even one that is left out otherwise.
+ * Translates the filters of a search into a log query (PRJ-5), except for `user`, `deployment` and `branch`, which the
+ * database has to look up. A search for a method shows it, even one that is left out otherwise.
  */
 export function logQueryFromFilters(filters: LogFilters, showsProtocol: boolean): Omit<LogQueryInput, "projectId"> {
   const { target, duration, client, session, search } = filters;
@@ -65,9 +65,10 @@ export function durationLimits(text: string): Pick<LogQueryInput, "longerThanMs"
   return sign === ">" ? { longerThanMs: ms } : { shorterThanMs: ms };
 }
 
-function statusFilter(status: LogFilters["status"]): Pick<LogQueryInput, "hasFailed" | "isRefused"> {
+function statusFilter(status: LogFilters["status"]): Pick<LogQueryInput, "hasFailed" | "isError" | "isRefused"> {
   if (status === "ok") return { hasFailed: false };
   if (status === "error") return { hasFailed: true };
+  if (status === "failed") return { isError: true };
   return status === "refused" ? { isRefused: true } : {};
 }
 

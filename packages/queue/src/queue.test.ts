@@ -17,6 +17,7 @@ const idle = {
   "installation.sync": async () => {},
   "source.check": async () => {},
   "branch.report": async () => {},
+  "repository.leave": async () => {},
   "build.run": async () => {},
   "mail.send": async () => {},
 };
@@ -27,6 +28,7 @@ const oneAtATime = {
     "installation.sync": 1,
     "source.check": 1,
     "branch.report": 1,
+    "repository.leave": 1,
     "build.run": 1,
     "mail.send": 1,
   },

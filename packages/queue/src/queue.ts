@@ -31,6 +31,10 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
     ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
     expireInSeconds: 900,
   },
+  "repository.leave": {
+    ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
+    expireInSeconds: 900,
+  },
   "installation.sync": { ...withRetries, expireInSeconds: 600 },
   // What it finds is stored, and what failed is asked again when it is due.
   "source.check": { ...defaults, retryLimit: 2, expireInSeconds: 120 },

@@ -7,6 +7,7 @@ import { projectPath } from "../servers/list.ts";
 import { callers } from "../settings/auth-mode.ts";
 import { CommandError, dim, print, step } from "../terminal/terminal.ts";
 import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
+import { noteLeftOut } from "./note-left-out.ts";
 import { noteVariables } from "./note-variables.ts";
 import { type DeployOptions, parseDeployOptions } from "./options.ts";
 import { pushDirectory } from "./push-directory.ts";
@@ -56,6 +57,7 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
   const pushed = await step("Pushing the directory to its repository", () =>
     pushDirectory(directory, { ...remote, overwrite: options.overwrite }),
   );
+  noteLeftOut(pushed.leftOut, name);
   if (!project) {
     await noteVariables(pushed.files, options);
     const body = { name, organization, ...buildSettings(options), authMode, variables };

@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { leftOutLine } from "@towpath/core/repository/left-out/schema";
 import { CommandError } from "../terminal/terminal.ts";
+import { directoryFiles } from "./directory-files.ts";
 
 const run = promisify(execFile);
-
-/** Never deployed, even if the directory's own .gitignore doesn't list them. */
-const neverPushed = [".venv/", "venv/", "__pycache__/", "*.pyc", "node_modules/", ".env", ".DS_Store"];
 
 const maxStillSeconds = 120;
 
@@ -45,18 +44,23 @@ export type Remote = {
   readonly overwrite: boolean;
 };
 
-/** `files`: what was pushed, from the directory. */
-export type Pushed = { readonly commitSha: string; readonly changed: boolean; readonly files: readonly string[] };
+/** `files`: what was pushed, from the directory; `leftOut`: what wasn't, as `directoryFiles` names it. */
+export type Pushed = {
+  readonly commitSha: string;
+  readonly changed: boolean;
+  readonly files: readonly string[];
+  readonly leftOut: readonly string[];
+};
 
 /**
  * Commits the directory as it stands on top of what the repository's branch holds, and pushes it. The directory itself is
- * not touched: Git's own files live in a temporary directory. Ignored files stay behind.
+ * not touched: Git's own files live in a temporary directory. What is pushed: see `directoryFiles`.
  * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
  */
 export async function pushDirectory(directory: string, remote: Remote): Promise<Pushed> {
   const { url } = remote;
   const gitDirectory = await mkdtemp(join(tmpdir(), "towpath-push-"));
-  const git = async (...args: string[]) => {
+  const gitWith = async (input: string | null, ...args: string[]) => {
     const env = {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -68,11 +72,13 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       ...credentialFor(url, remote.password),
     };
     const full = [`--git-dir=${gitDirectory}`, `--work-tree=${directory}`, ...settings, ...args];
-    return (await run("git", full, { env, cwd: directory, maxBuffer: 32 * 1024 * 1024 })).stdout.trim();
+    const running = run("git", full, { env, cwd: directory, maxBuffer: 32 * 1024 * 1024 });
+    if (input !== null) running.child.stdin?.on("error", () => {}).end(input);
+    return (await running).stdout.trim();
   };
+  const git = (...args: string[]) => gitWith(null, ...args);
   try {
     await git("init", "--quiet", "--initial-branch", remote.branch);
-    await writeFile(join(gitDirectory, "info", "exclude"), `${neverPushed.join("\n")}\n`);
     const isThere = async (branch: string) => (await git("ls-remote", "--heads", url, `refs/heads/${branch}`)) !== "";
     const exists = await isThere(remote.branch);
     const from = exists
@@ -84,14 +90,13 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       await git("fetch", "--quiet", url, `refs/heads/${from}`);
       await git("update-ref", "HEAD", "FETCH_HEAD");
     }
-    await git("add", "--all", ".");
-    const files = (await git("ls-files", "-z")).split("\0").filter((path) => path !== "");
+    const { paths: files, leftOut } = await directoryFiles(directory);
     if (files.length === 0) {
-      throw new CommandError(
-        `There is nothing to deploy in ${directory}: it has no files, or .gitignore lists them all.`,
-      );
+      const what = leftOutLine(leftOut) ?? "It has no files.";
+      throw new CommandError(`There is nothing to deploy in ${directory}. ${what}`);
     }
-    const changed = !exists || (await git("status", "--porcelain", "--untracked-files=no")) !== "";
+    await gitWith(files.join("\0"), "update-index", "--add", "-z", "--stdin");
+    const changed = !exists || (await git("write-tree")) !== (await git("rev-parse", "HEAD^{tree}"));
     if (changed) {
       if (exists && !remote.overwrite) await requireOwnHead(git);
       await git(
@@ -104,7 +109,7 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       );
       await git("push", "--quiet", url, `HEAD:refs/heads/${remote.branch}`);
     }
-    return { commitSha: await git("rev-parse", "HEAD"), changed, files };
+    return { commitSha: await git("rev-parse", "HEAD"), changed, files, leftOut };
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);

@@ -1,10 +1,11 @@
-import { readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/terminal.ts";
 import { ensureWebBuild } from "../up/web-build.ts";
 import { check, programOf, pytest, testsThatImport, together, vitest } from "./programs.ts";
-import { type Output, type Totals, totalsOf } from "./totals.ts";
+import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
 /**
  * Together they fill a machine of two processors, and end at about the same time. Not more of them: what competes for a
@@ -43,6 +44,15 @@ async function thoroughly(output: Output): Promise<Totals> {
   const harness = await pytest(output, harnessTests, env);
   const instances = await vitest(output, "tests/vitest.config.ts", [], env);
   return together(packages, harness, instances);
+}
+
+const tools = join(import.meta.dirname, "../../../../.toolchain");
+
+/** Against the Gitea that the launcher has built, if it could. */
+async function withGitea(output: Output): Promise<Totals> {
+  if (existsSync(join(tools, "gitea/built"))) return vitest(output, "tests/gitea/vitest.config.ts");
+  const log = await readFile(join(tools, "gitea.log"), "utf8").catch(() => "");
+  return skippedFor(`Gitea can't be built here (.toolchain/gitea.log): ${log.trim().split("\n").at(-1)}`);
 }
 
 /** @throws UsageError unless the first name is that of a file in `tests/bench` */
@@ -146,6 +156,13 @@ export const stages: readonly Stage[] = [
     title: "Upgrade from the first release",
     // Installs that release too, and needs the repository's history.
     run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release"]),
+    onlyWhenNamed: true,
+  },
+  {
+    name: "gitea",
+    title: "Against a real Gitea",
+    // Building it takes minutes, and a Go toolchain.
+    run: withGitea,
     onlyWhenNamed: true,
   },
   {

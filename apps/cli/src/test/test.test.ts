@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Stage } from "./stages.ts";
 import { runStages } from "./test.ts";
-import { type FailedFile, type Output, type Totals, totalsOf } from "./totals.ts";
+import { type FailedFile, type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
 const written = vi.spyOn(process.stdout, "write");
 afterEach(() => void written.mockReset());
@@ -85,6 +85,15 @@ test("a failed stage doesn't keep the later ones from running, and the last line
     "three",
   ]);
   expect(lines.at(-1)).toBe("8 passed, 1 failed");
+});
+
+test("OPS-1 a stage that can't run here is skipped with the reason, and a run of nothing else is not green", async () => {
+  const skipped = stage("one", async () => skippedFor("There is no compiler."));
+  const beside = await printedBy([skipped, stage("two", passed)]);
+  expect([beside.status, beside.lines.at(-1)]).toEqual([0, "2 passed, 0 failed, 1 skipped"]);
+  expect(beside.lines).toContainEqual(expect.stringMatching(/^one +skipped: There is no compiler\.$/));
+  const alone = await printedBy([skipped]);
+  expect([alone.status, alone.lines.at(-1)]).toEqual([1, "0 passed, 0 failed, 1 skipped"]);
 });
 
 test("after the table the failures are named with the first lines of their messages, without colors", async () => {

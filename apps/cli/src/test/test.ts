@@ -78,10 +78,14 @@ async function runLanes([first = [], ...others]: readonly Stage[][], only: reado
   return results;
 }
 
-/** Prints a line for each stage, what is unsteady, the failures and the totals; returns the exit status. */
+/** Prints a line for each stage, what is unsteady, the failures and the totals; returns the exit status: 1 if all was skipped. */
 function report(results: readonly SteadyResult[]): number {
   print("");
   for (const { title, totals, seconds } of results) {
+    if (totals.skipped !== undefined) {
+      print(`${title.padEnd(26)} skipped: ${totals.skipped}`);
+      continue;
+    }
     const count = failuresOf(totals).length;
     const failed = count > 0 ? red(`${count} failed`) : "0 failed";
     const unsteady = totals.unsteady.length > 0 ? `  ${totals.unsteady.length} unsteady` : "";
@@ -106,8 +110,11 @@ function report(results: readonly SteadyResult[]): number {
   if (failures.length > 0) print(`\n${failures.join("\n")}`);
   const sum = (pick: (totals: Totals) => number) => results.reduce((total, { totals }) => total + pick(totals), 0);
   const failed = sum((totals) => failuresOf(totals).length) + Number(isTooUnsteady);
-  print(`\n${sum(passedOf)} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  const skipped = sum((totals) => Number(totals.skipped !== undefined));
+  print(`\n${sum(passedOf)} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+  // What could not run at all has shown nothing.
+  const hasRun = skipped < results.length || skipped === 0;
+  return failed === 0 && hasRun ? 0 : 1;
 }
 
 async function run(stage: Stage, output: Output, isAlone: boolean, only: readonly string[] = []): Promise<Result> {

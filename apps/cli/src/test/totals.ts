@@ -24,10 +24,16 @@ export type FailedFile = z.infer<typeof failedFileSchema> & {
   readonly runAlone: (output: Output) => Promise<Totals>;
 };
 
-/** What a stage adds to the totals. */
-export type Totals = Omit<Report, "failedFiles"> & { readonly failedFiles: readonly FailedFile[] };
+/** What a stage adds to the totals. `skipped`: why nothing of it could run here. */
+export type Totals = Omit<Report, "failedFiles"> & {
+  readonly failedFiles: readonly FailedFile[];
+  readonly skipped?: string;
+};
 
 export const totalsOf = (passed: number, ...failures: Failure[]): Totals => ({ passed, failures, failedFiles: [] });
+
+/** Of a stage that needs what can't be had here. */
+export const skippedFor = (reason: string): Totals => ({ ...totalsOf(0), skipped: reason });
 
 export const passedOf = ({ passed, failedFiles }: Totals): number =>
   failedFiles.reduce((sum, file) => sum + file.passed, passed);

@@ -7,13 +7,33 @@ const rebuilding =
   "The server is being built again, because the files of its last build were lost. Try again in a minute; its builds in " +
   "the dashboard show the progress.";
 
+const minuteMs = 60_000;
+/** A push or a rebuild may end the pause at any time. */
+const maxRetryAfterMs = 5 * minuteMs;
+
+/** Building it again failed, and it is tried again only then. */
+function rebuiltLater(waitMs: number): string {
+  const minutes = Math.ceil(waitMs / minuteMs);
+  const wait = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
+  const at = new Date(Date.now() + waitMs).toISOString().slice(0, 16).replace("T", " ");
+  return (
+    "The files of the server's last build were lost, and building it again has failed. The next try is in " +
+    `${wait} (${at} UTC); a push or a rebuild tries at once. Its builds in the dashboard say why it failed.`
+  );
+}
+
+const retryAfter = (ms: number) => ({ "retry-after": String(Math.max(1, Math.ceil(ms / 1000))) });
+
 /** What the runner said: 404 for a deployment that is gone, else 503. */
 export function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
   if (code === "not_found") return new GatewayError("unknown_server", message);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
-  const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
   // Only live deployments have callers, and the worker builds those again.
-  if (code === "layers_lost") return new GatewayError("server_rebuilding", rebuilding, headers, null, code);
+  if (code === "layers_lost") {
+    const text = waitMs > minuteMs ? rebuiltLater(waitMs) : rebuilding;
+    return new GatewayError("server_rebuilding", text, retryAfter(Math.min(waitMs, maxRetryAfterMs)), null, code);
+  }
+  const headers = retryAfter(waitMs);
   return new GatewayError("server_failed_to_start", message, headers, waitHelps ? waitMs : null, code);
 }
 

@@ -1,9 +1,9 @@
-import { instance, requestLog, requestLogSession, route } from "@towpath/db/schema";
+import { auditLog, instance, requestLog, requestLogSession, route } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addDeployment, seedDeployment } from "../testing/seed-deployment.ts";
-import { deploymentUses, recentlyRun } from "./deployment.store.ts";
+import { deploymentUses, nextRebuild, recentlyRun } from "./deployment.store.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -36,6 +36,23 @@ test("RUN-3 interpreters wait for servers that run, or ended a short while ago, 
   expect(found.slice(1).map(({ ranAt }) => ranAt)).toEqual([lately, before]);
   expect(Date.now() - (found[0]?.ranAt.getTime() ?? 0)).toBeLessThan(60_000);
   expect(await recentlyRun(database.db, { since: ago(hour), limit: 1 })).toHaveLength(1);
+});
+
+test("RUN-8 when lost layers are built again follows from the recorded tries, and is now while a build runs", async () => {
+  const seeded = await seedDeployment(database.db);
+  const { organizationId, projectId, deploymentId } = seeded;
+  const next = () => nextRebuild(database.db, deploymentId);
+  expect(await next()).toBeNull();
+  const last = ago(60_000);
+  await database.db.insert(auditLog).values(
+    [ago(hour), ago(hour / 2), last].map((createdAt) => ({
+      ...{ id: crypto.randomUUID(), organizationId, projectId, actor: "job:sweep", action: "build.rebuild" },
+      ...{ detail: { deployment: deploymentId }, createdAt },
+    })),
+  );
+  expect(await next()).toEqual(new Date(last.getTime() + 4 * 60_000));
+  await addDeployment(database.db, seeded, "building");
+  expect(await next()).toBeNull();
 });
 
 test("BLD-10 a deployment is needed while a route leads to it, its build goes on, or a session may be open there", async () => {

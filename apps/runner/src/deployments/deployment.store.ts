@@ -1,4 +1,5 @@
 import { type Layers, layersSchema, type Program, programSchema } from "@towpath/core/build/contract";
+import { nextRebuildAt } from "@towpath/core/build/rebuild/schema";
 import type { Database, DatabaseClient } from "@towpath/db";
 import { branch, build, deployment, gitSource, instance, project } from "@towpath/db/schema";
 import { readDeploymentSecrets, type StoredSecrets } from "@towpath/secrets";
@@ -39,9 +40,10 @@ export async function readDeployment(
       arguments: build.arguments,
       program: build.program,
       commitSha: build.commitSha,
-      repository: sql<
-        string | null
-      >`CASE WHEN ${build.packageVersion} IS NULL THEN coalesce(${project.repositoryFullName}, ${gitSource.url}) END`,
+      // What it was built from; of a build by an earlier version, what the project has.
+      repository: sql<string | null>`CASE WHEN ${build.builtFrom} IS NOT NULL
+        THEN coalesce(${build.builtFrom} ->> 'fullName', ${build.builtFrom} ->> 'url')
+        WHEN ${build.packageVersion} IS NULL THEN coalesce(${project.repositoryFullName}, ${gitSource.url}) END`,
       layers: build.layers,
     })
     .from(deployment)
@@ -85,6 +87,23 @@ export async function recentlyRun(
     deploymentId,
     ranAt: row.isRunning || row.endedAt === null ? now : row.endedAt,
   }));
+}
+
+/**
+ * When a deployment whose layers are lost is built again the next time; null while a build of its branch waits or runs, and
+ * when one is due.
+ */
+export async function nextRebuild(db: Database, deploymentId: string): Promise<Date | null> {
+  const { rows } = await db.execute<{ tries: number; last: string | null; isBuilding: boolean }>(sql`
+    SELECT count(l.id)::int AS tries, max(l.created_at) AS last, EXISTS (
+      SELECT FROM build b WHERE b.branch_id = d.branch_id AND b.status IN ('queued', 'building')) AS "isBuilding"
+    FROM deployment d JOIN project p ON p.id = d.project_id
+      LEFT JOIN audit_log l ON l.organization_id = p.organization_id AND l.action = 'build.rebuild'
+        AND l.detail ->> 'deployment' = d.id::text
+    WHERE d.id = ${deploymentId} GROUP BY d.id`);
+  const [found] = rows;
+  if (!found?.last || found.isBuilding) return null;
+  return nextRebuildAt(found.tries, new Date(found.last));
 }
 
 /** Which of these deployments still exist. */

@@ -41,7 +41,7 @@ export class DeploymentServer {
   #leasedUntil = 0;
   readonly #mutex = new Mutex();
   #obtaining: Promise<Obtained> | null = null;
-  #last: { readonly failure: string; readonly refusal: RunnerError | null } = { failure: "", refusal: null };
+  #last: { readonly failure: string; readonly lost: (() => RunnerError) | null } = { failure: "", lost: null };
   #restart: NodeJS.Timeout | undefined;
   /** Null until it is closed. */
   #closedFor: string | null = null;
@@ -250,7 +250,7 @@ export class DeploymentServer {
 
   async #waitBackOff(): Promise<void> {
     const wait = this.#backOff.remaining(performance.now());
-    if (wait > 0 && this.#last.refusal?.code === "layers_lost") throw this.#last.refusal;
+    if (wait > 0 && this.#last.lost) throw this.#last.lost();
     if (wait > maxHeldBackOffMs)
       throw new RunnerError("crash_backoff", `The server keeps failing: ${this.#last.failure}.`, {
         retryAfterMs: wait,
@@ -276,7 +276,7 @@ export class DeploymentServer {
     const now = performance.now();
     // A server that ends itself by such a signal again and again must not start as often; the shim's end is none of it.
     const wait = exit.reason === "platform-ended" ? 0 : this.#backOff.failed(now, instance.readyForMs);
-    this.#last = { failure: reportEnd(instance, exit, wait), refusal: null };
+    this.#last = { failure: reportEnd(instance, exit, wait), lost: null };
     // Restart it only while it is leased; otherwise the next request starts it.
     if (now >= this.#leasedUntil || this.#closedFor !== null) return;
     this.#restart = setTimeout(() => void this.#obtain().catch(() => {}), wait);

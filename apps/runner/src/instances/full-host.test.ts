@@ -47,6 +47,7 @@ function lightPool(change: Change = {}) {
       log: { output: () => () => {}, platform: () => {} },
       redact: (text) => text,
     }),
+    nextRebuild: async () => null,
     uses: async (ids) => new Map(ids.map((id) => [id, change.use?.() ?? "needed"])),
     onError: (error) => {
       throw error;

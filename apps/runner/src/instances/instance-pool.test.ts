@@ -32,6 +32,7 @@ const pools: InstancePool[] = [];
 const unmountable = "e".repeat(64);
 const lost = "f".repeat(64);
 const problems: unknown[] = [];
+let rebuildAt: Date | null = null;
 const failing = (error: unknown) => {
   throw error;
 };
@@ -85,6 +86,7 @@ function poolOf(
     owner: async (deploymentId) => deploymentId,
     record,
     uses: (ids) => deploymentUses(database.db, ids),
+    nextRebuild: async () => rebuildAt,
     onError: (error) => problems.push(error),
     async open(deploymentId) {
       opened += 1;
@@ -275,10 +277,11 @@ test("BLD-2 RUN-5 a start that takes too long is refused with what the server ha
   });
 });
 
-test("RUN-8 a server whose layers are lost is refused as that, every time and at once", async () => {
+test("RUN-8 a server whose layers are lost is refused as that, every time and at once, and until the next try", async () => {
   const deployed = await seedDeployment(database.db);
   const { layers } = tinyServer.server("serve");
-  const { pool, opened } = poolOf(() => tinyServer.server("serve", { layers: { ...layers, code: lost } }));
+  const server = () => tinyServer.server("serve", { layers: { ...layers, code: lost } });
+  const { pool, opened } = poolOf(server);
   const begun = performance.now();
   for (let call = 0; call < 10; call++)
     await expect(pool.lease(deployed.deploymentId)).rejects.toMatchObject({
@@ -289,6 +292,10 @@ test("RUN-8 a server whose layers are lost is refused as that, every time and at
     });
   expect(performance.now() - begun).toBeLessThan(5000);
   expect(opened()).toBeLessThan(10);
+  rebuildAt = new Date(Date.now() + 180_000);
+  const again = { code: "layers_lost", retryAfterMs: expect.closeTo(180_000, -5) };
+  const { pool: later } = poolOf(server);
+  for (let call = 0; call < 2; call++) await expect(later.lease(deployed.deploymentId)).rejects.toMatchObject(again);
 });
 
 test("RUN-1 errors about the host's files go to the operator's log, not to callers and owners", async () => {

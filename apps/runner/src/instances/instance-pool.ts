@@ -17,6 +17,8 @@ export type InstancePoolParts = {
   readonly owner: (deploymentId: string) => Promise<string>;
   /** Throws RunnerError `not_found` or DeploymentUnusable. */
   readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
+  /** When a deployment's lost layers are built again; null: now. */
+  readonly nextRebuild: LaunchParts["nextRebuild"];
   /** What these deployments' servers are for; absent for a deployment that doesn't exist. */
   readonly uses: (ids: readonly string[]) => Promise<ReadonlyMap<string, DeploymentUse>>;
   /** Told of errors of the platform. */
@@ -130,7 +132,7 @@ export class InstancePool {
   #server(deploymentId: string): DeploymentServer {
     const known = this.#servers.get(deploymentId);
     if (known !== undefined) return known;
-    const { start, timing, record, places, owner, open, onError } = this.#parts;
+    const { start, timing, record, places, owner, open, nextRebuild, onError } = this.#parts;
     const server = new DeploymentServer({
       deploymentId,
       start,
@@ -140,6 +142,7 @@ export class InstancePool {
       places,
       owner: () => owner(deploymentId),
       open: () => open(deploymentId),
+      nextRebuild,
     });
     this.#servers.set(deploymentId, server);
     return server;

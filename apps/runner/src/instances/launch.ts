@@ -17,6 +17,8 @@ export type LaunchParts = {
   /** Like the driver's `start`, or one that uses prewarmed interpreters. */
   readonly start: (server: ServerIdentity, spec: InstanceSpec, onOutput: OutputSink) => Promise<StartResult>;
   readonly timing: InstanceTiming;
+  /** When a deployment's lost layers are built again; null: now. */
+  readonly nextRebuild: (deploymentId: string) => Promise<Date | null>;
   /** Receives the platform's own errors, for its log; users see only a general message. */
   readonly onError: (error: unknown) => void;
 };
@@ -28,6 +30,8 @@ export type LaunchFailure = {
   readonly exit: Exit | null;
   /** What it was doing when it was neither ready nor had failed within the limit; null for other failures. */
   readonly late: LateStart | null;
+  /** When lost layers are built again; null: now, or they aren't lost. */
+  readonly rebuildAt?: Date | null;
 };
 
 /** Those of its limits by which a server may end. */
@@ -75,7 +79,7 @@ export async function launch(
   instance: Instance,
   opened: OpenedDeployment,
   server: Omit<ServerIdentity, "label">,
-  { start, timing, onError }: LaunchParts,
+  { start, timing, nextRebuild, onError }: LaunchParts,
 ): Promise<LaunchFailure | null> {
   try {
     const result = await start(
@@ -102,7 +106,10 @@ export async function launch(
     const nothingRan = { exit: null, late: null };
     if (error instanceof SandboxError && error.code === "platform_ended")
       return { code: "ended", reason: platformEnded, ...nothingRan };
-    if (code !== undefined && error instanceof Error) return { code, reason: error.message, ...nothingRan };
+    if (code !== undefined && error instanceof Error) {
+      const rebuildAt = code === "layers_lost" ? await nextRebuild(server.deploymentId).catch(() => null) : null;
+      return { code, reason: error.message, ...nothingRan, rebuildAt };
+    }
     return { code: "start_failed", reason: sandboxFailed, ...nothingRan };
   }
 }

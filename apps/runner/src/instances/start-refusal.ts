@@ -6,20 +6,30 @@ import { type LaunchFailure, wasStopped } from "./launch.ts";
 /** When a caller may ask again for a server that is being built again. */
 const rebuildAnswerMs = 5000;
 
-/** Reports a start that failed. Returns it as one sentence without its period, and what lease callers get. */
+/**
+ * Reports a start that failed. Returns it as one sentence without its period, and what lease callers get: `refusal` at
+ * once, `lost` until the back-off ends, where layers are lost.
+ */
 export function reportFailedStart(
   instance: Instance,
-  { reason, exit, code, late }: LaunchFailure,
+  { reason, exit, code, late, rebuildAt }: LaunchFailure,
   retryAfterMs: number,
 ) {
   const message = instance.didNotStart(reason, exit);
+  const lost =
+    code === "layers_lost"
+      ? () => {
+          const waitMs = (rebuildAt?.getTime() ?? 0) - Date.now();
+          return new RunnerError(code, message, { retryAfterMs: Math.max(rebuildAnswerMs, waitMs) });
+        }
+      : null;
   const refusal = () => {
-    if (code === "layers_lost") return new RunnerError(code, message, { retryAfterMs: rebuildAnswerMs });
+    if (lost) return lost();
     if (code === "isolation_unavailable") return new RunnerError(code, message);
     const more = late === null ? {} : { timedOut: { output: instance.takeShown()?.output ?? [], late } };
     return new RunnerError(code, `The server did not start: ${message}`, { retryAfterMs, ...more });
   };
-  return { failure: message.replace(/\.$/, ""), refusal: refusal() };
+  return { failure: message.replace(/\.$/, ""), refusal: refusal(), lost };
 }
 
 /** Reports how a running server ended. Returns it as one sentence. */

@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { findDeployments } from "@towpath/core/deployment";
+import { findDeployments, listBranchDeploymentIds } from "@towpath/core/deployment";
 import { TowpathError } from "@towpath/core/errors";
 import { findPrincipals } from "@towpath/core/organization";
 import { parseQueryText } from "@towpath/logs/query-text";
@@ -15,22 +15,26 @@ export const logNamesSchema = z.object({
   user: z.string().max(256).optional(),
   /** A deployment's id, or the beginning of its commit. */
   deployment: z.string().max(64).optional(),
+  /** The name of a branch. */
+  branch: z.string().max(250).optional(),
 });
 
 /**
- * What the log calls the named user and deployment.
+ * What the log calls the named user, deployment and branch.
  *
  * @throws TowpathError `invalid_input` when the organization or project has nothing of that name
  */
 export async function resolveNames(
   ctx: Context,
   key: ProjectKey,
-  { user, deployment }: z.output<typeof logNamesSchema>,
+  { user, deployment, branch }: z.output<typeof logNamesSchema>,
 ): Promise<Pick<LogQueryInput, "principals" | "deploymentIds">> {
-  const [principals, deploymentIds] = await Promise.all([
+  const [principals, named, ofBranch] = await Promise.all([
     user === undefined ? null : findPrincipals({ ctx, input: { orgSlug: key.orgSlug, text: user } }),
     deployment === undefined ? null : findDeployments({ ctx, input: { ...key, text: deployment } }),
+    branch === undefined ? null : listBranchDeploymentIds({ ctx, input: { ...key, branch } }),
   ]);
+  const deploymentIds = named && ofBranch ? named.filter((id) => ofBranch.includes(id)) : (named ?? ofBranch);
   return {
     ...(principals && { principals: [...principals] }),
     ...(deploymentIds && { deploymentIds: [...deploymentIds] }),
@@ -71,10 +75,14 @@ export async function readLogParameters(
   key: ProjectKey,
   parameters: z.output<typeof logParametersSchema>,
 ): Promise<Omit<LogQueryInput, "projectId">> {
-  const { query, user, deployment, ...fields } = parameters;
+  const { query, user, deployment, branch, ...fields } = parameters;
   const { filters, problems } = parseQueryText(query ?? "");
   const message = problems.map(({ text }) => text).join(" ");
   if (message !== "") throw new TowpathError("invalid_input", message, { fields: { query: message } });
-  const names = { user: filters.user ?? user, deployment: filters.deployment ?? deployment };
+  const names = {
+    user: filters.user ?? user,
+    deployment: filters.deployment ?? deployment,
+    branch: filters.branch ?? branch,
+  };
   return { ...fields, ...logQueryFromFilters(filters, true), ...(await resolveNames(ctx, key, names)) };
 }

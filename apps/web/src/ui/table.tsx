@@ -14,7 +14,7 @@ const roles = {
 
 /**
  * A table that becomes a list of cards below 640 px. Give every `Td` its column's `label`, which cards show in place of
- * the header.
+ * the header; of the header they keep the buttons that sort.
  */
 export function Table({ className, label, children }: { className?: string; label: string; children: ReactNode }) {
   return (
@@ -44,8 +44,15 @@ export function TableHead({
   children?: ReactNode;
 }) {
   return (
-    <thead {...roles.group} className="max-sm:sr-only max-sm:focus-within:not-sr-only">
-      <tr {...roles.row}>
+    // Above cards: the buttons that sort, where there are any and at least two rows.
+    <thead
+      {...roles.group}
+      className="max-sm:block max-sm:border-b max-sm:px-4 max-sm:py-2 max-sm:not-has-[button]:sr-only max-sm:[table:not(:has(tbody>tr+tr))>&]:hidden"
+    >
+      <tr {...roles.row} className="max-sm:flex max-sm:flex-wrap max-sm:items-center max-sm:gap-1.5">
+        <td aria-hidden className="text-xs text-muted sm:hidden">
+          Sort by
+        </td>
         {columns.map((name) => (
           <Th key={name} sort={sort?.(name)}>
             {name}
@@ -71,7 +78,9 @@ export function Th({ className, sort, children, ...rest }: ComponentProps<"th"> 
       scope="col"
       aria-sort={sort && sort.direction !== "none" ? sort.direction : undefined}
       className={classNames(
-        "h-8 border-b px-3 text-xs font-medium whitespace-nowrap text-muted first:pl-4 last:pr-4",
+        "h-8 border-b px-3 text-xs font-medium whitespace-nowrap text-muted first-of-type:pl-4 last:pr-4",
+        "max-sm:h-auto max-sm:w-auto! max-sm:border-0 max-sm:p-0!",
+        !sort && "max-sm:sr-only",
         className,
       )}
       {...rest}
@@ -80,14 +89,19 @@ export function Th({ className, sort, children, ...rest }: ComponentProps<"th"> 
         <button
           type="button"
           onClick={sort.onSort}
-          className="group/sort inline-flex min-h-6 items-center gap-1 rounded-sm in-[.text-right]:flex-row-reverse hover:text-ink"
+          className={classNames(
+            "group/sort inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink sm:in-[.text-right]:flex-row-reverse",
+            "max-sm:min-h-9 max-sm:rounded-full max-sm:border max-sm:px-3",
+            sort.direction !== "none" && "max-sm:border-line-strong max-sm:bg-hover max-sm:text-ink",
+          )}
         >
           {children}
           <Arrow
             aria-hidden
             className={classNames(
               "size-3",
-              sort.direction === "none" && "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60",
+              sort.direction === "none" &&
+                "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60 max-sm:hidden",
             )}
           />
         </button>

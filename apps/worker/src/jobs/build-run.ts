@@ -145,13 +145,13 @@ async function build(run: BuildRun): Promise<BuildResult> {
     layers: taken.layers,
     resolution: taken.resolution,
     rootDirectory: taken.rootDirectory,
-    isPackage: project.source?.kind === "package",
+    isPackage: taken.source?.kind === "package",
     authMode: project.authMode,
     environment: cloudEnvironment(
       {
         serverUrl: taken.serverUrl,
         commitSha: taken.commitSha,
-        repository: project.repository,
+        repository: taken.repository,
         environment,
       },
       secrets,
@@ -162,7 +162,7 @@ async function build(run: BuildRun): Promise<BuildResult> {
         ? null
         : (built, within) => startInPlace({ ctx, taken, runner: services.runner }, built, within),
     openTarball: source,
-    sourceRemedy: sourceKinds[project.source?.kind ?? "git"].remedy,
+    sourceRemedy: sourceKinds[taken.source?.kind ?? "git"].remedy,
     log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,
   };
@@ -184,20 +184,19 @@ type Warn = (warning: SourceWarning) => void;
 
 /** Where the source of a build comes from; a diagnosis when there is none to build this from any more. */
 function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: Warn): OpenSource | Diagnosis {
-  const { project, commitSha, packageVersion, branchName: branch } = taken;
-  const { source } = project;
-  if ((source?.kind === "package") !== (packageVersion !== null)) return sourceChanged;
-  if (source?.kind === "package" && packageVersion !== null) {
-    return (signal) => openPackage(services.packages, { name: source.name, version: packageVersion }, signal);
+  const { project, organizationId, source, commitSha, packageVersion, branchName: branch } = taken;
+  if (source === null || (source.kind === "package") !== (packageVersion !== null)) return sourceChanged;
+  if (source.kind === "package") {
+    return (signal) => openPackage(services.packages, { name: source.name, version: packageVersion ?? "" }, signal);
   }
-  if (source === null || (source.kind === "github" && source.installationId === null)) return sourceNotConnected;
+  if (source.kind === "github" && source.installationId === null) return sourceNotConnected;
   return async (signal) => {
     try {
-      const reader = await openBuildSource({ ctx, input: { projectId: project.id } });
+      const reader = await openBuildSource({ ctx, input: { projectId: project.id, organizationId, from: source } });
       return await reader.tarball({ branch, sha: commitSha }, { warn, signal });
     } catch (error) {
       if (error instanceof TowpathError)
-        operatorLog.warn({ err: error, repository: project.repository }, "tarball not available");
+        operatorLog.warn({ err: error, repository: taken.repository }, "tarball not available");
       throw error;
     }
   };

@@ -32,6 +32,7 @@ test("BLD-7 an organization with many branches to look at does not hold up anoth
       "installation.sync": async () => {},
       "source.check": async () => {},
       "branch.report": async () => {},
+      "repository.leave": async () => {},
       "build.run": async () => {},
       "mail.send": async () => {},
       // GitHub is slow for one of them.

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import { runNextBuild } from "./build-run.ts";
 import { checkGitSource } from "./check-source.ts";
 import { syncBranchWithHost, syncInstallationWithGitHub } from "./github-sync.ts";
-import { reportToGitHub } from "./report-branch.ts";
+import { leaveGitHub, reportToGitHub } from "./report-branch.ts";
 import { processDelivery } from "./webhook-process.ts";
 
 /** What this process does for each kind of job. */
@@ -14,6 +14,7 @@ export function jobHandlers(services: Services): JobHandlers {
     "installation.sync": ({ installationId }) => syncInstallationWithGitHub(services, installationId),
     "source.check": ({ projectId }) => checkGitSource(services, projectId),
     "branch.report": ({ branchId }) => reportToGitHub(services, branchId),
+    "repository.leave": (leaving) => leaveGitHub(services, leaving),
     "mail.send": async ({ mailId }) => void (await services.deliverMail(mailId)),
     "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
   };
@@ -37,6 +38,7 @@ export function jobConcurrency(builds: BuildConcurrency): Pick<WorkerOptions, "c
       "source.check": 4,
       // Those of one installation follow each other anyway.
       "branch.report": 3,
+      "repository.leave": 1,
       // They wait for the mail server.
       "mail.send": 4,
       "build.run": builds.maxBuilds,

@@ -1,4 +1,5 @@
-import { reportBranch } from "@towpath/core/report";
+import type { JobPayloads } from "@towpath/core/ports";
+import { leaveRepository, reportBranch } from "@towpath/core/report";
 import { jobContext, type Services } from "../services.ts";
 import { GitHubPaused } from "./tell-github.ts";
 
@@ -22,5 +23,22 @@ export async function reportToGitHub(services: Services, branchId: string): Prom
     if (!(error instanceof GitHubPaused)) throw error;
     services.log.info({ branchId, retryAt: error.retryAt }, "report waits for GitHub's rate limit");
     await again(error.retryAt);
+  }
+}
+
+/** Tells a repository of GitHub that a server has left it; as `reportToGitHub`. */
+export async function leaveGitHub(services: Services, leaving: JobPayloads["repository.leave"]): Promise<void> {
+  const { tellGitHub: tell, dashboardUrl } = services;
+  try {
+    await leaveRepository({
+      ctx: jobContext(services, "repository.leave"),
+      input: { leaving, tell, dashboardUrl },
+    });
+  } catch (error) {
+    if (!(error instanceof GitHubPaused)) throw error;
+    const { installationId, fullName } = leaving;
+    services.log.info({ fullName, retryAt: error.retryAt }, "report waits for GitHub's rate limit");
+    const key = `${installationId} ${fullName} ${leaving.name} ${error.retryAt.getTime()}`;
+    await services.queue.enqueue("repository.leave", leaving, { key, startAfter: error.retryAt });
   }
 }

@@ -80,6 +80,19 @@ test("BLD-8 GitHub keeps one check run, deployment and comment, as a client crea
   expect(comments.map(({ body }) => body)).toEqual([`${mark} not ours`, `${mark}\nThree`]);
 });
 
+test("BLD-8 a deployment that is not served any more is set inactive, and one that somebody has deleted isn't made anew", async () => {
+  const tell = createTellGitHub(forge.gitHub, log);
+  const id = (await tell.deployment(to, deployment({ key: "left", state: "success" }), null)) ?? 0;
+  const ended = { description: "Towpath: tools", logUrl: "http://localhost:3000" };
+  await tell.endDeployment(to, id, ended);
+  const statuses = (await (await show(`/deployments/${id}/statuses`)).json()) as unknown[];
+  expect(statuses[0]).toMatchObject({ state: "inactive" });
+  const all = async () => ((await (await show("/deployments")).json()) as unknown[]).length;
+  const before = await all();
+  await tell.endDeployment(to, 4711, ended);
+  expect(await all()).toBe(before);
+});
+
 test("BLD-8 what GitHub refuses fails nothing: a completed check without a conclusion, long labels, unknown commits", async () => {
   const tell = createTellGitHub(forge.gitHub, log);
   const refused = async (body: unknown) => (await show("/check-runs", "POST", body)).status;

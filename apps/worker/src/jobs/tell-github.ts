@@ -70,6 +70,13 @@ export function createTellGitHub(github: Client, log: Logger): TellGitHub {
       tell(to, known, async (granted) =>
         granted.deployments === "write" ? tellDeployment(github, to, report, known) : null,
       ),
+    endDeployment: (to, id, ended) =>
+      tell(to, undefined, async (granted) => {
+        if (granted.deployments !== "write") return;
+        await unlessGone(() =>
+          github.setDeploymentStatus(to, id, { ...ended, state: "inactive", environmentUrl: null }),
+        );
+      }),
     comment: (to, { number, body, mark }, known) =>
       tell(to, known, async (granted) => {
         if (granted.pull_requests !== "write") return null;

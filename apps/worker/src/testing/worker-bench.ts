@@ -71,7 +71,9 @@ const noRepositories = openRepositories({ directory: "/nowhere" });
  * What reads Git URLs and posts states of their builds, of which a test must have neither by default, repositories of this
  * instance, and GitHub.
  */
-type Given = Partial<Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "tellGitHub">>;
+type Given = Partial<
+  Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "repositories" | "tellGitHub">
+>;
 
 export async function openBench(given: Given = {}): Promise<Bench> {
   const database = await createTestDatabase();
@@ -138,6 +140,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
         return bench().checks.push(report);
       },
       deployment: async () => 1,
+      endDeployment: async () => {},
       comment: async () => 1,
     },
     gitRemotes: unasked,

@@ -1,3 +1,4 @@
+export { activeDeployments, enqueueLeaving, headCheckId, headCheckPrefix } from "./enqueue-leaving.ts";
 export { enqueueReport } from "./enqueue-report.ts";
 export { findFork, forkBranchName, pullRequestOfForkBranch } from "./fork-branch.ts";
 

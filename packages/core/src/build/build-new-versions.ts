@@ -45,7 +45,9 @@ function buildVersion(ctx: Context, of: typeof project.$inferSelect, version: st
     const [row] = await tx
       .select()
       .from(project)
-      .where(and(eq(project.id, of.id), eq(project.followsPackage, true)));
+      .where(and(eq(project.id, of.id), eq(project.followsPackage, true)))
+      // Its source can't change meanwhile.
+      .for("no key update");
     if (!row || row.packageName === null) return false;
     const branch = await ensureBranch(tx, ctx, { projectId: row.id, name: row.defaultBranch, isDefault: true });
     const commit = versionCommit(row.packageName, version);

@@ -116,7 +116,7 @@ test("BLD-1 of many workers one takes a build; an outdated attempt changes nothi
     entrypoint: "echo.py",
     environment: "production",
     serverUrl: `http://localhost:8080/${project.name}`,
-    project: { source: { kind: "github", repositoryId: project.repositoryId } },
+    source: { kind: "github", repositoryId: project.repositoryId },
   });
   expect(await keepBuild({ ctx: worker(), input: { ...input, attempt: 1 } })).toBe(true);
   expect(await releaseBuild({ ctx: worker(), input: { ...input, attempt: 1 } })).toBe(true);

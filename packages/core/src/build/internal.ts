@@ -4,4 +4,5 @@ export { isCurrentAttempt, noteInBuildLog, ofAttempt, selectBuilds } from "./bui
 export type { BuildView } from "./build.view.ts";
 export { buildView, findBuildView } from "./build.view.ts";
 export { auditedVersion, type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";
+export { rebuildTries } from "./rebuild-tries.ts";
 export { readDiagnosis, readManifest, storableWarning } from "./stored-build.ts";

@@ -7,6 +7,7 @@ import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
+import { builtFromNow, builtFromOf } from "../source/internal.ts";
 import { expectedBefore } from "./build.state.ts";
 import { noteInBuildLog } from "./build.store.ts";
 import type { BuildTrigger } from "./build-contract.schema.ts";
@@ -24,7 +25,18 @@ export type NewBuild = {
   readonly lost?: Earlier;
 };
 
-type Earlier = Pick<BuildRow, "entrypoint" | "arguments" | "requirements" | "rootDirectory" | "resolution">;
+type Earlier = Pick<
+  BuildRow,
+  | "entrypoint"
+  | "arguments"
+  | "requirements"
+  | "rootDirectory"
+  | "resolution"
+  | "builtFrom"
+  | "createdAt"
+  | "commitSha"
+  | "packageVersion"
+>;
 
 /** What an earlier build built, to be built again. */
 export const sourceOfBuild = (row: BuildRow): BuildSource => ({
@@ -39,7 +51,7 @@ export const auditedVersion = ({ commitSha, packageVersion }: Pick<BuildRow, "co
 });
 
 /**
- * Inserts a queued build as the newest of its branch, cancels the branch's builds that are still queued, and reopens an
+ * Inserts a queued build of the project's source, or of what an earlier build was built from, as the newest of its branch, cancels the branch's builds that are still queued, and reopens an
  * ended branch. The caller enqueues the job.
  */
 export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild): Promise<BuildRow> {
@@ -60,6 +72,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
   const now = ctx.clock.now();
   const earlier = input.promoted ?? input.lost;
   const settings = earlier ?? input.project;
+  const source = await builtFromNow(tx, input.project);
   const [row] = await tx
     .insert(build)
     .values({
@@ -68,6 +81,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       branchId: input.branchId,
       commitSha: input.commit.sha,
       packageVersion: input.commit.packageVersion ?? null,
+      builtFrom: earlier ? builtFromOf(earlier, input.project, source) : source,
       commitMessage: input.commit.message,
       commitAuthor: input.commit.author,
       pullRequestNumber: locked.pullRequestNumber,

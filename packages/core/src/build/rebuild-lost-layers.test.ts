@@ -1,7 +1,9 @@
-import { auditLog, build, buildLog, project } from "@towpath/db/schema";
+import { auditLog, build, buildLog, deployment, instance, project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { getServerStatus } from "../deployment/index.ts";
+import { newId } from "../ids/index.ts";
 import {
   liveCommit,
   memoryQueue,
@@ -88,6 +90,32 @@ test("RUN-8 a rebuild that fails is tried again with growing pauses and when a w
   for (let more = 0; more < 8; more++) expect(await tryAt(10_000 + more * 360.1)).toBe(true);
   expect(await tryAt(10_000 + 7 * 360.1 + 359)).toBe(false);
   expect(new Set(tries).size).toBe(tries.length);
+  await database.db.delete(project).where(eq(project.name, made.project.name));
+});
+
+test("RUN-8 the server's status says when what is lost is built again, until it has started since", async () => {
+  const { input, made } = await deployed();
+  const lost = async () => {
+    const status = await getServerStatus({ ctx: testContext(database.db, team.owner), input });
+    return status.live?.lost;
+  };
+  expect(await lost()).toBeNull();
+  for (let tries = 0; tries < 3; tries++) {
+    const [id = ""] = await rebuild(false, { isStart: true });
+    expect(await lost()).toEqual({ nextTryAt: null });
+    await fail(id);
+  }
+  const waitMs = Date.parse((await lost())?.nextTryAt ?? "") - Date.now();
+  expect(waitMs).toBeGreaterThan(3.5 * 60_000);
+  expect(waitMs).toBeLessThanOrEqual(4 * 60_000);
+  const [of] = await database.db.select().from(deployment).where(eq(deployment.buildId, made.id));
+  const row = { deploymentId: of?.id ?? "", startedAt: new Date() };
+  await database.db.insert(instance).values({ ...row, id: newId(), state: "crashed" });
+  expect(await lost()).not.toBeNull();
+  await database.db
+    .insert(instance)
+    .values({ ...row, id: newId(), state: "stopped", startedAt: new Date(Date.now() + 1) });
+  expect(await lost()).toBeNull();
   await database.db.delete(project).where(eq(project.name, made.project.name));
 });
 

@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
-import { auditLog, branch, build, deployment, project, route } from "@towpath/db/schema";
-import { and, count, eq, inArray, isNull, max, sql } from "drizzle-orm";
+import { branch, build, deployment, project, route } from "@towpath/db/schema";
+import { and, eq, inArray, isNull } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { lockBranch } from "../branch/index.ts";
@@ -8,15 +8,10 @@ import type { Context } from "../context/index.ts";
 import { noteInBuildLog } from "./build.store.ts";
 import { layersSchema, type Resolution } from "./build-contract.schema.ts";
 import { auditedVersion, type BuildRow, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
+import { rebuildAction, rebuildTries } from "./rebuild-tries.ts";
 
-const action = "build.rebuild";
 const reason =
   "Towpath is rebuilding this commit: the result of its earlier build is no longer stored, so its server couldn't be started.";
-
-/** A try that failed, as while the package index is unreachable, is repeated after a minute, then two, four, … */
-const firstPauseMs = 60_000;
-const maxPauseMs = 6 * 3_600_000;
-const pauseAfter = (tries: number) => Math.min(firstPauseMs * 2 ** (tries - 1), maxPauseMs);
 
 export type LostLayers = {
   /** Live deployments that can't be started. */
@@ -80,18 +75,8 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string, isSt
   const busy = and(eq(build.branchId, of.branchId), inArray(build.status, ["queued", "building"]));
   if ((await tx.$count(build, busy)) > 0) return null;
   const { organizationId } = live.project;
-  const [tried] = await tx
-    .select({ tries: count(), last: max(auditLog.createdAt) })
-    .from(auditLog)
-    .where(
-      and(
-        eq(auditLog.organizationId, organizationId),
-        eq(auditLog.action, action),
-        sql`${auditLog.detail} ->> 'deployment' = ${deploymentId}`,
-      ),
-    );
-  if (!isStart && tried?.last && ctx.clock.now().getTime() < tried.last.getTime() + pauseAfter(tried.tries))
-    return null;
+  const tried = await rebuildTries(tx, { organizationId, deploymentId });
+  if (!isStart && tried && ctx.clock.now() < tried.next) return null;
   const commit = sourceOfBuild(live.build);
   const row = await insertBuild(tx, ctx, {
     project: live.project,
@@ -105,7 +90,7 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string, isSt
   await audit(tx, ctx, {
     organizationId,
     projectId: live.project.id,
-    action,
+    action: rebuildAction,
     subject: row.id,
     detail: { of: live.build.id, deployment: deploymentId, ...auditedVersion(live.build) },
   });

@@ -1,12 +1,12 @@
-import { build, type project } from "@towpath/db/schema";
+import type { Transaction } from "@towpath/db";
+import { build, project as projects } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { findFork } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
-import { versionCommit } from "../package/internal.ts";
-import { sourceOf } from "../source/internal.ts";
+import { builtFromNow, builtFromOf, isSameSource } from "../source/internal.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
 import { auditedVersion, type BuildRow, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
@@ -17,9 +17,12 @@ import { auditedVersion, type BuildRow, enqueueBuild, insertBuild, sourceOfBuild
  */
 export async function redeployBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
   const { ctx, input } = call;
-  const { project, organization } = await authorizeBuild(ctx, "build.start", input.buildId);
+  const { project: of, organization } = await authorizeBuild(ctx, "build.start", input.buildId);
   await requireStorageForBuilds(ctx);
   const buildId = await ctx.db.transaction(async (tx) => {
+    // Lock order everywhere: project first.
+    const [project] = await tx.select().from(projects).where(eq(projects.id, of.id)).for("no key update");
+    if (!project) throw notFound("project");
     const [earlier] = await tx
       .select()
       .from(build)
@@ -32,7 +35,7 @@ export async function redeployBuild(call: { ctx: Context; input: { readonly buil
         "This build is of a pull request from a fork, whose newest commit isn't this one or isn't approved. Approve the newest commit instead.",
       );
     }
-    requireSameSource(project, earlier);
+    await requireSameSource(tx, project, earlier);
     const row = await insertBuild(tx, ctx, {
       project,
       branchId: earlier.branchId,
@@ -52,12 +55,10 @@ export async function redeployBuild(call: { ctx: Context; input: { readonly buil
   return findBuildView(ctx, buildId);
 }
 
-/** A package's version can't be built from a repository or another package, nor the reverse. A commit of another repository isn't found. */
-function requireSameSource(of: typeof project.$inferSelect, { commitSha, packageVersion: version }: BuildRow): void {
-  const source = sourceOf(of);
-  const name = source?.kind === "package" ? source.name : null;
-  if (name === null && version === null) return;
-  if (name !== null && version !== null && versionCommit(name, version).sha === commitSha) return;
+/** What is built is what the server's settings name: an earlier source isn't built again. */
+async function requireSameSource(tx: Transaction, of: typeof projects.$inferSelect, earlier: BuildRow): Promise<void> {
+  const now = await builtFromNow(tx, of);
+  if (isSameSource(builtFromOf(earlier, of, now), now)) return;
   throw new TowpathError(
     "conflict",
     "The server's source has changed since this build, so it can't be built again. Make its deployment live instead, if it has one.",

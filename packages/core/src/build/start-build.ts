@@ -9,7 +9,15 @@ import { parseInput } from "../input/index.ts";
 import { chooseRelease, versionCommit } from "../package/internal.ts";
 import { requirePackageIndex } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
-import { findGitSource, openRepository, sourceOf } from "../source/internal.ts";
+import {
+  builtFromNow,
+  builtFromOf,
+  findGitSource,
+  isSameSource,
+  lockAtSource,
+  openRepository,
+  sourceOf,
+} from "../source/internal.ts";
 import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
 import { newestBuildOf } from "./build.store.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
@@ -26,7 +34,7 @@ function isReusable(status: string, reuse: "unless-failed" | "always" | "never")
  * current settings, and `reuse` allows it, returns that build with `created: false`, so that a push which a webhook has
  * already reported isn't built twice.
  *
- * @throws TowpathError `out_of_storage`, `conflict` for a project without a repository, `not_found` for a branch or
+ * @throws TowpathError `out_of_storage`, `conflict` for a project without a repository or with another source meanwhile, `not_found` for a branch or
  * commit that it doesn't contain, and errors of the repository host
  */
 export async function startBuild(call: {
@@ -34,12 +42,12 @@ export async function startBuild(call: {
   input: StartBuildInput;
 }): Promise<{ readonly build: BuildView; readonly created: boolean }> {
   const { ctx } = call;
-  const { project, organization } = await authorizeProject(ctx, "build.start", {
+  const { project: before, organization } = await authorizeProject(ctx, "build.start", {
     orgSlug: call.input.orgSlug,
     projectName: call.input.projectName,
   });
   const input = parseInput(startBuildSchema, call.input);
-  const name = input.branch ?? project.defaultBranch;
+  const name = input.branch ?? before.defaultBranch;
   if (pullRequestOfForkBranch(name) !== null) {
     throw new TowpathError(
       "conflict",
@@ -47,13 +55,16 @@ export async function startBuild(call: {
     );
   }
   await requireStorageForBuilds(ctx);
-  const commit = await readSource(ctx, project, { ...input, branch: name });
+  const from = await builtFromNow(ctx.db, before);
+  const commit = await readSource(ctx, before, { ...input, branch: name });
   const started = await ctx.db.transaction(async (tx) => {
+    const project = await lockAtSource(tx, before.id, from);
     const target = { projectId: project.id, name, isDefault: name === project.defaultBranch };
     const branch = await ensureBranch(tx, ctx, target);
     const newest = branch.endedAt ? undefined : await newestBuildOf(tx, branch.id);
     const same =
       newest?.commitSha === commit.sha &&
+      isSameSource(builtFromOf(newest, project, from), from) &&
       newest.entrypoint === project.entrypoint &&
       newest.arguments.join("\0") === project.arguments.join("\0") &&
       newest.requirements === project.requirements &&

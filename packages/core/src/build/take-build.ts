@@ -1,4 +1,4 @@
-import { branch, build, gitSource, organization, project, repository } from "@towpath/db/schema";
+import { branch, build, organization, project } from "@towpath/db/schema";
 import { and, asc, eq, inArray, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { enqueueReport, environmentOf, pullRequestOfForkBranch } from "../branch/index.ts";
@@ -7,7 +7,7 @@ import { isId } from "../input/index.ts";
 import { chooseLabel } from "../label/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { mcpUrl, serverUrl } from "../server-url/index.ts";
-import { type Source, sourceOf } from "../source/internal.ts";
+import { type BuiltFrom, builtFromNow, builtFromOf, reachableNow, repositoryName } from "../source/internal.ts";
 import { expectedBefore } from "./build.state.ts";
 import type { Layers, Resolution } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
@@ -20,6 +20,8 @@ export type TakenBuild = {
   readonly commitSha: string;
   /** Of a package; null for a commit. */
   readonly packageVersion: string | null;
+  /** What has this commit or version; null: it isn't known any more. */
+  readonly source: BuiltFrom | null;
   /** Empty: to be found in the commit. */
   readonly entrypoint: string;
   readonly arguments: readonly string[];
@@ -40,14 +42,13 @@ export type TakenBuild = {
   /** The server's public base URL, passed to it (RUN-4), without `/mcp`. */
   readonly serverUrl: string;
   readonly mcpUrl: string;
+  /** What the server learns of its source: owner/name at GitHub or here, or the Git URL; null for a package. */
+  readonly repository: string | null;
   readonly project: {
     readonly id: string;
     readonly name: string;
     readonly authMode: AuthMode;
     readonly keepsData: boolean;
-    readonly source: Source | null;
-    /** What the server learns of it: owner/name at GitHub or here, or the Git URL; null for a package. */
-    readonly repository: string | null;
   };
 };
 
@@ -116,17 +117,14 @@ export async function takeBuild(call: {
   });
   if (!taken) return null;
   const [of] = await ctx.db
-    .select({
-      ...{ project, branch, organizationId: organization.id },
-      gitUrl: sql<string | null>`coalesce(${gitSource.url}, ${organization.slug} || '/' || ${repository.name})`,
-    })
+    .select({ project, branch, organizationId: organization.id })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
     .innerJoin(organization, eq(organization.id, project.organizationId))
-    .leftJoin(gitSource, eq(gitSource.projectId, project.id))
-    .leftJoin(repository, eq(repository.id, gitSource.repositoryId))
     .where(eq(branch.id, taken.branchId));
   if (!of) return null;
+  const now = await builtFromNow(ctx.db, of.project);
+  const from = builtFromOf(taken, of.project, now);
   const isPromotion = taken.trigger === "promote";
   // With the layers comes what was found in them.
   const program = (isPromotion && readProgram(taken.program)) || taken;
@@ -140,6 +138,7 @@ export async function takeBuild(call: {
     attempt: taken.attempt,
     commitSha: taken.commitSha,
     packageVersion: taken.packageVersion,
+    source: from && (await reachableNow(ctx.db, of.organizationId, { from, now })),
     entrypoint: program.entrypoint,
     arguments: program.arguments,
     requirements: taken.requirements,
@@ -152,11 +151,10 @@ export async function takeBuild(call: {
     branchName: of.branch.name,
     serverUrl: serverUrl(ctx.serverUrlTemplate, label),
     mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),
+    repository: repositoryName(from),
     project: {
       ...{ id: of.project.id, name: of.project.name, keepsData: of.project.keepsData },
       authMode: authModeSchema.catch("towpath-cloud").parse(of.project.authMode),
-      source: sourceOf(of.project),
-      repository: of.project.repositoryFullName ?? of.gitUrl,
     },
   };
 }

@@ -7,9 +7,9 @@ import {
   buildStatusSchema,
   buildTriggerSchema,
 } from "../build/build-contract.schema.ts";
-import { readDiagnosis } from "../build/internal.ts";
+import { readDiagnosis, rebuildTries } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
-import { notFound } from "../errors/index.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import type { ReplacedVersion } from "./deployment.view.ts";
@@ -17,6 +17,7 @@ import { type InstanceState, instanceState } from "./instance-state.ts";
 import {
   deploymentsSince,
   findBranch,
+  findBranchId,
   findLatestBuild,
   findLive,
   newestDeploymentIds,
@@ -45,6 +46,8 @@ export type ServerStatusView = {
     /** An earlier version was made live again (PRJ-14). */
     readonly isRolledBack: boolean;
     readonly rolledBackFrom: ReplacedVersion | null;
+    /** Set while it can't be started, because the result of its build is lost: it is built again (RUN-8). */
+    readonly lost: LostView | null;
   } | null;
   readonly latestBuild: {
     readonly id: string;
@@ -69,6 +72,9 @@ export type ServerStatusView = {
   }[];
 };
 
+/** `nextTryAt`: null while a build of the branch waits or runs, and when one is due within a minute. */
+type LostView = { readonly nextTryAt: string | null };
+
 type InstanceView = {
   readonly state: InstanceState;
   readonly startedAt: string;
@@ -81,6 +87,7 @@ type InstanceView = {
 
 const shownMs = 48 * 3_600_000;
 const maxShown = 50;
+const dueMs = 60_000;
 
 /**
  * The state of a project's server: what is live, its newest build, its process. Without `branchId`: production.
@@ -104,6 +111,13 @@ export async function getServerStatus(call: {
     deploymentsSince(ctx.db, { projectId: project.id, branchId, since, limit: maxShown }),
   ]);
   const [running] = live ? await newestInstance(ctx.db, eq(instance.deploymentId, live.deploymentId)) : [];
+  const { organizationId } = project;
+  // What was built again is newer than what is live.
+  const tried =
+    live && latest && latest.id !== live.buildId
+      ? await rebuildTries(ctx.db, { organizationId, deploymentId: live.deploymentId })
+      : null;
+  const isLost = live && tried && tried.last > live.since && !startedAfter(running, tried.last);
   return {
     branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
     live: live
@@ -120,6 +134,7 @@ export async function getServerStatus(call: {
           tools: live.tools,
           isRolledBack: live.isRolledBack,
           rolledBackFrom: live.rolledBackFrom,
+          lost: isLost && latest ? lostView(ctx, tried.next, latest.status) : null,
         }
       : null,
     latestBuild: latest
@@ -140,14 +155,39 @@ export async function getServerStatus(call: {
 
 const maxCounted = 200;
 
-/** Whose calls count as a branch's: its newest deployments, at most 200. None for a branch that the project doesn't have. */
+/**
+ * Whose calls count as a branch's, which is given by its id or its name: its newest deployments, at most 200. None for an
+ * id that the project doesn't have.
+ *
+ * @throws TowpathError `invalid_input` for a name that no branch of the project has
+ */
 export async function listBranchDeploymentIds(call: {
   ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string; readonly branchId: string };
+  input: { readonly orgSlug: string; readonly projectName: string } & (
+    | { readonly branchId: string }
+    | { readonly branch: string }
+  );
 }): Promise<readonly string[]> {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "project.read", input);
-  return newestDeploymentIds(ctx.db, { projectId: project.id, branchId: input.branchId, limit: maxCounted });
+  const branchId = "branchId" in input ? input.branchId : await findBranchId(ctx.db, project.id, input.branch);
+  if (branchId === null) {
+    const message = `This server has no branch “${"branch" in input ? input.branch : ""}” that was built.`;
+    throw new TowpathError("invalid_input", message, { fields: { branch: message } });
+  }
+  return newestDeploymentIds(ctx.db, { projectId: project.id, branchId, limit: maxCounted });
+}
+
+type Running = { readonly state: string; readonly startedAt: Date };
+
+/** Whether it has started since: what was missing is back. */
+const startedAfter = (running: Running | undefined, last: Date): boolean =>
+  running !== undefined && running.startedAt > last && !["starting", "crashed"].includes(instanceState(running.state));
+
+function lostView(ctx: Context, next: Date, latest: string): LostView {
+  const isBuilding = latest === "queued" || latest === "building";
+  const isDue = next.getTime() - ctx.clock.now().getTime() < dueMs;
+  return { nextTryAt: isBuilding || isDue ? null : next.toISOString() };
 }
 
 function instanceView(row: {

@@ -100,6 +100,7 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
   // The branch has become or ceased to be the default one: the deployment has the wrong environment's secrets.
   if (target.deployment.environment !== environmentOf(branch)) return { outcome: "overtaken" };
   const label = await chooseLabel(tx, { projectId: ended.projectId, projectName: target.projectName, branch });
+  const replaced = await branchOfLive(tx, branch.id);
   const values = {
     targetKind: "deployment" as const,
     deploymentId: target.deployment.id,
@@ -116,6 +117,7 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
     })
     .returning({ label: route.label });
   if (moved.length === 0) return { outcome: "overtaken" };
+  if (replaced !== null && replaced !== branch.id) await enqueueReport(tx, ctx, replaced);
   // The label was taken after the deployment was created, so the route got another one.
   if (target.deployment.slug !== label)
     await tx.update(deployment).set({ slug: label }).where(eq(deployment.id, target.deployment.id));
@@ -127,4 +129,14 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
     detail: { build: ended.id, ...auditedVersion(ended), branch: branch.name, label },
   });
   return { outcome: "live", url: mcpUrl(ctx.serverUrlTemplate, label), label };
+}
+
+/** The branch whose build is live on a branch: another one, after the default branch has changed. */
+async function branchOfLive(tx: Transaction, branchId: string): Promise<string | null> {
+  const [live] = await tx
+    .select({ branchId: deployment.branchId })
+    .from(route)
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .where(eq(route.branchId, branchId));
+  return live?.branchId ?? null;
 }

@@ -136,9 +136,12 @@ test("PRJ-14 what can't be made live says why: live already, an ended branch, th
   await deploy(project, "preview 2", "gone");
   await suite.database.db.update(branch).set({ endedAt: new Date() }).where(eq(branch.name, "gone"));
   await expect(makeLive(preview)).rejects.toThrow(/branch gone was deleted/);
-  await suite.database.db.update(branch).set({ endedAt: null, isDefault: false }).where(eq(branch.name, "gone"));
-  await suite.database.db.update(deployment).set({ environment: "production" }).where(eq(deployment.id, preview));
-  await expect(makeLive(preview)).rejects.toThrow(/variables of production.*Rebuild/);
+  // The default branch has changed: what was built of it as a preview has a preview's variables.
+  await suite.database.db.update(branch).set({ endedAt: null, isDefault: true }).where(eq(branch.name, "gone"));
+  await suite.database.db.update(branch).set({ isDefault: false }).where(eq(branch.id, project.branchId));
+  await expect(makeLive(preview)).rejects.toThrow(/variables of preview.*Rebuild/);
+  await suite.database.db.update(branch).set({ isDefault: true }).where(eq(branch.id, project.branchId));
+  await suite.database.db.update(branch).set({ isDefault: false }).where(eq(branch.name, "gone"));
   const unfinished = await take(await start(project, "unfinished"));
   const made = await createDeployment({ ctx: worker(), input: sampleOutcome(unfinished) });
   await failBuild({ ctx: worker(), input: { ...unfinished, diagnosis: sampleDiagnosis } });

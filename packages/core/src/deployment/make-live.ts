@@ -1,8 +1,8 @@
 import type { Transaction } from "@towpath/db";
-import { build, deployment, route } from "@towpath/db/schema";
-import { eq, sql } from "drizzle-orm";
+import { branch as branches, build, deployment, route } from "@towpath/db/schema";
+import { and, asc, eq, or, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { type BranchRow, enqueueReport, environmentOf, lockBranch, pullRequestOfForkBranch } from "../branch/index.ts";
+import { type BranchRow, enqueueReport, environmentOf, pullRequestOfForkBranch } from "../branch/index.ts";
 import { auditedVersion } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
@@ -39,7 +39,7 @@ export async function makeDeploymentLive(call: {
     await lockLabels(tx);
     const { branch } = chosen;
     const label = await chooseLabel(tx, { projectId: project.id, projectName: project.name, branch });
-    const before = await liveOf(tx, branch.id);
+    const { id: before, branchId: replaced } = await liveOf(tx, branch.id);
     if (before !== live) {
       throw new TowpathError(
         "conflict",
@@ -49,10 +49,12 @@ export async function makeDeploymentLive(call: {
     const target = { deploymentId: chosen.deployment.id, updatedAt: sql`now()` };
     await tx
       .insert(route)
-      .values({ label, projectId: project.id, branchId: branch.id, sequence: chosen.build.sequence, ...target })
+      .values({ label, projectId: project.id, branchId: branch.id, sequence: sequenceOn(chosen), ...target })
       .onConflictDoUpdate({ target: route.branchId, set: target });
     await tx.update(deployment).set({ slug: label }).where(eq(deployment.id, chosen.deployment.id));
     await enqueueReport(tx, ctx, branch.id);
+    // Another branch's, if the default branch has changed and nothing of this one went live since.
+    if (replaced !== null && replaced !== branch.id) await enqueueReport(tx, ctx, replaced);
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: project.id,
@@ -64,25 +66,37 @@ export async function makeDeploymentLive(call: {
   return getDeployment({ ctx, input });
 }
 
+/** Any build of another branch than its own may replace it. */
+const sequenceOn = ({ branch, build }: Chosen): number => (build.branchId === branch.id ? build.sequence : 0);
+
 /** Which deployment of its branch is live, null for none; refuses at once what can't become live. */
 function liveBefore(ctx: Context, deploymentId: string): Promise<string | null> {
   return ctx.db.transaction(async (tx) => {
     const chosen = await lockDeployment(tx, deploymentId);
     requireServable(chosen);
-    const live = await liveOf(tx, chosen.branch.id);
+    const { id: live } = await liveOf(tx, chosen.branch.id);
     if (live === deploymentId) throw new TowpathError("conflict", "This deployment is already live.");
     return live;
   });
 }
 
-async function liveOf(tx: Transaction, branchId: string): Promise<string | null> {
-  const [found] = await tx.select({ id: route.deploymentId }).from(route).where(eq(route.branchId, branchId));
-  return found?.id ?? null;
+/** The live deployment, with the branch that it was built of. */
+async function liveOf(tx: Transaction, branchId: string) {
+  const [found] = await tx
+    .select({ id: deployment.id, branchId: deployment.branchId })
+    .from(route)
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .where(eq(route.branchId, branchId));
+  return found ?? { id: null, branchId: null };
 }
 
 type Chosen = Awaited<ReturnType<typeof lockDeployment>>;
 
-/** The deployment under its branch's lock: until then it may be removed, and the branch may end. */
+/**
+ * The deployment, with the branch on which it can be live: its own, or for one that was built for production the default
+ * branch, which had another name if the server's source or its default branch has changed since. Under the locks of both:
+ * until then it may be removed, and the branch may end.
+ */
 async function lockDeployment(tx: Transaction, deploymentId: string) {
   const select = () =>
     tx
@@ -92,9 +106,17 @@ async function lockDeployment(tx: Transaction, deploymentId: string) {
       .where(eq(deployment.id, deploymentId));
   const [found] = await select();
   if (!found) throw notFound("deployment");
-  const branch: BranchRow = await lockBranch(tx, found.deployment.branchId);
+  const { branchId, projectId, environment } = found.deployment;
+  const isProduction = and(eq(branches.projectId, projectId), eq(branches.isDefault, true));
+  const locked: readonly BranchRow[] = await tx
+    .select()
+    .from(branches)
+    .where(environment === "production" ? or(eq(branches.id, branchId), isProduction) : eq(branches.id, branchId))
+    .orderBy(asc(branches.id))
+    .for("no key update");
   const [row] = await select();
-  if (!row) throw notFound("deployment");
+  const branch = locked.find(({ isDefault }) => isDefault) ?? locked.find(({ id }) => id === branchId);
+  if (!row || !branch) throw notFound("deployment");
   return { ...row, branch };
 }
 

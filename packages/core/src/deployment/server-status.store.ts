@@ -16,6 +16,15 @@ export async function findBranch(db: Queryable, projectId: string, branchId: str
   return row;
 }
 
+/** The id of a project's branch of that name; null for none. */
+export async function findBranchId(db: Queryable, projectId: string, name: string): Promise<string | null> {
+  const [row] = await db
+    .select({ id: branch.id })
+    .from(branch)
+    .where(and(eq(branch.projectId, projectId), eq(branch.name, name)));
+  return row?.id ?? null;
+}
+
 /**
  * A stored manifest without what PostgreSQL refuses to look into, NUL and lone surrogates: those of earlier versions may
  * have it, and one of them must not end the list of all servers. Few have escapes at all.

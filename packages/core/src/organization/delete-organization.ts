@@ -2,6 +2,7 @@ import { apikey, organization, project, session } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorize } from "../authorize/index.ts";
+import { enqueueLeaving } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { requireConfirmation } from "../input/index.ts";
 import { lockForDeletion } from "../project/internal.ts";
@@ -21,10 +22,9 @@ export async function deleteOrganization(call: {
   requireConfirmation(input.confirmation, found.slug);
   await ctx.db.transaction(async (tx) => {
     const projects = await tx.select({ id: project.id }).from(project).where(eq(project.organizationId, found.id));
-    await lockForDeletion(
-      tx,
-      projects.map(({ id }) => id),
-    );
+    const ids = projects.map(({ id }) => id);
+    await lockForDeletion(tx, ids);
+    await enqueueLeaving(tx, ctx, ids, { deleted: true });
     // These refer to the organization without a foreign key.
     await tx.delete(apikey).where(eq(apikey.organizationId, found.id));
     await tx.update(session).set({ activeOrganizationId: null }).where(eq(session.activeOrganizationId, found.id));

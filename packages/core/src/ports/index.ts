@@ -19,6 +19,20 @@ export const jobPayloadSchemas = {
   "source.check": z.object({ projectId: z.uuid() }),
   /** Tell GitHub how a branch and its builds are. */
   "branch.report": z.object({ branchId: z.uuid() }),
+  /** Tell a repository of GitHub that a server has left it. Numbers are Towpath's (decision 054), ids GitHub's. */
+  "repository.leave": z.object({
+    organizationId: z.uuid(),
+    /** Of the server. */
+    name: z.string(),
+    installationId: z.number().int(),
+    repositoryId: z.number().int(),
+    /** owner/name */
+    fullName: z.string(),
+    deployments: z.array(z.number().int()),
+    /** Check runs that haven't ended; without an id, commit statuses. */
+    checks: z.array(z.object({ id: z.number().int().nullable(), sha: z.string(), externalId: z.string() })),
+    pullRequests: z.array(z.number().int()),
+  }),
   /** An organization's turn: run its oldest queued build. */
   "build.run": z.object({ organizationId: z.uuid() }),
   /** Send a message that waits in `mail_message`. */
@@ -207,6 +221,7 @@ export {
   type InstanceRepositories,
   mayNeedSignIn,
   type SourceWarning,
+  unknownHost,
 } from "./source.ts";
 
 export type Clock = { now(): Date };

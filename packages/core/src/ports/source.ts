@@ -46,6 +46,9 @@ export type GitCheckout = {
 /** `detail` of a `not_found` that a token or deploy key may cure: hosts show a private repository to nobody else. */
 export const mayNeedSignIn = "may_need_sign_in";
 
+/** `detail` of the error for a host whose name leads nowhere: most often the URL is mistyped. */
+export const unknownHost = "unknown_host";
+
 /**
  * Reads one repository, wherever it is: behind a Git URL, of this instance or at GitHub (SRC-1). Every call throws
  * TowpathError with a public text that says what happened and what to do: `not_found` (no repository there, or it needs a
@@ -102,8 +105,8 @@ export type InstanceRepositories = {
   /** Has HEAD name a branch, which need not exist. */
   setDefaultBranch(id: string, branch: string): Promise<void>;
   /**
-   * Commits an archive's files on top of the branch's head. Without a change there is no commit: `changed` is false, and
-   * the commit is the head.
+   * Commits an archive's files on top of the branch's head, but for those that `leftOut` names (`left-out.schema.ts`).
+   * Without a change there is no commit: `changed` is false, and the commit is the head.
    *
    * @throws TowpathError `invalid_input` for what isn't an archive, is too large, or has names or links that a repository
    * can't have; `conflict` for another head than the expected one; `out_of_storage`
@@ -112,7 +115,7 @@ export type InstanceRepositories = {
     id: string,
     files: CommitFiles,
     signal?: AbortSignal,
-  ): Promise<{ readonly commit: Commit; readonly changed: boolean }>;
+  ): Promise<{ readonly commit: Commit; readonly changed: boolean; readonly leftOut: readonly string[] }>;
   /** Full names of branches and tags, and what they name. */
   listRefs(id: string): Promise<ReadonlyMap<string, string>>;
   /**

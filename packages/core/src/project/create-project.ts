@@ -20,6 +20,8 @@ export type NewProject = Pick<ReturnType<typeof deployProjectSchema.parse>, "tri
   readonly source: BuildSource | null;
   /** Where its code comes from, for the audit log. */
   readonly origin: Readonly<Record<string, unknown>>;
+  /** Stores what the columns don't say of the source, before the first build, which reads it. */
+  readonly storeSource?: (of: ProjectRow) => Promise<void>;
 };
 
 /**
@@ -31,7 +33,7 @@ export async function createProject(
   tx: Transaction,
   ctx: Context,
   organizationId: string,
-  { columns, source, trigger, secrets, origin }: NewProject,
+  { columns, source, trigger, secrets, origin, storeSource }: NewProject,
 ): Promise<{ readonly row: ProjectRow; readonly buildId: string | null }> {
   await lockLabels(tx);
   await requireFreeName(tx, columns.name);
@@ -53,6 +55,7 @@ export async function createProject(
     .insert(branch)
     .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
   await insertSecrets(tx, ctx, { organizationId, projectId: row.id }, secrets);
+  await storeSource?.(row);
   const queued = source && (await insertBuild(tx, ctx, { project: row, branchId, commit: source, trigger }));
   if (queued) await enqueueBuild(tx, ctx, queued.id);
   await audit(tx, ctx, {

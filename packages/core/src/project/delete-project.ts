@@ -3,6 +3,7 @@ import { auditLog, branch, project } from "@towpath/db/schema";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import { enqueueLeaving } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { requireConfirmation } from "../input/index.ts";
 import { lockLabels } from "../label/index.ts";
@@ -28,6 +29,7 @@ export async function deleteProject(call: {
   requireConfirmation(input.confirmation, found.name);
   await ctx.db.transaction(async (tx) => {
     await lockForDeletion(tx, [found.id]);
+    await enqueueLeaving(tx, ctx, [found.id], { deleted: true });
     await tx
       .update(auditLog)
       .set({ projectId: null, subject: null, detail: null })

@@ -27,15 +27,16 @@ export async function deployFound(
 ): Promise<Deployed<BuildView | null>> {
   const { branch, columns, git, origin, field } = found;
   const commit = await refusedAt(field, () => readCommit(found, settings));
-  const { row, buildId } = await ctx.db.transaction(async (tx) => {
-    const made = await createProject(tx, ctx, organization.id, {
+  const { row, buildId } = await ctx.db.transaction((tx) =>
+    createProject(tx, ctx, organization.id, {
       columns: { ...settings, ...columns, defaultBranch: branch },
       source: commit,
       ...{ trigger, secrets, origin },
-    });
-    if (git !== null) await storeGitSource(tx, ctx, made.row, branch, git);
-    return made;
-  });
+      storeSource: async (of) => {
+        if (git !== null) await storeGitSource(tx, ctx, of, branch, git);
+      },
+    }),
+  );
   const state = await findProjectState(ctx.db, row);
   return {
     project: projectView(ctx, row, { orgSlug: organization.slug, ...state }),

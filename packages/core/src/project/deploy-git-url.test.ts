@@ -87,13 +87,15 @@ test("SRC-2 KEY-2 a token is sealed for its origin, never shown, and each reader
     endsSoon: true,
   });
   const ctx = scene.as({ kind: "job", job: "build.run" });
-  const opened = await openBuildSource({ ctx, input: { projectId: made.id } });
-  expect((await opened.refs())?.url).toBe(url);
+  const of = { projectId: made.id, organizationId: team.id };
+  const opened = await openBuildSource({ ctx, input: { ...of, from: { kind: "git", url } } });
+  expect((await opened.refs()).url).toBe(url);
   expect(git.credentials.at(-1)).toEqual({ kind: "token", username: "", token: "s3cret-token" });
   expect(await scene.auditsOf(made.id, "source.decrypt")).toMatchObject([{ actor: "job:build.run" }]);
   // Somebody who can write to the table can't have it sent elsewhere.
   await scene.db.update(gitSource).set({ url: "https://evil.example/x" }).where(eq(gitSource.projectId, made.id));
-  await expect(openBuildSource({ ctx, input: { projectId: made.id } })).rejects.toThrow("can't be decrypted");
+  const elsewhere = { kind: "git", url: "https://evil.example/x" } as const;
+  await expect(openBuildSource({ ctx, input: { ...of, from: elsewhere } })).rejects.toThrow("can't be decrypted");
 });
 
 test("SRC-2 KEY-2 a deploy key opens for its organization and a day only, and its private part never leaves", async () => {

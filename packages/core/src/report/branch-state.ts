@@ -9,13 +9,14 @@ import {
   project,
   route,
 } from "@towpath/db/schema";
-import { and, desc, eq, gte, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { activeDeployments } from "../branch/index.ts";
 import type { BuildStatus, Diagnosis } from "../build/build-contract.schema.ts";
 import { buildStatusSchema } from "../build/build-contract.schema.ts";
 import { readDiagnosis } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import { sourceOf } from "../source/internal.ts";
+import { type BuiltFrom, builtFromNow, builtFromOf, isSameSource, reachableNow } from "../source/internal.ts";
 import type { ReportAddress } from "./report.port.ts";
 
 export type ReportedBuild = {
@@ -26,7 +27,9 @@ export type ReportedBuild = {
   readonly diagnosis: Diagnosis | null;
   readonly isLive: boolean;
   readonly url: string | null;
-  /** What GitHub was last told of it; null: nothing. */
+  /** The repository of GitHub that it was built from; null: of another kind, or one that no installation reads. */
+  readonly github: { readonly address: ReportAddress; readonly repositoryId: number } | null;
+  /** What its host was last told of it; null: nothing. */
   readonly told: typeof buildReport.$inferSelect | null;
 };
 
@@ -40,9 +43,12 @@ export type BranchState = {
   readonly orgSlug: string;
   readonly fork: typeof forkPullRequest.$inferSelect | null;
   readonly told: typeof branchReport.$inferSelect | null;
-  /** null: no installation reads the repository. */
+  /** Where the server is built from now; null: not at GitHub, or no installation reads the repository. */
   readonly address: ReportAddress | null;
-  /** Newest first: those that run or ended lately, and those whose deployment GitHub takes for live. */
+  /**
+   * Newest first: those that run or ended lately, and those whose deployment GitHub takes for live. Of the server's source,
+   * or of an earlier one that is at GitHub.
+   */
   readonly builds: readonly ReportedBuild[];
   readonly head: Head | null;
   /** Commits of a fork's builds that the repository's own branches have as well: their checks are not the fork's. */
@@ -62,8 +68,8 @@ export async function readBranchState(ctx: Context, branchId: string): Promise<B
     .leftJoin(branchReport, eq(branchReport.branchId, branch.id))
     .where(eq(branch.id, branchId));
   if (!of) return null;
-  const address = addressAtGitHub(of.project);
-  const builds = await readBuilds(ctx, branchId, of.project.sourceChangedAt);
+  const address = githubOf(await builtFromNow(ctx.db, of.project))?.address ?? null;
+  const builds = await readBuilds(ctx, branchId, of.project);
   const head = headOf(of.branch, of.fork);
   const commits = [...new Set([...builds.map(({ commitSha }) => commitSha), ...(head ? [head.sha] : [])])];
   const ownCommits = of.fork ? await builtOfOwnBranches(ctx, of.project.id, commits) : new Set<string>();
@@ -71,11 +77,11 @@ export async function readBranchState(ctx: Context, branchId: string): Promise<B
 }
 
 /** Other sources have no API to report to. */
-function addressAtGitHub(of: BranchState["project"]): ReportAddress | null {
-  const source = sourceOf(of);
-  if (source?.kind !== "github" || source.installationId === null) return null;
-  const [owner, name] = source.fullName.split("/");
-  return owner && name ? { installationId: source.installationId, owner, name } : null;
+function githubOf(from: BuiltFrom | null): ReportedBuild["github"] {
+  if (from?.kind !== "github" || from.installationId === null) return null;
+  const { installationId, repositoryId } = from;
+  const [owner, name] = from.fullName.split("/");
+  return owner && name ? { address: { installationId, owner, name }, repositoryId } : null;
 }
 
 function headOf(of: BranchState["branch"], fork: BranchState["fork"]): Head | null {
@@ -85,20 +91,24 @@ function headOf(of: BranchState["branch"], fork: BranchState["fork"]): Head | nu
   return of.skippedCommitSha === null ? null : { sha: of.skippedCommitSha, why: "skipped" };
 }
 
-/**
- * Ended ones count for an hour, so that an earlier version's builds aren't all reported at once. `since`: builds from before
- * are of commits that this host doesn't have.
- */
-async function readBuilds(ctx: Context, branchId: string, since: Date | null): Promise<readonly ReportedBuild[]> {
+/** Ended ones count for an hour, so that an earlier version's builds aren't all reported at once. */
+async function readBuilds(
+  ctx: Context,
+  branchId: string,
+  of: BranchState["project"],
+): Promise<readonly ReportedBuild[]> {
   const lately = or(isNull(build.endedAt), sql`${build.endedAt} > now() - interval '1 hour'`);
   const servedAtGitHub = and(
     isNotNull(buildReport.deploymentId),
-    or(eq(buildReport.deploymentState, "success"), isNotNull(route.deploymentId)),
+    or(inArray(buildReport.deploymentState, activeDeployments), isNotNull(route.deploymentId)),
   );
   const rows = await ctx.db
     .select({
       id: build.id,
       commitSha: build.commitSha,
+      builtFrom: build.builtFrom,
+      packageVersion: build.packageVersion,
+      createdAt: build.createdAt,
       status: build.status,
       trigger: build.trigger,
       diagnosis: build.diagnosis,
@@ -110,22 +120,25 @@ async function readBuilds(ctx: Context, branchId: string, since: Date | null): P
     .leftJoin(buildReport, eq(buildReport.buildId, build.id))
     .leftJoin(deployment, eq(deployment.buildId, build.id))
     .leftJoin(route, eq(route.deploymentId, deployment.id))
-    .where(
-      and(
-        eq(build.branchId, branchId),
-        or(lately, servedAtGitHub),
-        since === null ? undefined : gte(build.createdAt, since),
-      ),
-    )
+    .where(and(eq(build.branchId, branchId), or(lately, servedAtGitHub)))
     .orderBy(desc(build.sequence))
     .limit(maxBuilds);
-  return rows.map(({ slug, live, ...row }) => ({
-    ...row,
-    status: buildStatusSchema.parse(row.status),
-    diagnosis: readDiagnosis(row.diagnosis),
-    isLive: live !== null,
-    url: slug === null ? null : mcpUrl(ctx.serverUrlTemplate, slug),
-  }));
+  const now = await builtFromNow(ctx.db, of);
+  const reported: ReportedBuild[] = [];
+  for (const { slug, live, builtFrom, packageVersion, createdAt, ...row } of rows) {
+    const from = builtFromOf({ ...row, builtFrom, packageVersion, createdAt }, of, now);
+    const github = from && githubOf(await reachableNow(ctx.db, of.organizationId, { from, now }));
+    if (github === null && !isSameSource(from, now)) continue;
+    reported.push({
+      ...row,
+      github,
+      status: buildStatusSchema.parse(row.status),
+      diagnosis: readDiagnosis(row.diagnosis),
+      isLive: live !== null,
+      url: slug === null ? null : mcpUrl(ctx.serverUrlTemplate, slug),
+    });
+  }
+  return reported;
 }
 
 async function builtOfOwnBranches(ctx: Context, projectId: string, commits: readonly string[]) {

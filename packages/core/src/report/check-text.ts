@@ -1,3 +1,4 @@
+import { headCheckId, headCheckPrefix } from "../branch/index.ts";
 import { isId } from "../input/index.ts";
 import type { SurfaceChangesView } from "../surface/index.ts";
 import type { BranchState, Head, ReportedBuild } from "./branch-state.ts";
@@ -134,11 +135,9 @@ const heads: Readonly<Record<Head["why"], Pick<Said, "conclusion" | "title" | "s
   },
 };
 
-const headPrefix = "head:";
-
 /** The branch of a check run that is about a head without a build; null for one of a build. */
 export function branchOfHeadCheck(externalId: string): string | null {
-  const id = externalId.startsWith(headPrefix) ? externalId.slice(headPrefix.length) : "";
+  const id = externalId.startsWith(headCheckPrefix) ? externalId.slice(headCheckPrefix.length) : "";
   return isId(id) ? id : null;
 }
 
@@ -149,7 +148,7 @@ export function checkOfHead(state: BranchState, head: Head, page: Page): CheckRe
   return {
     sha: head.sha,
     name: checkName(state),
-    externalId: `${headPrefix}${state.branch.id}`,
+    externalId: headCheckId(state.branch.id),
     detailsUrl: url,
     status: "completed",
     ...said,

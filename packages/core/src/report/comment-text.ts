@@ -36,6 +36,7 @@ export function commentText(organizationId: string, servers: readonly CommentedS
     const heading = servers.length > 1 ? `#### ${server.page.project}` : "#### What changes for callers";
     return server.surface === null || server.isEnded ? [] : ["", heading, "", surfaceMarkdown(server.surface)];
   });
+  if (servers.length === 0) return `${markOf(organizationId)}\nNo server is deployed from this repository any more.`;
   const text = [
     markOf(organizationId),
     "| Server | Status | Preview |",

@@ -6,9 +6,12 @@ import type { DeploymentReport } from "./report.port.ts";
 /** GitHub's limit of an environment's name. */
 const maxEnvironment = 255;
 
+/** Whether GitHub has a deployment of a build that is not served any more: it was replaced, ended or canceled. */
+export const hasLeft = ({ status, isLive, told }: ReportedBuild): boolean =>
+  told !== null && told.deploymentId !== null && (status === "canceled" || (status === "succeeded" && !isLive));
+
 /**
- * The deployment of a build, as it is now; null: GitHub is told of none. What was replaced, ended or canceled is inactive;
- * what never got as far as being built has no deployment. `isShared`: the organization deploys several servers from the
+ * The deployment of a build, as it is now; null: GitHub is told of none. What never got as far as being built has none. `isShared`: the organization deploys several servers from the
  * repository, which would otherwise share one environment.
  */
 export function deploymentOfBuild(
@@ -33,18 +36,16 @@ export function deploymentOfBuild(
 }
 
 function stateOf({ status, isLive, told }: ReportedBuild): DeploymentReport["state"] | null {
-  const isKnown = told !== null && told.deploymentId !== null;
   switch (status) {
     case "queued":
-      return isKnown ? "queued" : null;
+      return told !== null && told.deploymentId !== null ? "queued" : null;
     case "building":
       return "in_progress";
     case "failed":
       return "failure";
     case "canceled":
-      return isKnown ? "inactive" : null;
+      return null;
     case "succeeded":
-      if (isLive) return "success";
-      return isKnown ? "inactive" : null;
+      return isLive ? "success" : null;
   }
 }

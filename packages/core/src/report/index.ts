@@ -1,4 +1,5 @@
 export { actFromCheck, type CheckAction } from "./act-from-check.ts";
+export { leaveRepository } from "./leave-repository.ts";
 export type {
   CheckReport,
   CommentReport,

@@ -24,41 +24,52 @@ const states = {
 } as const satisfies Readonly<Record<ReportedBuild["status"], CommitState["state"]>>;
 
 /**
- * Posts the states of a branch's builds to the host of a Git URL (SRC-2), each once. What the host refuses is kept for
- * the server's settings and not posted again: the next state is.
+ * Posts the states of a branch's commits to the host of a Git URL (SRC-2), each once: a commit's is that of its newest
+ * build. What the host refuses is kept for the server's settings and not posted again: the next state is. One that it
+ * can't take now doesn't hold up the others: hosts answer so, too, for a commit that they no longer have.
  *
- * @throws when the host is unavailable
+ * @throws when the host could not take one of them; the job is then retried
  */
 export async function postStates({ ctx, claim, state, page, post }: Posting): Promise<void> {
   const { id: projectId, organizationId } = state.project;
-  const due = state.builds.filter(({ status, told }) => told?.check !== states[status]);
+  const own = state.builds.filter(({ github }) => github === null);
+  const newest = own.filter(({ commitSha }, at) => own.findIndex((build) => build.commitSha === commitSha) === at);
+  const due = newest.filter(({ status, told }) => told?.check !== states[status]);
   const hook = due.length === 0 ? null : await openedStatusHook(ctx, { projectId, organizationId });
   if (hook === null) return;
-  // Oldest first: of two builds of one commit the later one counts.
+  const later: TowpathError[] = [];
+  // Oldest first: what became of the newest is kept last.
   for (const build of due.toReversed()) {
     const { title, name, detailsUrl } = checkOfBuild(state, build, null, page);
     const is = states[build.status];
     await claim.renew();
-    const problem = await refusal(() =>
+    const problem = await problemOf(() =>
       post(hook, {
         ...{ sha: build.commitSha, branch: state.branch.name, name, state: is },
         ...{ description: is === "pending" ? "Building" : title, buildUrl: detailsUrl },
       }),
     );
-    await ctx.db
-      .insert(buildReport)
-      .values({ buildId: build.id, check: is })
-      .onConflictDoUpdate({ target: buildReport.buildId, set: { check: is } });
-    await noteStatus(ctx, projectId, hook, problem);
+    if (problem !== null && problem.code !== "conflict") later.push(problem);
+    else await noteTold(ctx, build.id, is);
+    // An older commit's problem is not that of the host.
+    if (problem === null || build === newest[0]) await noteStatus(ctx, projectId, hook, problem?.message ?? null);
   }
+  if (later[0] !== undefined) throw later[0];
 }
 
-async function refusal(work: () => Promise<void>): Promise<string | null> {
+async function noteTold(ctx: Context, buildId: string, check: CommitState["state"]): Promise<void> {
+  await ctx.db
+    .insert(buildReport)
+    .values({ buildId, check })
+    .onConflictDoUpdate({ target: buildReport.buildId, set: { check } });
+}
+
+async function problemOf(work: () => Promise<void>): Promise<TowpathError | null> {
   try {
     await work();
     return null;
   } catch (error) {
-    if (error instanceof TowpathError && error.code === "conflict") return error.message;
+    if (error instanceof TowpathError) return error;
     throw error;
   }
 }

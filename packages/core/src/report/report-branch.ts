@@ -5,9 +5,9 @@ import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { surfaceChangesOf } from "../surface/internal.ts";
 import { type BranchState, type ReportedBuild, readBranchState } from "./branch-state.ts";
-import { checkOfBuild, checkOfHead, type Page } from "./check-text.ts";
+import { buildUrl, checkOfBuild, checkOfHead, type Page } from "./check-text.ts";
 import { type Claim, claimBranch } from "./claim.ts";
-import { deploymentOfBuild } from "./deployment-text.ts";
+import { deploymentOfBuild, hasLeft } from "./deployment-text.ts";
 import { postStates } from "./post-states.ts";
 import type { CheckReport, PostState, ReportAddress, TellGitHub } from "./report.port.ts";
 import { reportPullRequest } from "./report-pull-request.ts";
@@ -29,7 +29,6 @@ type Report = {
   readonly tell: TellGitHub;
   readonly claim: Claim;
   readonly state: BranchState;
-  readonly address: ReportAddress;
   readonly page: Page;
 };
 
@@ -56,35 +55,41 @@ export async function reportBranch(call: { ctx: Context; input: ReportBranchInpu
     await claim.release();
   }
   const { tell, dashboardUrl } = input;
-  return reportPullRequest({ ctx, state, tell, dashboardUrl });
+  const { organizationId, repositoryId } = state.project;
+  const { address, orgSlug } = state;
+  const number = state.branch.pullRequestNumber;
+  if (address === null || repositoryId === null || number === null) return "reported";
+  const key = { organizationId, repositoryId, number };
+  return reportPullRequest({ ctx, at: { key, address, orgSlug }, tell, dashboardUrl });
 }
 
 async function tellAll(ctx: Context, input: ReportBranchInput, claim: Claim, state: BranchState): Promise<void> {
   const { tell } = input;
-  const { address } = state;
   const page = { dashboardUrl: input.dashboardUrl, orgSlug: state.orgSlug, project: state.project.name };
-  if (address === null) return postStates({ ctx, claim, state, page, post: input.postState });
-  const report = { ctx, tell, claim, state, address, page };
-  const isShared = await deploysSeveral(ctx, state);
-  // Oldest first: of two checks of one commit the later one counts.
+  const report = { ctx, tell, claim, state, page };
+  // Oldest first: of two checks of one commit the later one counts. Each at the repository that it was built from, which
+  // the server may have left.
   for (const build of state.builds.toReversed()) {
-    await tellCheck(report, build);
-    await tellDeployment(report, build, isShared);
+    if (build.github === null) continue;
+    await tellCheck(report, { ...build, github: build.github });
+    await tellDeployment(report, { ...build, github: build.github });
   }
-  await tellHead(report);
+  if (state.address === null) await postStates({ ctx, claim, state, page, post: input.postState });
+  else await tellHead(report, state.address);
 }
 
-async function deploysSeveral(ctx: Context, { project: of }: BranchState): Promise<boolean> {
-  if (of.repositoryId === null) return false;
-  const same = and(eq(project.organizationId, of.organizationId), eq(project.repositoryId, of.repositoryId));
+type BuildAtGitHub = ReportedBuild & { readonly github: NonNullable<ReportedBuild["github"]> };
+
+async function deploysSeveral({ ctx, state }: Report, repositoryId: number): Promise<boolean> {
+  const same = and(eq(project.organizationId, state.project.organizationId), eq(project.repositoryId, repositoryId));
   return (await ctx.db.$count(project, same)) > 1;
 }
 
 const digest = (report: CheckReport): string =>
   `${report.status} ${createHash("sha256").update(JSON.stringify(report)).digest("hex")}`;
 
-async function tellCheck(report: Report, build: ReportedBuild): Promise<void> {
-  const { ctx, state, tell, claim, address, page } = report;
+async function tellCheck(report: Report, build: BuildAtGitHub): Promise<void> {
+  const { ctx, state, tell, claim, page } = report;
   if (state.ownCommits.has(build.commitSha)) return;
   // What an ended build changed is compared with what was live then.
   const isNewest = build.id === state.builds[0]?.id;
@@ -97,16 +102,25 @@ async function tellCheck(report: Report, build: ReportedBuild): Promise<void> {
   const check = checkOfBuild(state, build, surface, page);
   if (build.told?.check === digest(check)) return;
   await claim.renew();
-  const checkRunId = await tell.check(address, check, build.told?.checkRunId ?? null);
+  const checkRunId = await tell.check(build.github.address, check, build.told?.checkRunId ?? null);
   await note(report, build, { checkRunId, check: digest(check) });
 }
 
-async function tellDeployment(report: Report, build: ReportedBuild, isShared: boolean): Promise<void> {
-  const { state, tell, claim, address, page } = report;
-  const deployment = deploymentOfBuild(state, build, page, isShared);
+async function tellDeployment(report: Report, build: BuildAtGitHub): Promise<void> {
+  const { state, tell, claim, page } = report;
+  const { address, repositoryId } = build.github;
+  const known = build.told?.deploymentId ?? null;
+  if (known !== null && hasLeft(build)) {
+    if (build.told?.deploymentState === "inactive") return;
+    await claim.renew();
+    const { name } = state.project;
+    await tell.endDeployment(address, known, { description: `Towpath: ${name}`, logUrl: buildUrl(page, build.id) });
+    return note(report, build, { deploymentState: "inactive" });
+  }
+  const deployment = deploymentOfBuild(state, build, page, await deploysSeveral(report, repositoryId));
   if (deployment === null || build.told?.deploymentState === deployment.state) return;
   await claim.renew();
-  const deploymentId = await tell.deployment(address, deployment, build.told?.deploymentId ?? null);
+  const deploymentId = await tell.deployment(address, deployment, known);
   await note(report, build, { deploymentId, deploymentState: deployment.state });
 }
 
@@ -122,7 +136,7 @@ async function note(
     .onConflictDoUpdate({ target: buildReport.buildId, set: told });
 }
 
-async function tellHead({ ctx, state, tell, claim, address, page }: Report): Promise<void> {
+async function tellHead({ ctx, state, tell, claim, page }: Report, address: ReportAddress): Promise<void> {
   const { head, told } = state;
   if (head === null || state.ownCommits.has(head.sha)) return;
   const isSame = told?.headCommitSha === head.sha;

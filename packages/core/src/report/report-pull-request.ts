@@ -6,32 +6,34 @@ import { readDiagnosis } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { surfaceChangesOf } from "../surface/internal.ts";
-import type { BranchState } from "./branch-state.ts";
 import { claimPullRequest, ofPullRequest, type PullRequestKey } from "./claim.ts";
 import { type CommentedServer, commentText, markOf } from "./comment-text.ts";
-import type { TellGitHub } from "./report.port.ts";
+import type { ReportAddress, TellGitHub } from "./report.port.ts";
+
+export type PullRequestPlace = {
+  readonly key: PullRequestKey;
+  readonly address: ReportAddress;
+  readonly orgSlug: string;
+};
 
 /**
- * Brings the one comment of a branch's pull request to the state of now, for all servers of the organization that are
+ * Brings the one comment of a pull request to the state of now, for all servers of the organization that are
  * deployed from the repository. A comment that somebody deleted is written anew once there is news; one that was
  * written without our knowing is found by its mark.
  */
 export async function reportPullRequest(call: {
   readonly ctx: Context;
-  readonly state: BranchState;
+  readonly at: PullRequestPlace;
   readonly tell: TellGitHub;
   readonly dashboardUrl: string;
 }): Promise<"reported" | "busy"> {
-  const { ctx, state, tell } = call;
-  const { organizationId, repositoryId } = state.project;
-  const number = state.branch.pullRequestNumber;
-  if (state.address === null || repositoryId === null || number === null) return "reported";
-  const key = { organizationId, repositoryId, number };
+  const { ctx, tell } = call;
+  const { key, address, orgSlug } = call.at;
   const claim = await claimPullRequest(ctx.db, key);
   if (!claim) return "busy";
   try {
-    const servers = await readServers(ctx, key, { dashboardUrl: call.dashboardUrl, orgSlug: state.orgSlug });
-    const body = commentText(organizationId, servers);
+    const servers = await readServers(ctx, key, { dashboardUrl: call.dashboardUrl, orgSlug });
+    const body = commentText(key.organizationId, servers);
     const content = createHash("sha256").update(body).digest("hex");
     const [told] = await ctx.db.select().from(pullRequestComment).where(ofPullRequest(key));
     if (told?.content === content) return "reported";
@@ -39,7 +41,11 @@ export async function reportPullRequest(call: {
     // A pull request that was closed before it was ever commented gets no comment.
     if (known === null && servers.every(({ isEnded }) => isEnded)) return "reported";
     await claim.renew();
-    const commentId = await tell.comment(state.address, { number, body, mark: markOf(organizationId) }, known);
+    const commentId = await tell.comment(
+      address,
+      { number: key.number, body, mark: markOf(key.organizationId) },
+      known,
+    );
     await ctx.db.update(pullRequestComment).set({ commentId, content }).where(ofPullRequest(key));
     return "reported";
   } finally {

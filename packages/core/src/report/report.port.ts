@@ -26,10 +26,13 @@ export type DeploymentReport = {
   readonly description: string;
   /** By which it is found again. */
   readonly key: string;
-  readonly state: "queued" | "in_progress" | "success" | "failure" | "inactive";
+  readonly state: "queued" | "in_progress" | "success" | "failure";
   readonly logUrl: string;
   readonly environmentUrl: string | null;
 };
+
+/** A deployment that is not served any more. */
+type EndedDeployment = { readonly description: string; readonly logUrl: string };
 
 export type CommentReport = {
   readonly number: number;
@@ -67,5 +70,7 @@ export type PostState = (to: StatusHook, state: CommitState) => Promise<void>;
 export type TellGitHub = {
   check(to: ReportAddress, report: CheckReport, known: number | null): Promise<number | null>;
   deployment(to: ReportAddress, report: DeploymentReport, known: number | null): Promise<number | null>;
+  /** Sets a deployment inactive, which GitHub does for none by itself; one that somebody has deleted stays so. */
+  endDeployment(to: ReportAddress, id: number, ended: EndedDeployment): Promise<void>;
   comment(to: ReportAddress, report: CommentReport, known: number | null): Promise<number | null>;
 };

@@ -21,7 +21,12 @@ export async function deployFiles(call: {
     /** A zip, tar or gzipped tar. */
     readonly archive: ReadableStream<Uint8Array>;
   };
-}): Promise<{ readonly project: ProjectView; readonly build: BuildView }> {
+}): Promise<{
+  readonly project: ProjectView;
+  readonly build: BuildView;
+  /** What of the archive isn't in the repository, for people. */
+  readonly leftOut: readonly string[];
+}> {
   const { ctx } = call;
   const { archive, message, orgSlug, ...settings } = call.input;
   const { organization } = await authorize(ctx, "project.create", { orgSlug });
@@ -31,8 +36,8 @@ export async function deployFiles(call: {
   const free = await freeRepositoryName(ctx.db, organization.id, name.toLowerCase());
   const made = await createRepository({ ctx, input: { orgSlug, name: free, madeBy: "upload" } });
   try {
-    await uploadCommit({ ctx, input: { orgSlug, name: free, message, archive } });
-    return await deployRepository({ ctx, input: { ...settings, orgSlug, repository: free } });
+    const { leftOut } = await uploadCommit({ ctx, input: { orgSlug, name: free, message, archive } });
+    return { ...(await deployRepository({ ctx, input: { ...settings, orgSlug, repository: free } })), leftOut };
   } catch (error) {
     await removeRepository(ctx, organization.id, made);
     throw error;

@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, instance, route } from "@towpath/db/schema";
-import { and, eq, gt, inArray, isNotNull, isNull, lt, notExists, notInArray, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notExists, notInArray, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
@@ -14,7 +14,7 @@ const maxRunningDays = 7;
 
 /**
  * Removes deployments and builds beyond the latest of each branch, and branches that ended a while ago with all their
- * builds. Keeps live deployments of any age, those whose server still runs, because sessions and streams end with it, and
+ * builds unless one of them is live. Keeps live deployments of any age, those whose server still runs, because sessions and streams end with it, and
  * builds that have a deployment or have not ended. Other sweeps then remove their logs (`eraseLogs`) and layers.
  */
 export async function removeSuperseded(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
@@ -60,6 +60,15 @@ async function removeBranch(tx: Transaction, input: SweepInput, branchId: string
   if (found.isDefault || found.hintedAt || !found.endedAt || found.endedAt >= endedBefore(input)) return 0;
   const busy = await tx.$count(build, and(eq(build.branchId, branchId), notInArray(build.status, endedStatuses)));
   if (busy > 0) return 0;
+  // In production: the branch was production's, until the server got another source or default branch, from which nothing
+  // has gone live yet.
+  const live = await tx
+    .select({ label: route.label })
+    .from(route)
+    .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+    .where(and(eq(deployment.branchId, branchId), ne(route.branchId, branchId)))
+    .limit(1);
+  if (live.length > 0) return 0;
   return (await tx.delete(branch).where(eq(branch.id, branchId))).rowCount ?? 0;
 }
 

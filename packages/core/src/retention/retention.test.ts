@@ -246,6 +246,25 @@ test("LOG-6 an ended preview is removed with its builds after a while, unless a 
   expect(left.map((each) => each.id).toSorted()).toEqual([revived, fresh].toSorted());
 });
 
+test("LOG-6 SRC-1 the branch of what is live stays, though it has ended: nothing has replaced it in production yet", async () => {
+  const project = await seedProject(database.db, team);
+  const live = await push(project, "a");
+  const ofProject = eq(branch.projectId, project.id);
+  // As after a change of the source or the default branch, whose first build failed.
+  await database.db
+    .update(branch)
+    .set({ isDefault: false, endedAt: ago(15) })
+    .where(ofProject);
+  const next = newId();
+  await database.db.insert(branch).values({ id: next, projectId: project.id, name: "next", isDefault: true });
+  await database.db.update(route).set({ branchId: next, sequence: 0 }).where(eq(route.projectId, project.id));
+  await sweep();
+  expect(await database.db.$count(build, eq(build.id, live))).toBe(1);
+  expect(await database.db.$count(route, eq(route.projectId, project.id))).toBe(1);
+  await database.db.delete(route).where(eq(route.projectId, project.id));
+  expect(await sweep()).toMatchObject({ branch: 1 });
+});
+
 test("LOG-6 a build's log is removed by age, the build stays", async () => {
   const project = await seedProject(database.db, team);
   const [old, recent] = [await push(project, "a"), await push(project, "b")];

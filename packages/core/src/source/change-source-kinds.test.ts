@@ -323,7 +323,10 @@ test("SRC-1 BLD-8 nothing of an earlier source is reported to the next one: buil
   scene.later(60);
   const { build: next } = await change(own.id, gitHub("acme/one"));
   const production = await readBranchState(job(), own.branchId);
-  expect(production?.builds.map((each) => each.id)).toEqual([next.id]);
+  expect(production?.builds.map(({ id: built, github }) => [built, github?.address.name])).toEqual([
+    [next.id, "one"],
+    [earlier.build.id, "two"],
+  ]);
   expect(await readBranchState(job(), id)).toMatchObject({
     branch: { pullRequestNumber: null, pullRequestUrl: null },
     ...{ builds: [], head: null, told: { headCommitSha: null, headCheckRunId: null } },

@@ -4,7 +4,7 @@ import { asc, eq, inArray } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
-import { ensureBranch } from "../branch/index.ts";
+import { enqueueLeaving, ensureBranch } from "../branch/index.ts";
 import { type BuildView, enqueueBuild, findBuildView, insertBuild } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
@@ -57,6 +57,7 @@ async function move(tx: Transaction, ctx: Context, projectId: string, next: Next
     .orderBy(asc(branch.id))
     .for("no key update");
   const from = await describeSource(tx, before);
+  await enqueueLeaving(tx, ctx, [projectId], { deleted: false });
   const isPackage = next.columns.packageName !== null;
   const moved = await setSource(tx, ctx, before, next, {
     ...(isPackage && withoutFiles(before)),

@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
-import { gitSource, project } from "@towpath/db/schema";
-import { asc, eq, lte } from "drizzle-orm";
+import { build, gitSource, project } from "@towpath/db/schema";
+import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
@@ -118,6 +118,11 @@ async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url
       subject: of.name,
       detail: { from: row.url, to: url },
     });
+    // The same repository: its builds can be built again.
+    await tx
+      .update(build)
+      .set({ builtFrom: { kind: "git", url } })
+      .where(and(eq(build.projectId, of.id), sql`${build.builtFrom} ->> 'url' = ${row.url}`));
   }
   const now = ctx.clock.now();
   const changedAt = found.changes.length > 0 ? now : (row.changedAt ?? row.createdAt);

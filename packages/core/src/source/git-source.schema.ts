@@ -5,7 +5,11 @@ import { repositoryNameSchema } from "../repository/repository-name.schema.ts";
 
 const maxUrlLength = 2000;
 
-/** `https://…`, `ssh://…` or `http://…`, without user (but `git`), password, query and fragment. */
+/** A URL without a secret: by SSH a user is part of the address, often `git`; by https it may be a token. */
+export const hasNoSecret = ({ protocol, username, password }: URL): boolean =>
+  password === "" && (protocol === "ssh:" ? /^(?:\w[\w.-]{0,63})?$/ : /^(?:git)?$/).test(username);
+
+/** `https://…`, `ssh://…` or `http://…`, without user (but for SSH), password, query and fragment. */
 export const gitUrlSchema = z
   .string({ error: "Paste the repository's URL" })
   .trim()
@@ -15,7 +19,7 @@ export const gitUrlSchema = z
     error: "Enter a Git URL such as https://example.com/owner/repository",
     abort: true,
   })
-  .refine((text) => !new URL(text).password && /^(?:git)?$/.test(new URL(text).username), {
+  .refine((text) => hasNoSecret(new URL(text)), {
     error: "The URL must have no user name or password. Add a token instead",
   })
   .refine((text) => !/[?#]/.test(text), { error: "The URL must have no query (?) or fragment (#)" });

@@ -1,3 +1,12 @@
+export {
+  type BuiltFrom,
+  builtFromNow,
+  builtFromOf,
+  isSameSource,
+  lockAtSource,
+  reachableNow,
+  repositoryName,
+} from "./built-from.ts";
 export { type FoundRepository, findAtGitHub, findAtUrl, findHere } from "./find-repository.ts";
 export { changesOf, type GitHubCheckView, headsOf, nextProblem, problemOf, problemView } from "./following.ts";
 export {
@@ -14,5 +23,5 @@ export { claimedUntil, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";
 export { storeGitSource } from "./set-source.ts";
-export { repositoryView, type Source, sourceOf } from "./source.ts";
+export { repositoryView, sourceOf } from "./source.ts";
 export { noteStatus, openedStatusHook } from "./status-hook.ts";

@@ -1,4 +1,4 @@
-import { auditLog, project } from "@towpath/db/schema";
+import { auditLog, type project, repository } from "@towpath/db/schema";
 import { findDataKey, openSourceSecret } from "@towpath/secrets";
 import { and, eq, gt } from "drizzle-orm";
 import { z } from "zod";
@@ -15,6 +15,7 @@ import {
   requireRepositoryHost,
 } from "../ports/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
+import type { BuiltFrom } from "./built-from.ts";
 import { findGitSource, type GitSourceRow, type UrlSourceRow } from "./git-source.store.ts";
 import { sourceOf } from "./source.ts";
 
@@ -81,28 +82,45 @@ async function openedRemote(
 /** Reads a project's repository, wherever it is; null for a project without one, or whose installation is gone. */
 export async function openRepository(ctx: Context, of: ProjectRow, reason: Reason): Promise<GitReader | null> {
   const source = sourceOf(of);
-  if (source?.kind === "github") {
-    const { installationId, repositoryId, fullName } = source;
-    if (installationId === null) return null;
-    return requireRepositoryHost(ctx).open({ ...addressOf(installationId, fullName), repositoryId });
-  }
+  if (source?.kind === "github") return openAtGitHub(ctx, source);
   const row = source?.kind === "git" ? await findGitSource(ctx.db, of.id) : null;
   return row && openSource(ctx, of.organizationId, row, reason);
 }
 
+function openAtGitHub(ctx: Context, source: Extract<BuiltFrom, { kind: "github" }>): GitReader | null {
+  const { installationId, repositoryId, fullName } = source;
+  if (installationId === null) return null;
+  return requireRepositoryHost(ctx).open({ ...addressOf(installationId, fullName), repositoryId });
+}
+
 /**
- * The repository of a build, for the process that fetches it.
+ * The repository of a build, for the process that fetches it. If the server has another source meanwhile, a Git URL is
+ * read without the credential, which was replaced or belongs to the new one.
  *
- * @throws TowpathError `not_found` for a project that has none any more
+ * @throws TowpathError `not_found` for a repository of this instance that was deleted, and without an installation at GitHub
  */
 export async function openBuildSource(call: {
   ctx: Context;
-  input: { readonly projectId: string };
+  input: {
+    readonly projectId: string;
+    readonly organizationId: string;
+    readonly from: Exclude<BuiltFrom, { kind: "package" }>;
+  };
 }): Promise<GitReader> {
   const { ctx, input } = call;
+  const { projectId, organizationId, from } = input;
   authorizePlatform(ctx);
-  const [of] = await ctx.db.select().from(project).where(eq(project.id, input.projectId));
-  const reader = of ? await openRepository(ctx, of, "build") : null;
-  if (reader === null) throw new TowpathError("not_found", "The server is not connected to a repository.");
-  return reader;
+  if (from.kind === "github") {
+    const reader = openAtGitHub(ctx, from);
+    if (reader !== null) return reader;
+    throw new TowpathError("not_found", "The server is not connected to a repository.");
+  }
+  if (from.kind === "repository") {
+    const own = and(eq(repository.organizationId, organizationId), eq(repository.id, from.repositoryId));
+    if ((await ctx.db.$count(repository, own)) > 0) return requireInstanceRepositories(ctx).open(from.repositoryId);
+    throw new TowpathError("not_found", `The repository ${from.fullName} was deleted.`);
+  }
+  const row = await findGitSource(ctx.db, projectId);
+  if (row?.url === from.url) return openSource(ctx, organizationId, row, "build");
+  return requireGitRemotes(ctx).open({ url: from.url, credential: null });
 }

@@ -1,5 +1,5 @@
 import { TowpathError } from "../errors/index.ts";
-import { type GitRefs, mayNeedSignIn } from "../ports/index.ts";
+import { type GitRefs, mayNeedSignIn, unknownHost } from "../ports/index.ts";
 import { hostOfUrl } from "./git-source.view.ts";
 
 /** Codes of what the person who gave a URL can mend, and the field that does. */
@@ -7,6 +7,7 @@ const fieldOf = (error: TowpathError, urlField: string | null): string | null =>
   // It names its field itself.
   if (urlField === null || Object.keys(error.fields).length > 0) return null;
   if (error.code === "conflict") return "credential";
+  if (error.detail === unknownHost) return urlField;
   return error.code === "not_found" || error.code === "invalid_input" ? urlField : null;
 };
 

@@ -38,16 +38,21 @@ export function readSourceLink(url: URL): SourceLink {
   }
   const [view = "", ref = "", ...rest] = parts.slice(2);
   const two = parts.slice(0, 2);
-  if (view === "src" && /^(?:branch|commit|tag)$/.test(ref)) {
-    const [named, ...folder] = rest;
-    return linked(two, ref === "branch" ? named : undefined, folder);
-  }
   if (/bitbucket/.test(url.host) && (view === "src" || view === "branch")) {
     return linked(two, isCommit(ref) ? (at ?? undefined) : ref, rest);
+  }
+  const src = views.has(view) ? -1 : giteaViewAt(parts);
+  if (src !== -1) {
+    const [named, branch, ...folder] = parts.slice(src + 1);
+    return linked(parts.slice(0, src), named === "branch" ? branch : undefined, folder);
   }
   if (views.has(view) && ref !== "") return linked(two, ref, rest);
   return repository(twoParts.test(url.host) ? two : parts);
 }
+
+/** Where Gitea's page of files begins: behind owner and name, which may be below a path of its host. */
+const giteaViewAt = (parts: readonly string[]): number =>
+  parts.findIndex((part, at) => at >= 2 && part === "src" && /^(?:branch|commit|tag)$/.test(parts[at + 1] ?? ""));
 
 const repository = (parts: readonly string[]): SourceLink => linked(parts, undefined, []);
 

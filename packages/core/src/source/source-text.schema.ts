@@ -1,5 +1,5 @@
 import { packageNameProblem, packageVersionProblem } from "../package/package.schema.ts";
-import { gitUrlSchema } from "./git-source.schema.ts";
+import { gitUrlSchema, hasNoSecret } from "./git-source.schema.ts";
 import { type NamedByCommand, readSourceCommand } from "./source-command.schema.ts";
 import { decoded, isAccount, isCommit, readSourceLink } from "./source-link.schema.ts";
 
@@ -98,8 +98,8 @@ const asRegistry = (search: string): SourceTextResult => ({
 
 function repositoryOf(word: string): SourceTextResult {
   const url = urlOf(word);
-  if (url === null) return { problem: `This is no repository, package or registry entry. ${example}` };
-  if (url.password !== "" || (url.username !== "" && url.username !== "git"))
+  if (url === null) return { problem: unknownWord(word) };
+  if (!hasNoSecret(url))
     return { problem: "The URL has a user name or password in it. Paste it without, and add a token instead." };
   if (!/^(?:https?|ssh):$/.test(url.protocol))
     return { problem: "A Git URL begins with https:// or ssh://, or has the form git@host:owner/repository." };
@@ -123,6 +123,11 @@ function repositoryOf(word: string): SourceTextResult {
   if (name === "") return { problem: `The URL names a host, but no repository of it. ${example}` };
   return { source: { kind: "git", url: checked.data, branch, directory: directory ?? subdirectoryOf(url), name } };
 }
+
+const unknownWord = (word: string): string =>
+  packageNameProblem(word) === null
+    ? `A name alone can be anything: write pypi:${word} for the package, registry:${word} to search the registry, or paste a repository's URL.`
+    : `This is no repository, package or registry entry. ${example}`;
 
 /** Of `#subdirectory=servers/one`, as pip and uv write it. */
 const subdirectoryOf = ({ hash }: URL): string | null => new URLSearchParams(hash.slice(1)).get("subdirectory") || null;

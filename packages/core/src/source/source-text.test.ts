@@ -34,11 +34,22 @@ test.each([
     git("https://codeberg.org/acme/echo", { branch: "main", directory: "server" }),
   ],
   [
+    "https://example.com/forge/acme/echo/src/branch/main/src/tag",
+    git("https://example.com/forge/acme/echo", { branch: "main", directory: "src/tag" }),
+  ],
+  [
+    "https://github.com/acme/echo/tree/main/src/branch",
+    git("https://github.com/acme/echo", { branch: "main", directory: "src/branch" }),
+  ],
+  [
     "https://bitbucket.org/acme/echo/src/main/server/",
     git("https://bitbucket.org/acme/echo", { branch: "main", directory: "server" }),
   ],
   ["git@github.com:acme/echo.git", git("ssh://git@github.com/acme/echo.git")],
   ["ssh://git@example.com:2222/acme/echo.git", git("ssh://git@example.com:2222/acme/echo.git")],
+  // Not every host's SSH server calls its user git.
+  ["ssh://gitea@example.com:2222/acme/echo.git", git("ssh://gitea@example.com:2222/acme/echo.git")],
+  ["forgejo@example.com:acme/echo.git", git("ssh://forgejo@example.com/acme/echo.git")],
   ["http://localhost:3000/acme/echo.git", git("http://localhost:3000/acme/echo.git")],
   ["git clone https://example.com/echo.git", git("https://example.com/echo.git")],
   [
@@ -95,7 +106,8 @@ test.each([
 
 test.each([
   ["", /Paste a repository's URL/],
-  ["echo", /no repository, package or registry entry/],
+  ["echo", /write pypi:echo for the package, registry:echo/],
+  ["?!", /no repository, package or registry entry/],
   ["https://github.com", /no repository of it/],
   ["ftp://example.com/acme/echo", /https:\/\/ or ssh:\/\//],
   ["file:///etc", /https:\/\/ or ssh:\/\//],
@@ -115,7 +127,12 @@ test.each([
 });
 
 test("SRC-2 a password in a URL is refused and not repeated", () => {
-  for (const text of ["https://me:hunter2@example.com/echo", "https://hunter2@example.com/echo"]) {
+  const urls = [
+    "https://me:hunter2@example.com/echo",
+    "https://hunter2@example.com/echo",
+    "ssh://me:hunter2@a.example/b",
+  ];
+  for (const text of urls) {
     const parsed = parseSourceText(text);
     expect(parsed).toEqual({ problem: expect.stringContaining("add a token instead") });
     expect(JSON.stringify(parsed)).not.toContain("hunter2");

@@ -1,11 +1,15 @@
-import type { CheckReport, CommentReport, DeploymentReport, TellGitHub } from "../report/index.ts";
+import type { CheckReport, CommentReport, DeploymentReport, ReportAddress, TellGitHub } from "../report/index.ts";
 
-type Kept<Report> = Report & { readonly id: number };
+type Kept<Report> = Report & { readonly id: number; readonly repository: string };
+
+type Ended<Report extends { state: string }> = Omit<Report, "state"> & { readonly state: Report["state"] | "inactive" };
+
+const fullNameOf = ({ owner, name }: ReportAddress) => `${owner}/${name}`;
 
 /** What a repository at GitHub shows of what it was told: each by its id, as it is now. */
 export class ToldGitHub implements TellGitHub {
   readonly checks = new Map<number, Kept<CheckReport>>();
-  readonly deployments = new Map<number, Kept<DeploymentReport>>();
+  readonly deployments = new Map<number, Kept<Ended<DeploymentReport>>>();
   readonly comments = new Map<number, Kept<CommentReport>>();
   /** How often it was told anything. */
   calls = 0;
@@ -13,9 +17,13 @@ export class ToldGitHub implements TellGitHub {
   before: () => Promise<void> = async () => {};
   #ids = 0;
 
-  check: TellGitHub["check"] = (_to, report, known) => this.#keep(this.checks, report, known);
-  deployment: TellGitHub["deployment"] = (_to, report, known) => this.#keep(this.deployments, report, known);
-  comment: TellGitHub["comment"] = (_to, report, known) => this.#keep(this.comments, report, known);
+  check: TellGitHub["check"] = (to, report, known) => this.#keep(to, this.checks, report, known);
+  deployment: TellGitHub["deployment"] = (to, report, known) => this.#keep(to, this.deployments, report, known);
+  endDeployment: TellGitHub["endDeployment"] = async (to, id) => {
+    const known = this.deployments.get(id);
+    if (known) await this.#keep(to, this.deployments, { ...known, state: "inactive" }, id);
+  };
+  comment: TellGitHub["comment"] = (to, report, known) => this.#keep(to, this.comments, report, known);
 
   /** The newest check of a commit. */
   checkOf = (sha: string) => [...this.checks.values()].findLast((each) => each.sha === sha);
@@ -23,11 +31,16 @@ export class ToldGitHub implements TellGitHub {
     return Object.fromEntries([...this.deployments.values()].map(({ sha, state }) => [sha, state]));
   }
 
-  async #keep<Report>(all: Map<number, Kept<Report>>, report: Report, known: number | null): Promise<number> {
+  async #keep<Report>(
+    to: ReportAddress,
+    all: Map<number, Kept<Report>>,
+    report: Report,
+    known: number | null,
+  ): Promise<number> {
     this.calls++;
     await this.before();
     const id = known !== null && all.has(known) ? known : ++this.#ids;
-    all.set(id, { ...report, id });
+    all.set(id, { ...report, id, repository: fullNameOf(to) });
     return id;
   }
 }

@@ -54,7 +54,7 @@ export class StoredModel {
       const changed = model.heads.get(branch) !== name;
       model.heads.set(branch, name);
       const sha = (await this.repositories.open(id).refs()).branches.get(branch) ?? "";
-      return { commit: { sha, message, author: author.name }, changed };
+      return { commit: { sha, message, author: author.name }, changed, leftOut: [] };
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { Database } from "@towpath/db";
 import { branch, build, githubInstallation, gitSource, project } from "@towpath/db/schema";
-import { and, asc, desc, eq, isNull, notInArray } from "drizzle-orm";
+import { and, asc, desc, eq, gte, isNull, lt, notInArray } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
+import { atHost, numbersOf } from "../github-connection/numbers.schema.ts";
 import { isId } from "../input/index.ts";
 import { type BranchAtSource, requireRepositoryHost } from "../ports/index.ts";
 import { sourceOf } from "../source/internal.ts";
@@ -86,14 +87,23 @@ async function builtBefore(db: Database, { project: of, branch: target }: SyncTa
 }
 
 /**
- * The project's own installation first, then the organization's others: after a transfer of the repository or a
- * reinstallation of the App, another one may have access.
+ * The project's own installation first, then the organization's others of the same App: after a transfer of the repository
+ * or a reinstallation, another one may have access. At another App's host the repository's id is that of a stranger.
  */
 async function usableInstallations(db: Database, of: SyncTarget["project"]): Promise<readonly number[]> {
+  if (of.repositoryId === null) return [];
+  const { from, below } = numbersOf(atHost(of.repositoryId).connection);
   const rows = await db
     .select({ id: githubInstallation.installationId })
     .from(githubInstallation)
-    .where(and(eq(githubInstallation.organizationId, of.organizationId), isNull(githubInstallation.suspendedAt)))
+    .where(
+      and(
+        eq(githubInstallation.organizationId, of.organizationId),
+        isNull(githubInstallation.suspendedAt),
+        gte(githubInstallation.installationId, from),
+        lt(githubInstallation.installationId, below),
+      ),
+    )
     .orderBy(asc(githubInstallation.createdAt), asc(githubInstallation.installationId));
   const ids = rows.map((row) => row.id);
   return ids.toSorted((one, two) => Number(two === of.installationId) - Number(one === of.installationId));

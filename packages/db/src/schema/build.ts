@@ -33,6 +33,8 @@ export const build = pgTable(
     commitSha: text().notNull(),
     /** Of a package: its version. `commitSha` then identifies name and version. */
     packageVersion: text(),
+    /** `BuiltFrom` of core: the repository, URL or package that it is of; null: of a build by an earlier version. */
+    builtFrom: jsonb(),
     commitMessage: text(),
     commitAuthor: text(),
     pullRequestNumber: integer(),

@@ -44,7 +44,8 @@ export async function downloadsOf(
     const answer = await batch(wanted.slice(at, at + perRequest), connection, checked, signal);
     for (const { oid, actions, error } of answer.objects) {
       const { href, header = {} } = actions?.download ?? {};
-      if (href !== undefined) found.set(oid, { url: href, headers: withCredential(href, header, connection) });
+      if (href !== undefined)
+        found.set(oid, { url: href, headers: withCredential(href, ofRequest(header), connection) });
       else found.set(oid, `Their host does not have them${error === undefined ? "" : ` (${error.code})`}.`);
     }
   }
@@ -86,6 +87,15 @@ async function boundedJson(response: Response): Promise<unknown> {
     return null;
   }
 }
+
+/** Headers of the connection are not the host's to set, and no request can be made with them. Gitea sends one. */
+const ofRequest = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) =>
+        !/^(?:connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|host|content-length)$/i.test(name),
+    ),
+  );
 
 /** Adds the repository's token for its own origin, unless the host gave another credential. */
 function withCredential(url: string, headers: Readonly<Record<string, string>>, { endpoint, credential }: Connection) {

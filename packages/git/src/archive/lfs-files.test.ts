@@ -57,10 +57,12 @@ beforeAll(async () => {
         objects: { oid: string; size: number }[];
       };
       batches.push(asked);
+      // The latter is the connection's: Gitea sends it for uploads.
+      const header = { "x-signed": "yes", "Transfer-Encoding": "chunked" };
       const answered = asked.objects.map(({ oid, size }) =>
         oid === idOf(contents["lost.bin"] ?? "")
           ? { oid, size, error: { code: 404, message: "Not here" } }
-          : { oid, size, actions: { download: { href: `${store}/moved/${oid}`, header: { "x-signed": "yes" } } } },
+          : { oid, size, actions: { download: { href: `${store}/moved/${oid}`, header } } },
       );
       return { status: 200, body: JSON.stringify({ transfer: "basic", objects: answered }) };
     },

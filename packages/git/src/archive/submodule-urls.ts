@@ -27,7 +27,7 @@ export async function readSubmoduleUrls(
   return urls;
 }
 
-const scp = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)\/?(.+)$/;
+const scp = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)\/?(.+)$/;
 
 /**
  * Where to fetch a submodule from, by the rules for every source. Its parent's credential goes to the parent's origin
@@ -52,8 +52,8 @@ function absolute(given: string, parent: string): string {
     if (url) return url.href;
   }
   if (/^(?:https?|ssh):\/\//.test(given)) return given;
-  const [, host, path] = scp.exec(given) ?? [];
-  if (host !== undefined) return `ssh://git@${host}/${path}`;
+  const [, user = "git", host, path] = scp.exec(given) ?? [];
+  if (host !== undefined) return `ssh://${user}@${host}/${path}`;
   throw new TowpathError(
     "invalid_input",
     "Its URL in .gitmodules is neither https nor relative, so it can't be fetched.",

@@ -59,7 +59,7 @@ test("SRC-3 an archive's files become a commit on the branch: a zip, a tar and a
     await makeTar(entries, { gzip: false }),
     makeZip(entries, { stored: true }),
   ])
-    expect(await commit(bytes)).toEqual({ commit: made.commit, changed: false });
+    expect(await commit(bytes)).toEqual({ commit: made.commit, changed: false, leftOut: [] });
 
   const next = await commit(await makeTar([{ name: "server.py", content: "two" }]), { message: "Two" });
   expect(await tree(next.commit.sha)).toBe("100644 server.py");
@@ -166,4 +166,30 @@ test("SRC-3 what is no archive, damaged, encrypted or too large says so", async 
   expect(await refusal(commit(await makeTar(bomb)))).toMatch(/larger than 3 MB/);
   expect(await refusal(commit(makeZip([{ name: "a", content: randomBytes(1_100_000) }])))).toMatch(/archive is larger/);
   expect(await git(bare(), "for-each-ref")).toBe("");
+});
+
+test("SRC-4 what an archive's .gitignore files name, environments, caches and secrets become no commit, and are named", async () => {
+  const entries: TestEntry[] = [
+    { name: "echo-main/server.py", content: "1" },
+    { name: "echo-main/dist/a.js", content: "1" },
+    { name: "echo-main/src/kept.log", content: "1" },
+    { name: "echo-main/a.log", content: "1" },
+    { name: "echo-main/.venv/bin/python", type: "symlink", target: "/usr/bin/python3" },
+    { name: "echo-main/.env", content: "SECRET=1" },
+    { name: "echo-main/.env.example", content: "SECRET=" },
+    { name: "echo-main/run.sh", content: "1", mode: 0o755 },
+    // After what they are about, as archives may have them.
+    { name: "echo-main/.gitignore", content: "*.log\n/dist/\n" },
+    { name: "echo-main/src/.gitignore", content: "!kept.log\n" },
+  ];
+  for (const bytes of [makeZip(entries), await makeTar(entries)]) {
+    const made = await commit(bytes, { branch: `b-${bytes.length}` });
+    expect((await tree(made.commit.sha)).split("\n")).toEqual([
+      ...["100644 .env.example", "100644 .gitignore", "100755 run.sh", "100644 server.py"],
+      ...["100644 src/.gitignore", "100644 src/kept.log"],
+    ]);
+    expect(made.leftOut.toSorted()).toEqual([".env", ".venv/", "a.log", "dist/"]);
+    expect(await git(bare(), "log", "--all", "-p")).not.toContain("SECRET=1");
+  }
+  expect(await refusal(commit(makeZip([{ name: "a/.env", content: "1" }])))).toContain("The archive has no files");
 });

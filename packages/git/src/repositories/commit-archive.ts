@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { TowpathError } from "@towpath/core/errors";
 import type { CommitFiles, InstanceRepositories } from "@towpath/core/ports";
+import { gitignoreRule, isGitignore, leftOutName, maxGitignoreBytes } from "@towpath/core/repository/left-out/schema";
 import { branchNameSchema } from "@towpath/core/source/schema";
 import { readCommit } from "../read-commit.ts";
 import { GitFailure, pipeToGit, runGit } from "../run-git.ts";
@@ -37,19 +38,27 @@ export async function commitArchive(
   try {
     const archive = join(scratch, "archive");
     await storeArchive(files.archive, archive, limits, within);
+    const why = await whatIsLeftOut(archiveEntries(archive, limits));
+    const skipped = new Set<string>();
+    let leftOut: readonly string[] = [];
     const args = ["fast-import", "--quiet", "--done", "--date-format=raw"];
     await pipeToGit(args, runOn(directory, { signal: within, timeoutMs: maxMs }), async (stream) => {
-      const found = await writeBlobs(archiveEntries(archive, limits), limits, stream);
+      const found = await writeBlobs(archiveEntries(archive, limits), limits, stream, (path) => {
+        const name = why(path);
+        if (name !== null) skipped.add(name);
+        return name !== null;
+      });
+      leftOut = withoutPrefix(skipped, found);
       await writeCommit(stream, { ...files, ref: own, parent: before, found });
     });
     const run = runOn(directory);
     const made = await headOf(directory, own);
     if (made === null) throw new Error("git fast-import made no commit");
     if (before !== null && (await treeOf(directory, made)) === (await treeOf(directory, before))) {
-      return { commit: await readCommit(before, run), changed: false };
+      return { commit: await readCommit(before, run), changed: false, leftOut };
     }
     await moveBranch(directory, { branch, name: files.branch, before, made });
-    return { commit: await readCommit(made, run), changed: true };
+    return { commit: await readCommit(made, run), changed: true, leftOut };
   } finally {
     await gitOn(directory, ["update-ref", "-d", own]).catch(() => {});
     await rm(scratch, { recursive: true, force: true });
@@ -108,11 +117,34 @@ async function write(stream: Writable, chunk: string | Uint8Array): Promise<void
   });
 }
 
+/** Why a path of the archive becomes no file of the commit (SRC-4): a name for people, null for one that does. */
+async function whatIsLeftOut(entries: AsyncIterable<ArchiveEntry>): Promise<(path: string) => string | null> {
+  const texts = new Map<string, string>();
+  for await (const { name, kind, size, content } of entries) {
+    const path = entryPath(name)?.join("/");
+    if (path === undefined || kind !== "file" || !isGitignore(path) || size > maxGitignoreBytes) continue;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content) chunks.push(chunk);
+    texts.set(path, Buffer.concat(chunks).toString("utf8"));
+  }
+  const ignored = gitignoreRule(texts);
+  return (path) => leftOutName(path) ?? ignored(path);
+}
+
+/** Names as in the commit, which lacks a directory that holds everything. */
+function withoutPrefix(names: ReadonlySet<string>, found: ReadonlyMap<string, File>): readonly string[] {
+  const [first = ""] = found.keys();
+  const [inCommit = ""] = withoutCommonDirectory(found).keys();
+  const prefix = first.slice(0, first.length - inCommit.length);
+  return [...names].map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
+}
+
 /** Contents of all files, by path; of two entries of one path the later counts, as in tar. */
 async function writeBlobs(
   entries: AsyncIterable<ArchiveEntry>,
   limits: ArchiveLimits,
   stream: Writable,
+  isLeftOut: (path: string) => boolean,
 ): Promise<ReadonlyMap<string, File>> {
   const files = new Map<string, File>();
   let [seen, mark] = [0, 0];
@@ -122,6 +154,7 @@ async function writeBlobs(
     const parts = entryPath(entry.name);
     if (parts === null || entry.kind === "directory") continue;
     const path = parts.join("/");
+    if (isLeftOut(path)) continue;
     if (entry.kind === "other") {
       throw unusable(`${JSON.stringify(path.slice(0, 200))} is neither a file, a directory nor a symbolic link.`);
     }

@@ -14,30 +14,30 @@ type Options = {
   readonly db: Database;
   readonly store: ArtifactStore;
   readonly onProblem: (error: unknown) => void;
+  /** Of one push; left out where nobody pushes. Default: 2 GB. */
+  readonly maxPushBytes?: number;
 };
 
 /**
  * Repositories of this instance, wherever its setting says (SRC-3): the only place that decides it. The first call moves
  * those that are where an earlier setting had them.
  */
-export function openInstanceRepositories({ kind, dataDirectory, db, store, onProblem }: Options): Repositories {
+export function openInstanceRepositories(options: Options): Repositories {
+  const { kind, dataDirectory, db, store, ...limits } = options;
   const directory = directoryStorage(join(dataDirectory, "repositories"));
   const cacheDirectory = join(dataDirectory, "cache", "repositories");
   const bundles = bundleStorage({ db, store, cacheDirectory, scratchDirectory: join(dataDirectory, "git") });
   const [chosen, other] = kind === "bundles" ? [bundles, directory] : [directory, bundles];
   let moving: Promise<ReadonlyMap<string, unknown>> | null = null;
-  return repositoriesIn(
-    async (id) => {
-      moving ??= moveRepositories(other, chosen);
-      const left = await moving.catch((error: unknown) => {
-        moving = null;
-        throw error;
-      });
-      if (id !== undefined && left.has(id)) throw left.get(id);
-      return chosen;
-    },
-    { onProblem },
-  );
+  return repositoriesIn(async (id) => {
+    moving ??= moveRepositories(other, chosen);
+    const left = await moving.catch((error: unknown) => {
+      moving = null;
+      throw error;
+    });
+    if (id !== undefined && left.has(id)) throw left.get(id);
+    return chosen;
+  }, limits);
 }
 
 /** Moves all repositories. Returns those that could not be, with the reason; they stay where they are. */

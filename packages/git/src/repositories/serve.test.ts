@@ -89,7 +89,7 @@ test("SRC-3 large transfers stream: a chunked push, and a request that git compr
 
 test("SRC-3 a push above the limit is refused with a text that git prints, and nothing of it stays", async () => {
   await makeRepository(work(), { "data.bin": randomBytes(maxPushBytes * 2) });
-  expect(await refusal(git(work(), "push", url, "main"))).toMatch(/maximum allowed size/);
+  expect(await refusal(git(work(), "push", url, "main"))).toMatch(/larger than 4 MB, the limit/);
   expect(pushes).toEqual([]);
   expect((await store.open(id).refs()).branches.size).toBe(0);
   expect((await git(bare(), "count-objects", "-v")).replaceAll("\n", " ")).toMatch(/^count: 0 .*in-pack: 0/);

@@ -1,6 +1,7 @@
 import { asTowpathError, notFound, TowpathError } from "@towpath/core/errors";
 import { type Service, serveGit } from "../http-backend.ts";
 import { asStoreProblem, listRefs, storeSettings } from "./bare-repository.ts";
+import { explainRefusal } from "./refused-push.ts";
 import type { RepositoryChange, RepositoryStorage } from "./storage.ts";
 
 export type ServeOptions = {
@@ -98,7 +99,10 @@ async function serve(request: Request, options: ServeOptions, ended: () => unkno
         ended();
         await change.close();
       });
-    return await serveGit({ ...common, directory: change.directory, settings, afterwards });
+    const answer = await serveGit({ ...common, directory: change.directory, settings, afterwards });
+    if (answer.body === null) return answer;
+    const { status, headers } = answer;
+    return new Response(answer.body.pipeThrough(explainRefusal(maxPushBytes)), { status, headers });
   } catch (error) {
     await change.close();
     throw error;

@@ -19,6 +19,8 @@ export type Traffic = {
 export type ProjectOverview = {
   /** When it was read, ISO 8601. */
   now: string;
+  /** From when on `current` counts, ISO 8601: a whole minute. */
+  from: string;
   /** The last 24 hours. */
   current: Traffic;
   /** The 24 hours before. */

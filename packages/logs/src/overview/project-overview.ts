@@ -42,6 +42,7 @@ export async function projectOverview(pool: Pool, input: OverviewInput, now = Da
   };
   return {
     now: new Date(now).toISOString(),
+    from: new Date(cut).toISOString(),
     current: traffic(true),
     previous: traffic(false),
     lastCall: lastCall?.toISOString() ?? null,

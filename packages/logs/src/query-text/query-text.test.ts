@@ -14,6 +14,7 @@ test.each<[text: string, filters: Partial<LogFilters>]>([
   ["method:resources/* STATUS:Error", { methodType: "resources/*", status: "error" }],
   ['client:"My client" user:ada@example.com', { client: "My client", user: "ada@example.com" }],
   ["user:key:0192 session:a:b deployment:1a2b3c4", { user: "key:0192", session: "a:b", deployment: "1a2b3c4" }],
+  ["status:failed branch:feature/x", { status: "failed", branch: "feature/x" }],
   ["duration:>1.5s client:Cur", { duration: ">1.5s", client: "Cur" }],
   ["  no such   file ", { search: "no such file" }],
   ['"tool:echo" timed', { search: "tool:echo timed" }],
@@ -29,7 +30,7 @@ test.each<[text: string, problem: string, at: [from: number, to: number]]>([
   ["cliemt:x", "Did you mean client:?", [0, 8]],
   ["Error: no file", "There is no Error: filter.", [0, 6]],
   ["tool:", "tool: needs a value, such as tool:echo.", [0, 5]],
-  ["status:bad", "status: is ok, error or refused, not “bad”.", [0, 10]],
+  ["status:bad", "status: is ok, error, failed or refused, not “bad”.", [0, 10]],
   ["duration:500", "duration: is more or less than a time, such as duration:>500 or duration:<1.5s", [0, 12]],
   ["tool:a tool:b", "tool: appears twice. Keep one of them.", [7, 13]],
   ["tool:a method:ping", "tool: and method: can't be combined: each message has one method.", [7, 18]],
@@ -46,13 +47,13 @@ test("PRJ-5 whatever the filters are, their text is read as the same filters", (
   const word = value.map((text) => text.trim().replace(/\s+/g, " "));
   const filters = fc.record(
     {
-      status: fc.constantFrom<LogFilters["status"]>("all", "ok", "error", "refused"),
+      status: fc.constantFrom<LogFilters["status"]>("all", "ok", "error", "failed", "refused"),
       methodType: fc.oneof(
         fc.constantFrom("all", "tools/call", "resources/*"),
         value.map((text) => `tool:${text}`),
       ),
       duration: fc.constantFrom(">500", "<20ms", ">1.5s"),
-      ...{ client: value, session: value, user: value, deployment: value, search: word },
+      ...{ client: value, session: value, user: value, deployment: value, branch: value, search: word },
     },
     { requiredKeys: ["status", "methodType"] },
   );

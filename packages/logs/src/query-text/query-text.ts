@@ -14,6 +14,7 @@ export const queryKeys = [
   "user",
   "session",
   "deployment",
+  "branch",
 ] as const;
 export type QueryKey = (typeof queryKeys)[number];
 
@@ -22,10 +23,10 @@ export { tokensOf } from "./tokens.ts";
 export type ParsedQuery = { readonly filters: LogFilters; readonly problems: readonly Problem[] };
 
 const noFilters: LogFilters = { status: "all", methodType: "all" };
-export const statusValues = ["ok", "error", "refused"] as const;
+export const statusValues = ["ok", "error", "failed", "refused"] as const;
 const maxLengths: Readonly<Record<QueryKey, number>> = {
   ...{ tool: 507, prompt: 1024, resource: 1024, method: 512, status: 16, client: 256, user: 256, session: 128 },
-  ...{ deployment: 64, duration: 16 },
+  ...{ deployment: 64, branch: 250, duration: 16 },
 };
 const maxSearch = 512;
 
@@ -68,6 +69,7 @@ const examples: Readonly<Record<QueryKey, string>> = {
   user: "user:ada@example.com",
   session: "session:8f2c…",
   deployment: "deployment:1a2b3c4",
+  branch: "branch:main",
 };
 const ofMethods: readonly QueryKey[] = ["tool", "prompt", "resource", "method"];
 
@@ -79,7 +81,7 @@ function problemOf(key: QueryKey, { value }: Token, seen: ReadonlyMap<QueryKey, 
   const other = ofMethods.includes(key) ? ofMethods.find((each) => each !== key && seen.has(each)) : undefined;
   if (other) return `${other}: and ${key}: can't be combined: each message has one method. Keep one of them.`;
   if (key === "status" && !statusValues.some((each) => each === value.toLowerCase()))
-    return `status: is ok, error or refused, not “${value}”.`;
+    return `status: is ok, error, failed or refused, not “${value}”.`;
   if (key === "duration" && durationLimits(value) === null)
     return `duration: is more or less than a time, such as ${examples.duration}, not “${value}”.`;
   return null;
@@ -129,7 +131,7 @@ export function queryParts(filters: LogFilters): QueryPart[] {
   else if (target !== undefined && methodType === "resources/read") parts.push({ key: "resource", value: target });
   else if (methodType !== "all" && methodType !== "") parts.push({ key: "method", value: methodType });
   if (status !== "all") parts.push({ key: "status", value: status });
-  for (const key of ["duration", "client", "user", "session", "deployment"] as const)
+  for (const key of ["duration", "client", "user", "session", "deployment", "branch"] as const)
     if (filters[key] !== undefined) parts.push({ key, value: filters[key] });
   if (filters.search !== undefined) parts.push({ key: null, value: filters.search });
   return parts;

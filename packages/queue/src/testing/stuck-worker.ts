@@ -12,6 +12,7 @@ await workers.work({
     "installation.sync": 1,
     "source.check": 1,
     "branch.report": 1,
+    "repository.leave": 1,
     "build.run": 1,
     "mail.send": 1,
   },
@@ -21,6 +22,7 @@ await workers.work({
     "installation.sync": async () => {},
     "source.check": async () => {},
     "branch.report": async () => {},
+    "repository.leave": async () => {},
     "mail.send": async () => {},
     "build.run": (payload) => {
       console.log(payload.organizationId);

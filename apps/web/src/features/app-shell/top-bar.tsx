@@ -62,7 +62,7 @@ export function TopBar({
           ) : null}
         </nav>
         <CommandButton place={place} commands={commands} />
-        {open ? <ConnectButton projectKey={open} /> : null}
+        {open ? <ConnectButton projectKey={open} isIcon /> : null}
         <UserMenu profile={profile} onShortcuts={commands.onShortcuts} />
       </div>
     </header>

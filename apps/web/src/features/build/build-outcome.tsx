@@ -1,15 +1,17 @@
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { BuildView } from "@towpath/core/build";
 import type { BuildLogEntry } from "@towpath/core/build/contract";
 import { Ban, Clock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
+import { serverStatusQuery } from "../overview/overview.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";
 import { cancel } from "./build.functions.ts";
 import { DiagnosisPanel } from "./build-problems.tsx";
+import { LostNote } from "./lost-files.tsx";
 import { NextChange } from "./next-change.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 import { Remedies } from "./remedies.tsx";
@@ -26,7 +28,18 @@ export function BuildOutcome({
   lines: readonly BuildLogEntry[];
 }) {
   const { data: detail } = useSuspenseQuery(projectQuery(project));
-  const liveNote = detail.isLive ? "Your live version is unaffected." : "Nothing is live yet.";
+  const ofBranch = { key: project, branchId: build.branch.id };
+  const { data: status } = useQuery({ ...serverStatusQuery(ofBranch), enabled: build.status === "failed" });
+  const lost = status?.live?.lost ?? null;
+  const liveNote = lost ? (
+    <>
+      The files of your live version were lost, so it can't start. <LostNote lost={lost} />
+    </>
+  ) : detail.isLive ? (
+    "Your live version is unaffected."
+  ) : (
+    "Nothing is live yet."
+  );
   const rebuild = build.branch.isEnded ? null : <RedeployButton project={project} buildId={build.id} />;
   if (build.status === "succeeded") return <SuccessPanel project={project} build={build} />;
   if (build.status === "canceled") {

@@ -66,7 +66,7 @@ test("UI-4 typing in the palette finds servers, portals, pages and actions, and 
   expect(enter("api keys")).toMatchObject(["follow", { to: "/$orgSlug/settings/api-keys" }]);
   expect(enter("who changed")).toMatchObject(["follow", { to: "/$orgSlug/settings/audit-log" }]);
   expect(enter("new portal")).toEqual(["open", "/team/portals/new"]);
-  expect(enter("by url")).toEqual(["open", "/team/servers/external"]);
+  expect(enter("external")).toEqual(["open", "/team/servers/external"]);
   expect(enter("deploy")).toEqual(["open", "/team/servers/new"]);
   expect(enter("dark")).toEqual(["setTheme", "dark"]);
   expect(enter("sign out")).toEqual(["signOut"]);
@@ -109,7 +109,7 @@ const byRole = {
   viewer: [
     ...[
       "Deploy a new server",
-      "Add a server by URL",
+      "Add an external server",
       "Deploy a package",
       "Find a server in a registry",
       "New portal",

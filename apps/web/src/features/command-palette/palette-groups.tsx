@@ -229,8 +229,8 @@ function creating(organization: OrganizationAccessView | null, actions: PaletteA
     },
     {
       id: "add-server",
-      label: "Add a server by URL",
-      keywords: ["create", "external", "elsewhere"],
+      label: "Add an external server",
+      keywords: ["create", "elsewhere", "url"],
       icon: <Link2 aria-hidden />,
       run: to("servers/external"),
     },

@@ -24,8 +24,8 @@ export function AddServerPage({
     <AddPage
       orgSlug={orgSlug}
       parent={{ to: "/$orgSlug/servers", label: "Servers" }}
-      crumb="Add by URL"
-      title="Add a server by URL"
+      crumb="External server"
+      title="Add an external server"
       description="For a server that runs elsewhere. It stays there; calls go through Towpath, with your organization's access rules, limits and logs."
       action={{ label: "Add server", busy: "Adding the server" }}
       busy={busy}

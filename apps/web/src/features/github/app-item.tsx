@@ -111,7 +111,7 @@ function Changes({ orgSlug, app, id }: Props & { readonly id: string }) {
   return (
     <>
       <ChangeAppKeys orgSlug={orgSlug} app={app} id={id} />
-      <Button onClick={renew}>Webhook secret</Button>
+      <Button onClick={renew}>Change webhook secret</Button>
       <ConfirmDeletion
         label="Remove"
         name={appSlug}

@@ -38,7 +38,8 @@ export async function tryKeys(connectionId: string, privateKey: string): Promise
     throw refused("This is no private key of a GitHub App. Paste the whole .pem file, from BEGIN to END.");
   }
   const { config } = connection.github;
-  const client = createGitHub({ ...config, privateKey, clientSecret: "", webhookSecret: "" });
+  const { reachGitHub: reach } = services();
+  const client = createGitHub({ ...config, reach, privateKey, clientSecret: "", webhookSecret: "" });
   await withGitHub(async () => {
     try {
       await client.app();

@@ -130,7 +130,12 @@ export async function connectCreatedApp(request: Request): Promise<Response> {
 
 async function connect(ctx: Context, { orgSlug, id, url }: AppTrip, code: string) {
   const apiUrl = gitHubApiUrl(url);
-  const { name: _name, htmlUrl: _page, webhookSecret, ...app } = await convertManifest(apiUrl, code);
+  const {
+    name: _name,
+    htmlUrl: _page,
+    webhookSecret,
+    ...app
+  } = await convertManifest(apiUrl, code, services().reachGitHub);
   // An App without a webhook has no secret; it gets this one when a webhook is set.
   const input = { ...app, orgSlug, id, url, apiUrl, webhookSecret: webhookSecret ?? randomToken() };
   return connectGitHub({ ctx, input });

@@ -18,7 +18,7 @@ export function AppsSection({ orgSlug }: { readonly orgSlug: string }) {
         title={isFirst ? "Connect this instance to GitHub" : "GitHub Apps of this instance"}
         description={
           isFirst
-            ? "GitHub makes an App for you, with the right permissions. Its keys are stored encrypted, and it works at once."
+            ? "Through a GitHub App, which reads the repositories that you choose. GitHub makes it for you; its keys are stored encrypted, and it works at once."
             : "All organizations of this instance connect their accounts through them."
         }
         actions={

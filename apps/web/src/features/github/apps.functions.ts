@@ -16,6 +16,7 @@ import { input } from "~/http/input.ts";
 import { healthOf } from "./app-health.server.ts";
 import { renewWebhookSecret as renew, tryKeys } from "./app-keys.server.ts";
 import { beginAppTrip } from "./app-round-trip.server.ts";
+import { requireReachableHost } from "./typed-host.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
 const connectionInput = z.object({ orgSlug, connectionId: z.uuid() });
@@ -62,6 +63,7 @@ export const beginGitHubApp = createServerFn({ method: "POST" })
   .handler(async ({ context, data }) => {
     await authorizeInstance(context.ctx, data);
     const { host: url, organization } = data;
+    await requireReachableHost(url);
     return { path: await beginAppTrip(context.signedIn.sessionId, { orgSlug: data.orgSlug, url, organization }) };
   });
 

@@ -1,8 +1,8 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { beginGitHubApp } from "./apps.functions.ts";
 
 const hosts = [
@@ -14,18 +14,27 @@ const owners = [
   { value: "organization", label: "An organization" },
 ] as const;
 
+/** A choice with its name, which the control has for screen readers itself. */
+function Choice({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className="flex flex-col items-start gap-1.5">
+      <p aria-hidden className="text-sm font-medium">
+        {label}
+      </p>
+      {children}
+    </div>
+  );
+}
+
 /** Where the App is made, and who owns it; then the browser goes to GitHub. */
 export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
   const [at, setAt] = useState<(typeof hosts)[number]["value"]>("github");
   const [owner, setOwner] = useState<(typeof owners)[number]["value"]>("person");
   const [host, setHost] = useState("");
   const [organization, setOrganization] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const connect = async () => {
-    setBusy(true);
-    setFailure(null);
-    try {
+  const { problems, busy, failure, run } = useSubmit();
+  const connect = () =>
+    run(async () => {
       const { path } = await beginGitHubApp({
         data: {
           orgSlug,
@@ -34,11 +43,7 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
         },
       });
       window.location.assign(path);
-    } catch (error) {
-      setFailure(failureText(error));
-      setBusy(false);
-    }
-  };
+    });
   const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
   return (
     <form
@@ -50,9 +55,11 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
         void connect();
       }}
     >
-      <Segmented label="Where" value={at} onChange={setAt} options={hosts} />
+      <Choice label="Where the repositories are">
+        <Segmented label="Where the repositories are" value={at} onChange={setAt} options={hosts} />
+      </Choice>
       {at === "enterprise" ? (
-        <Field label="Host" hint="The name of your GitHub Enterprise host." required>
+        <Field label="Host" error={problems.host} hint="The name of your GitHub Enterprise host." required>
           {(control) => (
             <Input
               {...control}
@@ -65,9 +72,16 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
           )}
         </Field>
       ) : null}
-      <Segmented label="Owner of the App" value={owner} onChange={setOwner} options={owners} />
+      <Choice label="Owner of the App">
+        <Segmented label="Owner of the App" value={owner} onChange={setOwner} options={owners} />
+      </Choice>
       {owner === "organization" ? (
-        <Field label="Organization" hint="Its name as in its URL. You must be one of its owners." required>
+        <Field
+          label="Organization"
+          error={problems.organization}
+          hint="Its name as in its URL. You must be one of its owners."
+          required
+        >
           {(control) => (
             <Input
               {...control}

@@ -163,7 +163,12 @@ function RepositoryNames({ orgSlug, installationId }: { readonly orgSlug: string
   }
   if (query.error) {
     return (
-      <Callout tone="bad" className="m-3" title="Couldn't load the repositories">
+      <Callout
+        tone="bad"
+        className="m-3"
+        title="Couldn't load the repositories"
+        actions={<Button onClick={() => void query.refetch()}>Try again</Button>}
+      >
         {failureText(query.error)}
       </Callout>
     );

@@ -18,7 +18,6 @@ export function InviteTeammatesPage({ orgSlug, name }: { readonly orgSlug: strin
   );
   return (
     <OnboardingFrame
-      step="Teammates"
       title={`Invite people to ${name}`}
       description="They see the same servers, logs and deployments. You can do this later, under Members."
     >

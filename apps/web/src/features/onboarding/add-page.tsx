@@ -3,6 +3,7 @@ import { defaultAuthMode } from "@towpath/core/project/schema";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
+import { focusFirstProblem } from "~/ui/focus-first-problem.ts";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { AuthModeChoice } from "./build-fields.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
@@ -111,6 +112,7 @@ export function AddForm({ title, action, busy, failure, progress, onSubmit, chil
       onSubmit={(event) => {
         event.preventDefault();
         if (!busy) onSubmit();
+        focusFirstProblem(event.currentTarget);
       }}
     >
       {children}

@@ -138,17 +138,22 @@ function NotConnected({ orgSlug }: { readonly orgSlug: string }) {
         icon={<FolderGit2 aria-hidden />}
         title="GitHub is not connected"
         actions={
-          <Link
-            to="/$orgSlug/welcome/connect-github"
-            params={{ orgSlug }}
-            search={{ success: false }}
-            className={buttonLook({ variant: "primary" })}
-          >
-            Connect GitHub
-          </Link>
+          <>
+            <Link
+              to="/$orgSlug/welcome/connect-github"
+              params={{ orgSlug }}
+              search={{ success: false }}
+              className={buttonLook({ variant: "primary" })}
+            >
+              Connect GitHub
+            </Link>
+            <Link to="/$orgSlug/servers/new" params={{ orgSlug }} className={buttonLook()}>
+              Paste a URL
+            </Link>
+          </>
         }
       >
-        Connect an account to see its repositories here.
+        Connect an account to see its repositories here. A public repository can be deployed by its URL instead.
       </EmptyState>
     </div>
   );

@@ -28,9 +28,9 @@ export function ConnectGitHubPage({
 }) {
   return (
     <OnboardingFrame
-      step="GitHub"
+      step="Server"
       title="Connect GitHub"
-      description="Towpath reads the repositories you choose and builds each push. It never changes your code."
+      description="Optional. Towpath reads the repositories you choose and builds each push. It never changes your code."
     >
       <ConnectionProblem problem={problem} account={account} />
       {app ? (

@@ -4,6 +4,7 @@ import { defaultAuthMode } from "@towpath/core/project/schema";
 import { GitBranch, Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
+import { focusFirstProblem } from "~/ui/focus-first-problem.ts";
 import { AuthModeChoice, BuildFields } from "./build-fields.tsx";
 import type { DeployAddress, DeploySearch } from "./deploy-search.ts";
 import { deployRepository } from "./onboarding.functions.ts";
@@ -11,7 +12,7 @@ import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { OtherTeam } from "./other-team.tsx";
 import { ServerNameField } from "./server-name-field.tsx";
 import type { useDeployForm } from "./use-deploy-form.ts";
-import { offersWithin, useFileChecks } from "./use-file-checks.ts";
+import { offersWithin, rootProblem, useFileChecks } from "./use-file-checks.ts";
 import { useServerForm } from "./use-server-form.ts";
 import { EnvironmentVariables } from "./variable-fields.tsx";
 
@@ -64,7 +65,10 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
         className="flex flex-col gap-6"
         onSubmit={(event) => {
           event.preventDefault();
-          if (choice.problem === null) void form.submit(choice.name);
+          const problem = rootProblem(props, values);
+          if (problem !== null) form.fields.setRefused({ rootDirectory: problem });
+          else if (choice.problem === null) void form.submit(choice.name);
+          focusFirstProblem(event.currentTarget);
         }}
       >
         <ServerNameField

@@ -47,6 +47,16 @@ export const offersWithin = (root: string, { entrypoints, projects, requirementF
   requirementFiles: pathsWithin(root, requirementFiles),
 });
 
+/** Why the build can't know which of several servers in a repository is meant, for the root directory; null when it can. */
+export function rootProblem(
+  { entrypoints, projects }: Pick<Offers, "entrypoints" | "projects">,
+  { rootDirectory, entrypoint }: Pick<Files, "rootDirectory" | "entrypoint">,
+): string | null {
+  const isClear = rootDirectory.trim() !== "" || entrypoint.trim() !== "" || entrypoints.length > 0;
+  if (isClear || projects.length < 2) return null;
+  return `This repository has ${projects.length} servers. Choose one here; each of the others can be a server of its own.`;
+}
+
 /** Looks up the form's files in the repository while the user fills it in; a text for each that is missing. */
 export function useFileChecks(source: Source, files: Files): Missing {
   const root = rootDirectoryProblem(files.rootDirectory) === null ? prefixOf(files.rootDirectory) : null;

@@ -3,10 +3,20 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { failuresSearch } from "./failures-search.ts";
 import type { Overview } from "./overview.functions.ts";
 
 /** What failed lately, by kind, with its message; each leads to its row in the log. */
-export function LatestFailures({ overview, projectKey }: { overview: Overview | undefined; projectKey: ProjectKey }) {
+export function LatestFailures({
+  overview,
+  projectKey,
+  branch,
+}: {
+  overview: Overview | undefined;
+  projectKey: ProjectKey;
+  /** The branch whose calls these are; null: all. */
+  branch: string | null;
+}) {
   return (
     <Card className="overflow-hidden">
       <CardHeader
@@ -16,7 +26,7 @@ export function LatestFailures({ overview, projectKey }: { overview: Overview | 
             <Link
               to="/$orgSlug/$projectName/logs"
               params={projectKey}
-              search={{ status: "error" }}
+              search={failuresSearch(overview, branch)}
               className="text-sm text-accent-text underline-offset-3 hover:underline"
             >
               All failures
@@ -36,7 +46,7 @@ export function LatestFailures({ overview, projectKey }: { overview: Overview | 
                 <Link
                   to="/$orgSlug/$projectName/logs"
                   params={projectKey}
-                  search={{ status: "error", request: id }}
+                  search={{ status: "failed", request: id, ...(branch !== null && { branch }) }}
                   className="min-w-0 truncate font-mono text-xs font-medium underline-offset-3 after:absolute after:inset-0 hover:underline"
                 >
                   {what}

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useRouteContext } from "@tanstack/react-router";
+import type { ServerStatusView } from "@towpath/core/deployment";
 import { SquareTerminal } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
@@ -25,6 +26,7 @@ import { TrafficTiles } from "./traffic-tiles.tsx";
 const pollMs = 10_000;
 
 // What a page of a server in use doesn't show is not in what it loads.
+const LostFiles = lazy(() => import("../build/lost-files.tsx").then((it) => ({ default: it.LostFiles })));
 const RolledBack = lazy(() => import("../deployment/rolled-back.tsx").then((it) => ({ default: it.RolledBack })));
 const PortalCard = lazy(() => import("../portals/portal-card.tsx").then((it) => ({ default: it.PortalCard })));
 const FirstSteps = lazy(() => import("./first-steps-card.tsx").then((it) => ({ default: it.FirstStepsCard })));
@@ -61,7 +63,17 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
       />
       <div className="flex flex-col gap-5">
         <SourceBanner projectKey={projectKey} source={project.source} />
-        <Crashed projectKey={projectKey} status={status} />
+        {status.live?.lost ? (
+          <Suspense>
+            <LostFiles
+              projectKey={projectKey}
+              buildId={status.latestBuild?.id ?? status.live.buildId}
+              lost={status.live.lost}
+            />
+          </Suspense>
+        ) : (
+          <Crashed projectKey={projectKey} status={status} />
+        )}
         {status.live?.isRolledBack ? (
           <Suspense>
             <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
@@ -116,7 +128,7 @@ function Usage({
   readonly traffic: Traffic;
   readonly place: Place;
   readonly isLive: boolean;
-  readonly status: Parameters<typeof CallsChart>[0]["status"];
+  readonly status: ServerStatusView;
 }) {
   if (error && !data) {
     return (
@@ -125,6 +137,7 @@ function Usage({
       </Callout>
     );
   }
+  const branch = place.branchId === null ? null : (status.branch?.name ?? null);
   const isUnused = data && data.current.calls + data.previous.calls === 0 && data.lastCall === null;
   if (isUnused && !isLive) return null;
   if (isUnused)
@@ -135,11 +148,11 @@ function Usage({
     );
   return (
     <>
-      <TrafficTiles overview={data} projectKey={place.key} />
+      <TrafficTiles overview={data} projectKey={place.key} branch={branch} />
       <CallsChart overview={data} status={status} />
       <div className="grid gap-5 xl:grid-cols-2">
         <TopTools overview={data} projectKey={place.key} />
-        <LatestFailures overview={data} projectKey={place.key} />
+        <LatestFailures overview={data} projectKey={place.key} branch={branch} />
       </div>
     </>
   );

@@ -45,6 +45,7 @@ function stateOf(
 ): { label: string; tone: Tone } {
   if (branch === null)
     return project.isLive ? { label: "Live", tone: "ok" } : { label: "Not reachable", tone: "neutral" };
+  if (live?.lost && instance?.state !== "awake") return { label: "Can't start", tone: "bad" };
   if (live && instance?.state === "crashed") return { label: "Crashed", tone: "bad" };
   if (live) {
     const warnings = branch.isDefault ? project.liveWarnings : 0;

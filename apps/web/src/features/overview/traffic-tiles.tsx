@@ -7,10 +7,20 @@ import { Sparkline } from "~/ui/sparkline.tsx";
 import { formatDuration, RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { changeText } from "./change-text.ts";
+import { failuresSearch } from "./failures-search.ts";
 import type { Overview } from "./overview.functions.ts";
 
 /** Calls, error rate, median, 95th percentile and callers of the last 24 hours, each beside the day before. */
-export function TrafficTiles({ overview, projectKey }: { overview: Overview | undefined; projectKey: ProjectKey }) {
+export function TrafficTiles({
+  overview,
+  projectKey,
+  branch,
+}: {
+  overview: Overview | undefined;
+  projectKey: ProjectKey;
+  /** The branch whose calls these are; null: all. */
+  branch: string | null;
+}) {
   const { current, previous, hours = [] } = overview ?? {};
   const of = (key: "calls" | "p50Ms" | "p95Ms" | "callers") => hours.map((hour) => hour[key]);
   const rate = current && rateOf(current);
@@ -38,11 +48,11 @@ export function TrafficTiles({ overview, projectKey }: { overview: Overview | un
             bad={isBad}
           >
             <Note>
-              {current && current.errors > 0 ? (
+              {overview && current && current.errors > 0 ? (
                 <Link
                   to="/$orgSlug/$projectName/logs"
                   params={projectKey}
-                  search={{ status: "error" }}
+                  search={failuresSearch(overview, branch)}
                   className="underline underline-offset-2 hover:text-ink"
                 >
                   {current.errors === 1 ? "1 error" : `${formatCount(current.errors)} errors`}

@@ -12,10 +12,13 @@ export function ConnectButton({
   projectKey,
   branchId,
   size,
+  isIcon = false,
 }: {
   readonly projectKey: ProjectKey;
   readonly branchId?: string;
   readonly size?: "sm";
+  /** Without its label on phones. */
+  readonly isIcon?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   const [drawer, preload] = useLazyModule(
@@ -28,7 +31,7 @@ export function ConnectButton({
       <Button
         variant={size === undefined ? "primary" : "secondary"}
         size={size}
-        className="max-sm:w-8 max-sm:px-0"
+        {...(isIcon && { className: "max-sm:w-8 max-sm:px-0" })}
         icon={<Plug aria-hidden />}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
@@ -36,7 +39,7 @@ export function ConnectButton({
         onFocus={preload}
         onClick={() => setOpen(true)}
       >
-        <span className="max-sm:sr-only">Connect</span>
+        <span className={isIcon ? "max-sm:sr-only" : undefined}>Connect</span>
       </Button>
       {drawer ? (
         <drawer.ConnectDrawer projectKey={projectKey} branchId={branchId} open={isOpen} onOpenChange={setOpen} />

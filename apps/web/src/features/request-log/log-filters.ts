@@ -41,7 +41,7 @@ const instant = (value: unknown): string | undefined => {
 
 /** Search parameters of the logs screen (PRJ-5). */
 export const logSearchParameters = searchParameters({
-  status: withDefault(oneOf<LogSearch["status"]>(["all", "ok", "error", "refused"]), defaultLogSearch.status),
+  status: withDefault(oneOf<LogSearch["status"]>(["all", "ok", "error", "failed", "refused"]), defaultLogSearch.status),
   methodType: withDefault(text(512), defaultLogSearch.methodType),
   timeRange: withDefault(oneOf(timeRanges), defaultLogSearch.timeRange),
   target: text(1024),
@@ -50,6 +50,7 @@ export const logSearchParameters = searchParameters({
   session: text(128),
   user: text(256),
   deployment: text(64),
+  branch: text(250),
   search: text(512),
   from: instant,
   to: instant,

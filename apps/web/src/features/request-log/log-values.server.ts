@@ -57,6 +57,7 @@ export async function logValues(
       session: namedSessions.flatMap(({ session, principal, clientName, calls }) =>
         session === null ? [] : [{ value: session, note: clientName ?? principal.name, calls }],
       ),
+      branch: [...new Set(deployments.map(({ branch }) => branch))].map((value) => ({ value })),
       deployment: deployments.map((deployed) => ({
         value: versionText(deployed),
         note: `${deployed.branch} · ${deployed.commitMessage?.split("\n")[0] ?? ""}`,

@@ -30,7 +30,7 @@ const requestLogSchema = projectKeySchema.extend({
 });
 const requestLogStatsSchema = projectKeySchema.extend({
   ...logStatsQuerySchema.omit({ projectId: true }).shape,
-  ...logNamesSchema.pick({ deployment: true }).shape,
+  ...logNamesSchema.pick({ deployment: true, branch: true }).shape,
 });
 
 /** A row, with the name of who called. */
@@ -47,8 +47,8 @@ const queryLogs = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(requestLogSchema))
   .handler(async ({ context, data }): Promise<ShownPage> => {
-    const { orgSlug, projectName, user, deployment, ...asked } = data;
-    const names = await resolveNames(context.ctx, { orgSlug, projectName }, { user, deployment });
+    const { orgSlug, projectName, user, deployment, branch, ...asked } = data;
+    const names = await resolveNames(context.ctx, { orgSlug, projectName }, { user, deployment, branch });
     const query = { ...asked, ...names, projectId: context.project.id };
     const page = await readRequestLogs((pool) => queryRequestLogs(pool, query));
     return { ...page, data: await nameCallers(context.ctx, context.organization.slug, page.data) };
@@ -77,8 +77,8 @@ const getLogStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(requestLogStatsSchema))
   .handler(async ({ context, data }) => {
-    const { orgSlug, projectName, deployment, ...asked } = data;
-    const { deploymentIds } = await resolveNames(context.ctx, { orgSlug, projectName }, { deployment });
+    const { orgSlug, projectName, deployment, branch, ...asked } = data;
+    const { deploymentIds } = await resolveNames(context.ctx, { orgSlug, projectName }, { deployment, branch });
     const query = { ...asked, ...(deploymentIds && { deploymentIds }), projectId: context.project.id };
     return readRequestLogs((pool) => requestLogStats(pool, query));
   });
@@ -95,9 +95,9 @@ const pageSize = 100;
 
 /** What the server is asked for, besides the page. `showsProtocol`: the reader's choice, where the search has none. */
 const queryOf = (key: ProjectKey, search: LogSearch, showsProtocol: boolean) => {
-  const { user, deployment } = search;
+  const { user, deployment, branch } = search;
   return {
-    ...{ ...key, user, deployment },
+    ...{ ...key, user, deployment, branch },
     ...logQueryFromFilters(search, showsProtocol),
     ...periodOfSearch(search),
   };

@@ -151,7 +151,7 @@ function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
     <>
       <Link to="/$orgSlug/servers/external" params={{ orgSlug }} className={buttonLook()}>
         <Globe aria-hidden />
-        Add by URL
+        External server
       </Link>
       <Link to="/$orgSlug/servers/package" params={{ orgSlug }} className={buttonLook()}>
         <Package aria-hidden />

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
+import { rootProblem } from "../onboarding/use-file-checks.ts";
 import { ChangeForm, type ChangeProps, useChangeSource } from "./change-form.tsx";
 import { FoundSummary } from "./found-source.tsx";
 import { SourceField } from "./source-field.tsx";
@@ -46,6 +47,11 @@ export function ChangeToGitUrl({
       {found ? (
         <>
           <FoundSummary found={found} isLooking={look.isLooking} onBranch={look.setBranch} />
+          {rootProblem(found, { rootDirectory: "", entrypoint: "" }) === null ? null : (
+            <Callout tone="warn" title="This repository has several servers">
+              Before you change the source, name the root directory of one under Build.
+            </Callout>
+          )}
           <Checkbox checked={previews} onChange={setPreviews} disabled={form.busy}>
             Previews of other branches
           </Checkbox>

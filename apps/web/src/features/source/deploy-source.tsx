@@ -3,6 +3,7 @@ import type { GitCredentialInput } from "@towpath/core/source/schema";
 import { useState } from "react";
 import { AddForm } from "~/features/onboarding/add-page.tsx";
 import type { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
+import { rootProblem } from "~/features/onboarding/use-file-checks.ts";
 import { useServerForm } from "~/features/onboarding/use-server-form.ts";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { NewServerFields } from "./new-server-fields.tsx";
@@ -44,7 +45,9 @@ export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...s
       busy={form.busy}
       failure={{ title: "The server was not created", text: form.failure }}
       onSubmit={() => {
-        if (choice.problem === null) void form.submit(choice.name);
+        const problem = rootProblem(found, form.fields.values);
+        if (problem !== null) form.fields.setRefused({ rootDirectory: problem });
+        else if (choice.problem === null) void form.submit(choice.name);
       }}
     >
       <NewServerFields {...{ choice, urlTemplate, form, variables, found }} />

@@ -49,17 +49,17 @@ export function FoundSummary({
             </>
           )}
         </Fact>
-        <Fact name={entrypoints.length > 0 || projects.length === 0 ? "Starts with" : "Projects"}>
+        <Fact name={entrypoints.length > 0 || projects.length === 0 ? "Starts with" : "Servers in"}>
           {programs.length === 0 ? (
             <span className="text-warn">
-              Nothing that looks like a Python MCP server was found. The build looks closer.
+              Nothing that looks like a Python MCP server was found. The build looks closer, and says what it misses.
             </span>
           ) : (
             <Codes values={programs} />
           )}
         </Fact>
         {variables.length === 0 ? null : (
-          <Fact name="Reads">
+          <Fact name="Variables">
             <Codes values={variables.map((each) => each.name)} />
           </Fact>
         )}

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { AuthModeChoice, BuildFields } from "~/features/onboarding/build-fields.tsx";
 import { ServerNameField, type useServerName } from "~/features/onboarding/server-name-field.tsx";
 import type { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
-import { offersWithin } from "~/features/onboarding/use-file-checks.ts";
+import { offersWithin, rootProblem } from "~/features/onboarding/use-file-checks.ts";
 import type { useVariables } from "~/features/onboarding/use-variables.ts";
 import { EnvironmentVariables } from "~/features/onboarding/variable-fields.tsx";
 import type { FoundSource } from "./use-source-look.ts";
@@ -28,7 +28,7 @@ export function NewServerFields({
     <>
       <ServerNameField choice={choice} urlTemplate={urlTemplate} error={form.fields.refused.name ?? null} />
       <BuildSettings
-        isToChoose={mustChoose(found, values.rootDirectory)}
+        isToChoose={rootProblem(found, values) !== null}
         hasProblem={buildFields.some((field) => form.fields.problem(field) !== null)}
       >
         <BuildFields fields={form.fields} {...offersWithin(values.rootDirectory, found)} />
@@ -38,10 +38,6 @@ export function NewServerFields({
     </>
   );
 }
-
-/** Whether the build can't know which of several projects is meant. */
-const mustChoose = ({ entrypoints, projects }: Offers, rootDirectory: string): boolean =>
-  rootDirectory === "" && entrypoints.length === 0 && projects.length > 1;
 
 const buildFields = ["entrypoint", "arguments", "requirements", "rootDirectory"] as const;
 
@@ -66,7 +62,7 @@ function BuildSettings({
       <summary className="cursor-pointer rounded-lg px-4 py-2.5 text-sm font-medium">
         Build settings
         <span className="ml-2 font-normal text-muted">
-          {isToChoose ? "Choose the root directory of the server" : "Entrypoint, arguments, files"}
+          {isToChoose ? "Several servers: choose the root directory of one" : "Entrypoint, arguments, files"}
         </span>
       </summary>
       <div className="flex flex-col gap-6 border-t px-4 py-4">{children}</div>

@@ -2,11 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { FolderGit2, Globe, Package, Search } from "lucide-react";
 import { useRef } from "react";
 import { AddCrumbs } from "~/features/onboarding/add-page.tsx";
+import { FirstServerSteps, useHasNoServer } from "~/features/onboarding/first-server-steps.tsx";
 import { StartLink } from "~/features/onboarding/start-links.tsx";
 import { useKeptInUrl } from "~/features/onboarding/use-kept-in-url.ts";
 import { DropZone } from "~/features/upload/drop-zone.tsx";
 import { UploadForm } from "~/features/upload/upload-form.tsx";
-import { uploadLimits } from "~/features/upload/upload-limits.ts";
 import { usePicked } from "~/features/upload/use-picked.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
@@ -44,6 +44,7 @@ export function NewServerPage({
   readonly proposal: { readonly name: string; readonly urlTemplate: string };
 }) {
   const { urlTemplate } = proposal;
+  const isFirst = useHasNoServer();
   const upload = usePicked();
   const opened = useRef(search).current;
   const look = useSourceLook(orgSlug, { text: search.from ?? "", branch: search.branch ?? null });
@@ -57,7 +58,13 @@ export function NewServerPage({
     <div className="max-w-3xl">
       <PageHeader
         above={
-          <AddCrumbs orgSlug={orgSlug} parent={{ to: "/$orgSlug/servers", label: "Servers" }} crumb="New server" />
+          isFirst ? (
+            <div className="mb-5">
+              <FirstServerSteps step="Server" />
+            </div>
+          ) : (
+            <AddCrumbs orgSlug={orgSlug} parent={{ to: "/$orgSlug/servers", label: "Servers" }} crumb="New server" />
+          )
         }
         title="New server"
         description="Paste where its code is, upload it, or start from the sample. None of these needs an account elsewhere."
@@ -100,11 +107,7 @@ export function NewServerPage({
             <>
               <div className="flex flex-col gap-3">
                 <SampleCard orgSlug={orgSlug} serverName={proposal.name} />
-                <DropZone
-                  title="Upload a folder or an archive"
-                  hint={`Drop it here, ${uploadLimits}.`}
-                  onPicked={upload.pick}
-                />
+                <DropZone title="Upload a folder or an archive" hint="Drop it here." onPicked={upload.pick} />
                 {upload.problem === null ? null : (
                   <Callout tone="bad" title="This can't be uploaded">
                     {upload.problem}

@@ -23,7 +23,7 @@ export function SourceField({
 }) {
   const { text, setText, problem, failure, isLooking } = look;
   const asksCredential = failure?.needsCredential === true && look.url !== null;
-  const error = failure && !asksCredential && !failure.canRetry ? failure.message : null;
+  const error = failure && !failure.isCredentials && !failure.canRetry ? failure.message : null;
   return (
     <>
       <Field label={label} error={problem ?? error} hint={hint}>
@@ -43,7 +43,8 @@ export function SourceField({
             onKeyDown={(event) => {
               if (event.key !== "Enter") return;
               event.preventDefault();
-              setText(text, true);
+              if (failure) look.lookAgain();
+              else setText(text, true);
             }}
             trailing={isLooking ? <Spinner className="mr-1.5 size-4 text-faint" /> : null}
           />
@@ -52,6 +53,11 @@ export function SourceField({
       <p role="status" className="sr-only">
         {isLooking ? "Looking at the repository" : look.found ? `Found ${look.found.name} at ${look.found.host}` : ""}
       </p>
+      {failure?.lacksBranch && look.branch !== null ? (
+        <Button className="self-start" onClick={() => look.setBranch(null)}>
+          Use the default branch
+        </Button>
+      ) : null}
       {failure?.canRetry ? (
         <Callout
           tone="bad"
@@ -61,7 +67,9 @@ export function SourceField({
           {failure.message}
         </Callout>
       ) : null}
-      {asksCredential && look.url !== null ? <SignIn look={look} url={look.url} message={failure.message} /> : null}
+      {asksCredential && look.url !== null ? (
+        <SignIn look={look} url={look.url} problem={failure.isCredentials ? failure.message : null} />
+      ) : null}
     </>
   );
 }
@@ -69,11 +77,12 @@ export function SourceField({
 function SignIn({
   look,
   url,
-  message,
+  problem,
 }: {
   readonly look: ReturnType<typeof useSourceLook>;
   readonly url: string;
-  readonly message: string;
+  /** What is wrong with the credential. */
+  readonly problem: string | null;
 }) {
   const id = useId();
   return (
@@ -82,9 +91,9 @@ function SignIn({
         <h2 id={id} className="text-base font-semibold">
           Is it a private repository?
         </h2>
-        <p className="mt-0.5 text-sm text-muted">{message}</p>
+        <p className="mt-0.5 text-sm text-muted">Then add a token or a deploy key that may read it.</p>
       </div>
-      <CredentialFields credential={look.credential} url={url} error={null} />
+      <CredentialFields credential={look.credential} url={url} error={problem} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <Button variant="primary" busy={look.isLooking} onClick={look.sendCredential}>
           Look again

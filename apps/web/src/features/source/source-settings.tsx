@@ -77,7 +77,11 @@ function Place({ source }: { readonly source: SourceView }) {
   return (
     <dl className="text-sm">
       <dt className="text-xs text-muted">
-        {source.kind === "package" ? "Package" : source.kind === "repository" ? "Repository here" : "Repository"}
+        {source.kind === "package"
+          ? "Package"
+          : source.kind === "repository"
+            ? "Repository of this instance"
+            : "Repository"}
       </dt>
       <dd className="mt-0.5 text-base font-medium wrap-anywhere">
         {source.kind === "package" || source.kind === "repository" ? (

@@ -101,7 +101,7 @@ const steps: Readonly<Record<HostKind, string>> = {
   gitlab:
     "Project → Settings → Webhooks → Add new webhook. URL: the URL. Secret token: the secret. Trigger: push events.",
   gitea:
-    "Repository → Settings → Webhooks → Add webhook → Gitea. Target URL: the URL. HTTP method: POST. Secret: the secret. Trigger on: push events.",
+    "Repository → Settings → Webhooks → Add webhook → Gitea. Target URL: the URL. HTTP method: POST. Secret: the secret. Trigger on: custom events, Push and Delete.",
   bitbucket:
     "Repository → Repository settings → Webhooks → Add webhook. URL: the URL. Secret: the secret. Triggers: repository push.",
 };

@@ -84,6 +84,10 @@ function failureOf(error: unknown, hadCredential: boolean) {
   const { credential = null, text = null, branch = null } = fields;
   return {
     message: text ?? branch ?? credential ?? failureText(error),
+    /** It is the credential that is wrong, not the text. */
+    isCredentials: text === null && branch === null && credential !== null,
+    /** The chosen branch isn't there. */
+    lacksBranch: branch !== null,
     /** A sign-in may help. */
     needsCredential: credential !== null || (hadCredential && branch === null),
     canRetry: Object.keys(fields).length === 0,

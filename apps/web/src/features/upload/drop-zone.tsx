@@ -1,8 +1,9 @@
 import { FolderUp, Upload } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { archiveEndings, type NotPicked, type Picked, pickedArchive, pickedByDrop, pickedFolder } from "./picked.ts";
+import { uploadLimits } from "./upload-limits.ts";
 
 /** Takes a dropped folder or archive, or one chosen by a button. */
 export function DropZone({
@@ -11,8 +12,8 @@ export function DropZone({
   onPicked,
 }: {
   readonly title: string;
-  /** Limits, before anything is chosen. */
-  readonly hint: ReactNode;
+  /** How to drop something; not for fingers. */
+  readonly hint: string;
   readonly onPicked: (picked: Picked | NotPicked) => void;
 }) {
   const folder = useRef<HTMLInputElement>(null);
@@ -42,7 +43,10 @@ export function DropZone({
       <FolderUp aria-hidden className="size-5 shrink-0 text-accent-text" />
       <div className="min-w-0 flex-1 basis-52">
         <p className="text-sm font-medium">{title}</p>
-        <p className="text-xs text-muted">{hint}</p>
+        <p className="text-xs text-muted">
+          <span className="pointer-coarse:hidden">{hint} </span>
+          {uploadLimits}.
+        </p>
       </div>
       <div className="flex flex-wrap gap-2">
         <Button icon={<FolderUp aria-hidden />} onClick={() => folder.current?.click()}>
@@ -60,7 +64,10 @@ export function DropZone({
         // React has no name for it; every browser has.
         {...{ webkitdirectory: "" }}
         onChange={({ target }) => {
-          if (target.files) onPicked(pickedFolder([...target.files]));
+          if (target.files)
+            void pickedFolder([...target.files]).then(onPicked, () =>
+              onPicked({ problem: "The browser couldn't read it. Try again." }),
+            );
           target.value = "";
         }}
       />

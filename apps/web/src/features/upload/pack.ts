@@ -1,5 +1,5 @@
 import { Zip, ZipDeflate } from "fflate";
-import type { FolderFile } from "./left-out.ts";
+import type { FolderFile } from "./picked.ts";
 
 /**
  * A folder as a zip.

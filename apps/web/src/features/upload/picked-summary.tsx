@@ -1,7 +1,7 @@
+import { leftOutLine, secretsLine } from "@towpath/core/repository/left-out/schema";
 import { Archive, Folder } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { formatBytes } from "~/ui/time.tsx";
-import { secretNames } from "./left-out.ts";
 import type { Picked } from "./picked.ts";
 
 /** What will be uploaded, and what not. */
@@ -18,7 +18,7 @@ export function PickedSummary({
   readonly isWhole?: boolean;
 }) {
   const leftOut = picked.kind === "folder" ? picked.leftOut : [];
-  const secrets = secretNames(leftOut);
+  const [line, secrets] = [leftOutLine(leftOut), secretsLine(leftOut)];
   const count = picked.kind === "folder" ? picked.files.length : null;
   return (
     <section aria-label="To upload" className="rounded-lg border bg-surface px-4 py-3">
@@ -35,20 +35,15 @@ export function PickedSummary({
           Choose another
         </Button>
       </div>
-      <p className="mt-0.5 text-xs text-muted">
+      <p className="mt-0.5 text-xs text-muted wrap-anywhere">
         {count === null ? "" : count === 1 ? "1 file, " : `${count} files, `}
         {formatBytes(picked.bytes)}
-        {leftOut.length === 0 ? "" : `. Left out: ${leftOut.join(", ")}`}
+        {line === null ? "" : `. ${line}`}
       </p>
       {isWhole ? (
         <p className="mt-1.5 text-xs text-muted">It replaces all files: what isn't here won't be in the new version.</p>
       ) : null}
-      {secrets.length === 0 ? null : (
-        <p className="mt-1.5 text-xs text-warn">
-          {secrets.join(" and ")} {secrets.length === 1 ? "has" : "have"} secrets: add them as environment variables,
-          which are stored encrypted.
-        </p>
-      )}
+      {secrets === null ? null : <p className="mt-1.5 text-xs text-warn wrap-anywhere">{secrets}</p>}
     </section>
   );
 }

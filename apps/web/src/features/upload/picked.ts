@@ -1,7 +1,16 @@
+import {
+  gitignoreRule,
+  isGitignore,
+  isLeftOutDirectory,
+  leftOutName,
+  maxGitignoreBytes,
+} from "@towpath/core/repository/left-out/schema";
 import { formatCount } from "~/ui/figure.tsx";
 import { formatBytes } from "~/ui/time.tsx";
-import { type FolderFile, isLeftOut, leftOut } from "./left-out.ts";
 import { maxUploadBytes, maxUploadFiles } from "./upload-limits.ts";
+
+/** A file of a folder, by its path in it: `src/server.py`. */
+export type FolderFile = { readonly path: string; readonly file: File };
 
 /** What somebody chose or dropped. `name`: of the folder, or of the archive without its ending. */
 export type Picked =
@@ -34,7 +43,7 @@ export const archiveEndings = ".zip,.tar,.tgz,.gz";
 export const isArchive = (file: { readonly name: string }): boolean => archive.test(file.name);
 
 /** Of the button that opens the browser's choice of folders. */
-export function pickedFolder(list: readonly File[]): Picked | NotPicked {
+export function pickedFolder(list: readonly File[]): Promise<Picked | NotPicked> {
   const [first] = list;
   const name = first?.webkitRelativePath.split("/", 1)[0] ?? "";
   return folder(
@@ -73,9 +82,17 @@ export async function pickedByDrop(items: Iterable<DataTransferItem>): Promise<P
   return folder(isAlone ? first.name.replace(/\.py$/, "") : "", files, skipped);
 }
 
-function folder(name: string, all: readonly FolderFile[], skipped: Set<string>): Picked | NotPicked {
-  const files = all.filter(({ path }) => {
-    const why = leftOut(path);
+async function folder(name: string, all: readonly FolderFile[], skipped: Set<string>): Promise<Picked | NotPicked> {
+  const kept = all.filter(({ path }) => {
+    const why = leftOutName(path);
+    if (why !== null) skipped.add(why);
+    return why === null;
+  });
+  const ignoring = kept.filter(({ path, file }) => isGitignore(path) && file.size <= maxGitignoreBytes);
+  const texts = await Promise.all(ignoring.map(async ({ path, file }) => [path, await file.text()] as const));
+  const ignored = gitignoreRule(new Map(texts));
+  const files = kept.filter(({ path }) => {
+    const why = ignored(path);
     if (why !== null) skipped.add(why);
     return why === null;
   });
@@ -88,7 +105,7 @@ async function walk(entry: FileSystemEntry, prefix: string, into: FolderFile[], 
   const path = prefix + entry.name;
   if (entry.isFile) {
     into.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
-  } else if (isLeftOut(entry.name)) {
+  } else if (isLeftOutDirectory(entry.name)) {
     // Not looked into: these are the large ones.
     skipped.add(`${entry.name}/`);
   } else {

@@ -27,8 +27,8 @@ export async function receiveNewServer(request: Request, { orgSlug }: { readonly
   const { line, rest } = await firstLine(bodyOf(request));
   const settings = parseInput(deployFilesSchema.omit({ trigger: true }), parseJsonObject(line));
   const input = { ...settings, orgSlug, trigger: "import", archive: rest } as const;
-  const { project, build } = await deployFiles({ ctx, input });
-  return Response.json({ projectName: project.pathName, buildId: build.id });
+  const { project, build, leftOut } = await deployFiles({ ctx, input });
+  return Response.json({ projectName: project.pathName, buildId: build.id, leftOut });
 }
 
 const versionSchema = z.object({ expectedHead: z.string().default(""), message: z.string().max(10_000).optional() });
@@ -48,11 +48,11 @@ export async function receiveNewVersion(request: Request, key: ProjectKey): Prom
     throw new TowpathError("invalid_input", "This server isn't built from a repository of this instance.");
   const place = { orgSlug: key.orgSlug, name: source.name, branch: defaultBranch };
   // None: the branch must not have a commit.
-  const { commit, changed } = await uploadCommit({
+  const { commit, changed, leftOut } = await uploadCommit({
     ctx,
     input: { ...place, message, expectedHead: expectedHead || null, archive: bodyOf(request) },
   });
-  return Response.json({ commitSha: commit.sha, changed });
+  return Response.json({ commitSha: commit.sha, changed, leftOut });
 }
 
 /** @throws TowpathError `unauthenticated`; `forbidden` for a request of another site's page, which has the cookie too */

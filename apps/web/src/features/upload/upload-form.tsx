@@ -4,10 +4,17 @@ import { useServerName } from "~/features/onboarding/server-name-field.tsx";
 import { useDeployForm } from "~/features/onboarding/use-deploy-form.ts";
 import { useVariables } from "~/features/onboarding/use-variables.ts";
 import { NewServerFields } from "~/features/source/new-server-fields.tsx";
+import { noteLeftOut } from "./note-left-out.ts";
 import type { Picked } from "./picked.ts";
 import { PickedSummary } from "./picked-summary.tsx";
 import { UploadProgress } from "./upload-progress.tsx";
 import { useUpload } from "./use-upload.ts";
+
+type UploadedServer = {
+  readonly projectName: string;
+  readonly buildId: string | null;
+  readonly leftOut: readonly string[];
+};
 
 /** The build looks into the files; nothing is read here. */
 const nothingFound = { entrypoints: [], projects: [], requirementFiles: [], variables: [] };
@@ -35,7 +42,9 @@ export function UploadForm({
     orgSlug,
     async ({ orgSlug: _orgSlug, ...server }) => {
       const answer = await upload(`/api/organizations/${orgSlug}/uploads`, picked, `${JSON.stringify(server)}\n`);
-      return answer as { readonly projectName: string; readonly buildId: string | null };
+      const { leftOut, ...made } = answer as UploadedServer;
+      noteLeftOut(leftOut);
+      return made;
     },
     variables,
     { entrypoint: "", arguments: "", requirements: "", rootDirectory: "", authMode: defaultAuthMode },

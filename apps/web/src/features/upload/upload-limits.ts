@@ -5,4 +5,4 @@ export const maxUploadBytes = 200_000_000;
 export const maxUploadFiles = 20_000;
 
 /** In words, for before anything is chosen. */
-export const uploadLimits = `up to ${maxUploadBytes / 1_000_000} MB and ${formatCount(maxUploadFiles)} files`;
+export const uploadLimits = `Up to ${maxUploadBytes / 1_000_000} MB and ${formatCount(maxUploadFiles)} files`;

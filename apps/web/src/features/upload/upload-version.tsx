@@ -9,9 +9,9 @@ import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { DropZone } from "./drop-zone.tsx";
+import { noteLeftOut } from "./note-left-out.ts";
 import type { Picked } from "./picked.ts";
 import { PickedSummary } from "./picked-summary.tsx";
-import { uploadLimits } from "./upload-limits.ts";
 import { UploadProgress } from "./upload-progress.tsx";
 import { usePicked } from "./use-picked.ts";
 import { isCanceled, useUpload } from "./use-upload.ts";
@@ -28,11 +28,7 @@ export function UploadVersion({ projectKey, source }: Props) {
           <UploadCommit picked={chosen} {...{ projectKey, source, forget }} />
         </section>
       ) : (
-        <DropZone
-          title="Upload a new version"
-          hint={`Drop a folder or an archive here, ${uploadLimits}.`}
-          onPicked={pick}
-        />
+        <DropZone title="Upload a new version" hint="Drop a folder or an archive here." onPicked={pick} />
       )}
       {problem === null ? null : (
         <Callout tone="bad" title="This can't be uploaded">
@@ -61,7 +57,8 @@ function UploadCommit({
     const query = new URLSearchParams({ ...(base !== null && { expectedHead: base }), ...(message && { message }) });
     try {
       const answer = await upload(`/api/projects/${orgSlug}/${projectName}/uploads?${query}`, picked);
-      const { changed } = answer as { readonly changed: boolean };
+      const { changed, leftOut } = answer as { readonly changed: boolean; readonly leftOut: readonly string[] };
+      noteLeftOut(leftOut);
       toast.success(changed ? "Uploaded. The build starts now." : "Nothing changed: these are the files that it has.");
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
       forget();

@@ -1,6 +1,5 @@
 import { unzipSync } from "fflate";
 import { expect, test } from "vitest";
-import { leftOut, secretNames } from "./left-out.ts";
 import { packFolder } from "./pack.ts";
 import { isArchive, pickedArchive, pickedFolder, sizeProblem } from "./picked.ts";
 
@@ -10,8 +9,8 @@ const chosen = (path: string, text = "x") => {
   return file;
 };
 
-test("SRC-4 a folder without history, environments, caches and secrets: their names are kept, to be shown", () => {
-  const picked = pickedFolder(
+test("SRC-4 a folder without history, environments, caches and secrets: their names are kept, to be shown", async () => {
+  const picked = await pickedFolder(
     [
       ...[
         "weather/server.py",
@@ -30,16 +29,30 @@ test("SRC-4 a folder without history, environments, caches and secrets: their na
   });
   const paths = "files" in picked ? picked.files.map(({ path }) => path) : [];
   expect(paths).toEqual(["server.py", "src/a.py", ".env.example", ".gitignore", "environ/x.py"]);
-  expect(secretNames([".DS_Store", ".env", ".git/"])).toEqual([".env"]);
-  // A file that has the name of such a directory is no such directory.
-  expect([leftOut("venv"), leftOut("a/venv/b"), leftOut(".git")]).toEqual([null, "venv/", null]);
 });
 
-test("SRC-4 nothing but what is left out, another kind of file, and too much of it say why", () => {
-  expect(pickedFolder([chosen("weather/.git/HEAD")])).toEqual({
+test("SRC-4 a folder's .gitignore files are read in the browser, and say what isn't uploaded", async () => {
+  const picked = await pickedFolder([
+    chosen("weather/.gitignore", "dist/\n*.log\n!.env\n"),
+    chosen("weather/src/.gitignore", "!kept.log\n"),
+    ...["weather/server.py", "weather/dist/a.js", "weather/dist/b.js", "weather/a.log", "weather/src/kept.log"].map(
+      (path) => chosen(path),
+    ),
+    chosen("weather/.env"),
+  ]);
+  const paths = "files" in picked ? picked.files.map(({ path }) => path) : [];
+  expect(paths).toEqual([".gitignore", "src/.gitignore", "server.py", "src/kept.log"]);
+  expect(picked).toMatchObject({ leftOut: [".env", "a.log", "dist/"] });
+  expect(await pickedFolder([chosen("weather/.gitignore", "*\n"), chosen("weather/server.py")])).toHaveProperty(
+    "problem",
+  );
+});
+
+test("SRC-4 nothing but what is left out, another kind of file, and too much of it say why", async () => {
+  expect(await pickedFolder([chosen("weather/.git/HEAD")])).toEqual({
     problem: "There are no files in it to build a server from.",
   });
-  expect(pickedFolder([])).toHaveProperty("problem");
+  expect(await pickedFolder([])).toHaveProperty("problem");
   expect(pickedArchive(new File(["x"], "photo.png"))).toEqual({
     problem: "photo.png is no archive. Choose a .zip, .tar or .tar.gz file, or a folder.",
   });

@@ -190,6 +190,10 @@ const status = z.object({
         })
         .nullable()
         .describe("the newest version that was live; null if it was removed since"),
+      lost: z
+        .object({ nextTryAt: time.nullable() })
+        .nullable()
+        .describe("set while its files are lost and it is built again; the time is null if that is now"),
     })
     .nullable(),
   latestBuild: latestBuild.extend({ packageVersion, problem: z.string().nullable() }).nullable(),

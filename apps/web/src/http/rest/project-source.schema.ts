@@ -155,4 +155,7 @@ export const archiveCommit = z.object({
   commit: z.object({ sha: z.string(), message: z.string().nullable(), author: z.string().nullable() }),
   branch: z.string(),
   changed: z.boolean().describe("false: the branch had the same files, and `commit` is its head"),
+  leftOut: z
+    .array(z.string())
+    .describe("what of the archive isn't in the commit: `.gitignore`, environments, caches, and files with secrets"),
 });

@@ -32,7 +32,8 @@ async function commitArchive(
   const { organization, expectedHead, ...more } = query;
   const head = expectedHead === undefined ? {} : { expectedHead: expectedHead || null };
   const orgSlug = await organizationSlug(ctx, organization);
-  return uploadCommit({ ctx, input: { ...more, ...head, orgSlug, name, archive } });
+  const made = await uploadCommit({ ctx, input: { ...more, ...head, orgSlug, name, archive } });
+  return { ...made, leftOut: [...made.leftOut] };
 }
 
 /** Repositories of this instance (SRC-3). */

@@ -8,7 +8,7 @@ export const Route = createFileRoute("/$orgSlug/servers_/external")({
   validateSearch: searchParameters({ url: text(2000) }),
   loader: ({ params }) => proposeServerName({ data: params }),
   staleTime: Number.POSITIVE_INFINITY,
-  head: () => ({ meta: [{ title: "Add a server by URL · Towpath" }] }),
+  head: () => ({ meta: [{ title: "Add an external server · Towpath" }] }),
   component: AddServer,
 });
 

@@ -12,14 +12,13 @@ export const Route = createFileRoute("/new/github-install-success")({
 function GitHubInstallSuccess() {
   return (
     <OnboardingFrame
-      step="GitHub"
       title={
         <span className="flex items-center gap-2.5">
           <CircleCheck className="size-6 text-ok" aria-hidden />
           GitHub is connected
         </span>
       }
-      description="Towpath can read the repositories you chose, and sees every push to them. Next: your first server."
+      description="Towpath can read the repositories you chose, and sees every push to them."
     >
       <a href="/" className={buttonLook({ variant: "primary", size: "lg" })}>
         Continue

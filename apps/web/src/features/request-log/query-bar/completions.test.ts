@@ -12,6 +12,7 @@ const values: LogValues = {
     { value: "ping", calls: 1 },
   ],
   ...{ prompt: [], resource: [{ value: "notes://all" }], client: [{ value: "cursor" }], session: [], deployment: [] },
+  branch: [{ value: "main" }],
   user: [{ value: "ada@example.com", note: "Ada Lovelace" }],
 };
 const at = (text: string, caret = text.length) =>
@@ -20,12 +21,12 @@ const at = (text: string, caret = text.length) =>
 test("PRJ-5 the query bar offers filters, and values of the filter that is typed", () => {
   expect(at("")).toEqual([
     ...["tool:", "prompt:", "resource:", "method:", "status:", "duration:", "client:", "user:", "session:"],
-    "deployment:",
+    ...["deployment:", "branch:"],
   ]);
   expect(at("s")).toEqual(["status:", "session:"]);
   expect(at("tool:")).toEqual(["tool:echo", 'tool:"make echo"']);
   expect(at("TOOL:make")).toEqual(['tool:"make echo"']);
-  expect(at("status:")).toEqual(["status:ok", "status:error", "status:refused"]);
+  expect(at("status:")).toEqual(["status:ok", "status:error", "status:failed", "status:refused"]);
   expect(at("duration:")).toEqual(["duration:>500ms", "duration:>2s", "duration:<20ms"]);
   expect(at("method:tools")).toEqual(["method:tools/call", "method:tools/list", "method:tools/*"]);
   expect(at("user:love")).toEqual(["user:ada@example.com"]);

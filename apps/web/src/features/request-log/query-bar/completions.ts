@@ -22,11 +22,17 @@ export type CompletionGroup = { readonly label: string; readonly items: readonly
 
 const descriptions: Readonly<Record<QueryKey, string>> = {
   ...{ tool: "Name of a tool", prompt: "Name of a prompt", resource: "URI of a resource" },
-  ...{ method: "MCP method, or a group such as tools/*", status: "ok, error or refused" },
+  ...{ method: "MCP method, or a group such as tools/*", status: "ok, error, failed or refused" },
   ...{ client: "Name of a client", user: "Person or API key", session: "Session id", deployment: "Commit" },
+  branch: "Name of a branch",
   duration: "More or less than a time",
 };
-const statusNotes = { ok: "Succeeded", error: "Failed", refused: "Refused by the gateway" } as const;
+const statusNotes = {
+  ok: "Succeeded",
+  error: "Failed or refused",
+  failed: "Failed, without what the gateway refused",
+  refused: "Refused by the gateway",
+} as const;
 
 const durations: readonly LogValue[] = [
   { value: ">500ms", note: "Took longer" },

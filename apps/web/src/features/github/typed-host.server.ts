@@ -1,0 +1,30 @@
+import { TowpathError } from "@towpath/core/errors";
+import { gitHubHostName } from "@towpath/core/github-connection/schema";
+import { EgressError } from "@towpath/egress";
+import { services } from "~/compose.server.ts";
+
+/** The person waits. */
+const maxMs = 8000;
+
+/**
+ * Checks that a GitHub Enterprise host that somebody typed can be reached from here, before an App is made there that
+ * nothing could use.
+ *
+ * @throws TowpathError `invalid_input` with `fields.host`: no such host, no connection, or an address in a network that the
+ * operator hasn't named
+ */
+export async function requireReachableHost(url: string): Promise<void> {
+  if (gitHubHostName(url) === "GitHub") return;
+  try {
+    const response = await services().reachGitHub(url, { method: "HEAD", signal: AbortSignal.timeout(maxMs) });
+    await response.body?.cancel();
+  } catch (error) {
+    // Another failure is not about where the host is.
+    if (!(error instanceof EgressError)) return;
+    const isPrivate = error.problem === "address_not_allowed";
+    const message = isPrivate
+      ? `${error.message} If it is in a private network, ask the operator to name that in TOWPATH_EXTERNAL_NETWORKS.`
+      : error.message;
+    throw new TowpathError("invalid_input", message, { fields: { host: message }, cause: error });
+  }
+}

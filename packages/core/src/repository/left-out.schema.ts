@@ -1,0 +1,105 @@
+import ignore from "ignore";
+
+/**
+ * What of a folder, an archive or a directory becomes no commit (SRC-4): one rule for browser, terminal and the instance.
+ * Browser-safe. Paths are relative to the top, with forward slashes.
+ */
+
+/** What no server is built from: history, environments, caches. */
+export const leftOutDirectories = [
+  ...[".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"],
+  ...[".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", ".idea"],
+];
+const files = [".DS_Store", "Thumbs.db", "desktop.ini"];
+/** Whoever may read the repository would read them. */
+const secretFiles = [".envrc", ".netrc", ".pypirc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+/** Without values: they say which variables a server wants. */
+const examples = /^\.env\.(?:\w+\.)?(?:example|sample|template|dist|defaults)$/;
+
+/** Whether a directory of this name is left out with all that is in it. */
+export const isLeftOutDirectory = (name: string): boolean => leftOutDirectories.includes(name);
+
+/** Whether a file of this name looks as if it had secrets: `.env`, `.env.local`, a private key. */
+export const looksSecret = (name: string): boolean =>
+  secretFiles.includes(name) || name === ".env" || (name.startsWith(".env.") && !examples.test(name));
+
+/** Why a file is left out whatever `.gitignore` says: the name of a directory above it, or its own; null for one that isn't. */
+export function leftOutName(path: string): string | null {
+  const names = path.split("/");
+  const last = names.pop() ?? "";
+  const directory = names.find(isLeftOutDirectory);
+  if (directory !== undefined) return `${directory}/`;
+  return files.includes(last) || last.endsWith(".pyc") || looksSecret(last) ? last : null;
+}
+
+/** Whether a symbolic link at `path` leads out of the folder. */
+export function leadsOut(path: string, target: string): boolean {
+  if (target === "" || target.startsWith("/") || /[\p{Cc}\\]/u.test(target) || /^[A-Za-z]:/.test(target)) return true;
+  let depth = path.split("/").length - 1;
+  for (const step of target.split("/")) {
+    if (step === "..") depth -= 1;
+    else if (step !== "" && step !== ".") depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+/** No text of rules that people write is longer. */
+export const maxGitignoreBytes = 200_000;
+
+/** Whether a path is one of git's files of rules. */
+export const isGitignore = (path: string): boolean => path === ".gitignore" || path.endsWith("/.gitignore");
+
+/**
+ * What `.gitignore` files say. `texts`: by the files' paths.
+ *
+ * @returns why a file is left out: the directory above it that is ignored, with a slash, or its own path; null for one that
+ * isn't
+ */
+export function gitignoreRule(texts: ReadonlyMap<string, string>): (path: string) => string | null {
+  const rules = new Map(
+    [...texts].map(([path, text]) => [path.slice(0, -".gitignore".length), ignore({ ignorecase: false }).add(text)]),
+  );
+  // A directory has many files.
+  const known = new Map<string, boolean>();
+  const isIgnored = (path: string): boolean => {
+    const found = known.get(path) ?? decide(rules, path);
+    if (path.endsWith("/")) known.set(path, found);
+    return found;
+  };
+  return (path) => {
+    if (rules.size === 0) return null;
+    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
+      const directory = path.slice(0, end + 1);
+      if (isIgnored(directory)) return directory;
+    }
+    return isIgnored(path) ? path : null;
+  };
+}
+
+/** The rules nearest to a path that say anything about it count. */
+function decide(rules: ReadonlyMap<string, ReturnType<typeof ignore>>, path: string): boolean {
+  const inner = path.endsWith("/") ? path.slice(0, -1) : path;
+  for (let end = inner.lastIndexOf("/") + 1; ; end = inner.lastIndexOf("/", end - 2) + 1) {
+    const found = rules.get(inner.slice(0, end))?.test(path.slice(end));
+    if (found?.ignored) return true;
+    if (found?.unignored || end === 0) return false;
+  }
+}
+
+const maxNamed = 8;
+
+/** In one line, for people: what was left out, each name once; null for nothing. */
+export function leftOutLine(names: Iterable<string>): string | null {
+  const all = [...new Set(names)].toSorted();
+  if (all.length === 0) return null;
+  const more = all.length > maxNamed ? ` and ${all.length - maxNamed} more` : "";
+  return `Left out: ${all.slice(0, maxNamed).join(", ")}${more}.`;
+}
+
+/** What to do about those that have secrets; null for none. */
+export function secretsLine(names: Iterable<string>): string | null {
+  const secret = [...new Set(names)].filter((name) => looksSecret(name.split("/").at(-1) ?? "")).toSorted();
+  if (secret.length === 0) return null;
+  return `${secret.join(" and ")} ${secret.length === 1 ? "has" : "have"} secrets: add them as environment variables, which are stored encrypted.`;
+}
