@@ -87,7 +87,7 @@ function compose(config: WebConfig): Services {
       input: { onProblem: (app, error) => log.error({ err: error, app }, "a GitHub App's keys can't be opened") },
     });
   const gitHub = createGitHubConnections(config.gitHub, loadGitHub, reachGitHub);
-  const repositories = createRepositoryHost(gitHub);
+  const repositories = createRepositoryHost(gitHub, config.baseUrl);
   const gitHubTarget = createGitHubTarget(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);

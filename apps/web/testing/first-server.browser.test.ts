@@ -46,7 +46,7 @@ async function filesOf(name: string): Promise<readonly string[]> {
   const { branches } = await reader.refs();
   const checkout = await reader.checkout({ branch: "main", sha: branches.get("main") ?? "" });
   await checkout.close();
-  return checkout.paths.toSorted();
+  return (await checkout.paths()).toSorted();
 }
 
 async function folder(name: string, files: Readonly<Record<string, string>>): Promise<string> {

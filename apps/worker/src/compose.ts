@@ -9,7 +9,7 @@ import { checkDueGitSources } from "@towpath/core/source";
 import { openDatabase } from "@towpath/db";
 import { createAddressPolicy, createCheckedFetch } from "@towpath/egress";
 import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
-import { createGitHubConnections, followsGitHub, type GitHubConnections } from "@towpath/github";
+import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
@@ -114,7 +114,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const services: Services = {
     database,
     queue: workers.queue,
-    github,
+    repositories: createRepositoryHost(github, config.dashboardUrl),
     gitRemotes: createGitRemotes({ policy, directory: gitDirectory }),
     instanceRepositories: repositories,
     tellGitHub: createTellGitHub(github, log),
@@ -186,12 +186,11 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       logError("asking a Git URL failed"),
     ),
   );
-  const follows = followsGitHub(github, config.dashboardUrl);
   const stopAskingGitHub = startRounds(
     askEveryMs,
     async (signal) => {
       const ctx = jobContext(services, "github-repositories");
-      const input = { ...follows, limit: askedAtOnce };
+      const input = { limit: askedAtOnce };
       while (!signal.aborted && (await checkDueGitHubRepositories({ ctx, input })) > 0);
     },
     logError("asking GitHub for pushes failed"),

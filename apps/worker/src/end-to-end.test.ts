@@ -63,7 +63,7 @@ const context = () =>
     {
       queue: instance.queue,
       secrets: createSecretBox({ current: instance.rootSecret, previous: [] }),
-      repositories: createRepositoryHost(instance.github),
+      repositories: createRepositoryHost({ ...instance.github, find: async () => null }, "http://localhost:3000"),
     },
   );
 const git = (...args: string[]) => instance.git(directory, ...args);

@@ -42,7 +42,7 @@ const context = (actor: Actor = team.owner) => {
   const connections = createGitHubConnections(null, () =>
     openGitHub({ ctx: platform, input: { onProblem: () => {} } }),
   );
-  return { ...ctx, repositories: createRepositoryHost(connections) };
+  return { ...ctx, repositories: createRepositoryHost(connections, "http://localhost:3000") };
 };
 
 /** A person makes an App without a webhook at the host, and its keys are stored. Returns the connection's number. */

@@ -45,7 +45,7 @@ beforeEach(async () => {
   connections = createGitHubConnections(null, async () =>
     forges.map(({ gitHubConfig }, at) => ({ ...gitHubConfig, id: `c${at + 1}`, number: at + 1, version: 1 })),
   );
-  bench = await openBench({ github: connections });
+  bench = await openBench({ repositories: createRepositoryHost(connections, "http://localhost:3000") });
   team = await seedOrganization(bench.database.db);
   bench.build = async ({ openTarball, signal }) => {
     await before();
@@ -65,7 +65,7 @@ afterEach(() => bench.close());
 const as = () =>
   testContext(bench.database.db, team.owner, {
     queue: bench.services.queue,
-    repositories: createRepositoryHost(connections),
+    repositories: bench.services.repositories,
   });
 
 /** A repository of a new account at a host, in which the App is installed for the team. */

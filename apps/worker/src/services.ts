@@ -7,11 +7,11 @@ import type {
   JobName,
   JobQueue,
   PackageIndex,
+  RepositoryHost,
 } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
 import type { PostState, TellGitHub } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
-import type { GitHub } from "@towpath/github";
 import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
 import type { SecretBox } from "@towpath/secrets";
@@ -23,18 +23,7 @@ export type Services = {
   readonly database: DatabaseClient;
   readonly queue: JobQueue;
   /** Of all connections: numbers of installations and repositories are Towpath's (decision 054). */
-  readonly github: Pick<
-    GitHub,
-    | "branch"
-    | "changedFiles"
-    | "commit"
-    | "heads"
-    | "installation"
-    | "pullRequest"
-    | "pullRequestsFrom"
-    | "repositoryById"
-    | "tarball"
-  >;
+  readonly repositories: RepositoryHost;
   readonly gitRemotes: GitRemotes;
   readonly instanceRepositories: InstanceRepositories;
   readonly tellGitHub: TellGitHub;
@@ -80,6 +69,7 @@ export function jobContext(
     queue: services.queue,
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
+    repositories: services.repositories,
     gitRemotes: services.gitRemotes,
     instanceRepositories: services.instanceRepositories,
     packages: services.packages,

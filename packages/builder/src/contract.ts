@@ -69,6 +69,8 @@ export type BuildRequest = {
    * message of an error that it throws.
    */
   readonly openTarball: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
+  /** What to do when it can't be opened, for users. */
+  readonly sourceRemedy: string;
   readonly log: BuildLogSink;
   readonly signal: AbortSignal;
 };

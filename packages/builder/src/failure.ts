@@ -1,6 +1,5 @@
 import { posix } from "node:path";
 import type { BuildPhase, Diagnosis, DiagnosisAction, SettingsSection } from "@towpath/core/build/contract";
-import { TowpathError } from "@towpath/core/errors";
 import type { SandboxError } from "@towpath/runtime";
 import type { SourceTree } from "./fetch/source-tree.ts";
 
@@ -68,17 +67,13 @@ export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 /
 /** "60 seconds", rounded. */
 export const seconds = (ms: number): string => countOf(Math.round(ms / 1000), "second");
 
-export const notFetched = (error: unknown) =>
+export const notFetched = (error: unknown, remedy: string) =>
   diagnosis({
     code: "source_unavailable",
     phase: "fetch",
     title: "The commit can't be fetched",
-    detail: error instanceof Error ? error.message : "GitHub gave no reason.",
-    // Of a Git URL, whose errors say what to do.
-    remedy:
-      error instanceof TowpathError
-        ? "The repository's URL and credential are under Settings → Source. Rebuild when it can be read again."
-        : "Check that the repository still exists and that the GitHub App can read it, then rebuild.",
+    detail: error instanceof Error ? error.message : "Its host gave no reason.",
+    remedy,
     action: rebuild,
   });
 

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
 import type { BuildPhase, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
+import { TowpathError } from "@towpath/core/errors";
 import type { RuntimeDriver } from "@towpath/runtime";
 import type { BuilderConfig, BuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest } from "./contract.ts";
@@ -107,11 +108,14 @@ function versionsOf({ attempt, request: { resolution } }: MakeInput): Pick<Insta
 }
 
 async function fetchSource({ request, limits, signal, log }: MakeInput, directory: string): Promise<SourceTree> {
+  const refused = (error: unknown) => new BuildFailure(notFetched(error, request.sourceRemedy), error);
   const tarball = await request.openTarball(signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw new BuildFailure(notFetched(error), error);
+    throw refused(error);
   });
-  const whole = await extractSource(tarball, directory, limits.source, signal);
+  const whole = await extractSource(tarball, directory, limits.source, signal).catch((error: unknown) => {
+    throw error instanceof TowpathError ? refused(error) : error;
+  });
   const count = countOf(whole.entries.length, "file");
   log("fetch", "step", `Source: ${count}.`);
   const root = posix.normalize(request.rootDirectory ?? ".").replace(/^\/|\/$/g, "");

@@ -26,19 +26,19 @@ test("SRC-2 a host with a certificate of a company's authority is refused with w
   });
   const remote = { url: `https://${host}:${new URL(server.url).port}/acme/echo`, credential: null };
   const before = getCACertificates("default");
-  await expect(remotes.refs(remote)).rejects.toMatchObject({
+  await expect(remotes.open(remote).refs()).rejects.toMatchObject({
     code: "upstream_unavailable",
     message: expect.stringMatching(/not signed by an authority that is trusted here\. .*ask the operator/),
   });
   // As NODE_EXTRA_CA_CERTS and the host's store at a start.
   setDefaultCACertificates([...before, authority]);
   onTestFinished(() => setDefaultCACertificates(before));
-  expect((await remotes.refs(remote)).branches.get("main")).toBe(sha);
-  expect(await remotes.commit(remote, { branch: "main", sha })).toMatchObject({ sha });
+  expect((await remotes.open(remote).refs()).branches.get("main")).toBe(sha);
+  expect(await remotes.open(remote).commit({ branch: "main", sha })).toMatchObject({ sha });
   const files = await readdir(scratch);
   expect(files).toEqual([expect.stringMatching(/^authorities-[0-9a-f]{16}\.pem$/)]);
   await rm(join(scratch, files[0] ?? ""));
-  expect((await remotes.refs(remote)).branches.get("main")).toBe(sha);
+  expect((await remotes.open(remote).refs()).branches.get("main")).toBe(sha);
 });
 
 /** A certificate for a host, signed by an authority made for it. */

@@ -15,7 +15,8 @@ export async function openCheckout(
   const files = new Map(entries.filter(isFile).map(({ path, oid }) => [path, oid]));
   return {
     commit,
-    paths: [...files.keys()],
+    paths: async () => [...files.keys()],
+    has: async (path) => files.has(path),
     async read(path) {
       const oid = files.get(path);
       if (oid === undefined) return null;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { inspect, promisify } from "node:util";
-import type { GitCredential } from "@towpath/core/ports";
+import type { GitCredential, GitRemote } from "@towpath/core/ports";
 import { createAddressPolicy } from "@towpath/egress";
 import { processName } from "@towpath/runtime/process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -36,8 +36,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const remotes = (options: Partial<GitRemotesOptions> = {}) =>
-  createGitRemotes({ policy: createAddressPolicy(["127.0.0.1/32"]), directory: scratch, ...options });
+const open = (of: GitRemote, more: Partial<GitRemotesOptions> = {}) =>
+  createGitRemotes({ policy: createAddressPolicy(["127.0.0.1/32"]), directory: scratch, ...more }).open(of);
 const remote = () => ({ url: `${server.url}/acme/echo`, credential: null });
 const options = { warn: () => {}, signal: new AbortController().signal };
 const refusal = (work: Promise<unknown>) =>
@@ -75,13 +75,13 @@ test("SRC-2 git connects to the address that was checked, and resolves no name b
     return [{ address: "127.0.0.1", family: 4 }];
   };
   const named = { url: `http://git.towpath.invalid:${port}/acme/echo`, credential: null };
-  expect((await remotes({ resolve }).refs(named)).branches.get("main")).toBe(sha);
+  expect((await open(named, { resolve }).refs()).branches.get("main")).toBe(sha);
   const rebinding = async () => {
     resolved += 1;
     return [{ address: resolved % 2 === 1 ? "127.0.0.1" : "10.0.0.1", family: 4 }];
   };
   resolved = 0;
-  expect(await refusal(remotes({ resolve: rebinding }).refs(named))).toMatchObject({ code: "invalid_input" });
+  expect(await refusal(open(named, { resolve: rebinding }).refs())).toMatchObject({ code: "invalid_input" });
 });
 
 test("SRC-2 a file that is named like a path is refused with what to do; nothing is written under its name", async () => {
@@ -92,18 +92,18 @@ test("SRC-2 a file that is named like a path is refused with what to do; nothing
     ["a/../../../owned", "fullPathname"],
   ] as const) {
     const at = await commitTree("hostile", [["100644", name, blob]]);
-    expect(await refusal(remotes().tarball(remote(), at, options))).toMatchObject({
+    expect(await refusal(open(remote()).tarball(at, options))).toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining(`dangerous (${word})`),
     });
-    expect(await refusal(remotes().checkout(remote(), at))).toMatchObject({ code: "invalid_input" });
+    expect(await refusal(open(remote()).checkout(at))).toMatchObject({ code: "invalid_input" });
   }
   const odd = await commitTree("odd", [
     ["100644", "-x", blob],
     ["100644", "new\nline", blob],
   ]);
-  const checkout = await remotes().checkout(remote(), odd);
-  expect(checkout.paths).toEqual(["-x", "new\nline"]);
+  const checkout = await open(remote()).checkout(odd);
+  expect(await checkout.paths()).toEqual(["-x", "new\nline"]);
   expect(await checkout.read("new\nline")).toBe("owned");
   expect(await checkout.read("../../../etc/passwd")).toBeNull();
   await checkout.close();
@@ -122,8 +122,8 @@ test("SRC-2 a small repository with a billion files is refused before they are l
   }
   const at = await commitTree("bomb", [["40000", "d", tree]]);
   const expected = { code: "invalid_input", message: expect.stringMatching(/more than 100,000 files/) };
-  expect(await refusal(remotes().tarball(remote(), at, options))).toMatchObject(expected);
-  expect(await refusal(remotes().checkout(remote(), at))).toMatchObject(expected);
+  expect(await refusal(open(remote()).tarball(at, options))).toMatchObject(expected);
+  expect(await refusal(open(remote()).checkout(at))).toMatchObject(expected);
   expect(await readdir(scratch)).toEqual([]);
 });
 
@@ -131,8 +131,8 @@ test("SRC-2 a small repository with one large file under many names is refused w
   const blob = await writeObject("blob", Buffer.alloc(200_000));
   const names = Array.from({ length: 20 }, (_, at) => ["100644", `copy-${at + 10}`, blob] as const);
   const at = await commitTree("copies", names);
-  const limited = remotes({ maxBytes: 2 * 1024 * 1024 });
-  expect(await refusal(limited.tarball(remote(), at, options))).toMatchObject({
+  const limited = open(remote(), { maxBytes: 2 * 1024 * 1024 });
+  expect(await refusal(limited.tarball(at, options))).toMatchObject({
     code: "invalid_input",
     message: expect.stringMatching(/larger than 2 MB.*largest file is copy-10\./),
   });
@@ -140,7 +140,7 @@ test("SRC-2 a small repository with one large file under many names is refused w
 });
 
 test("SRC-2 an archive that takes too long breaks with a text of ours", async () => {
-  const slow = await remotes({ timeouts: { fetchMs: 1_000 } }).tarball(remote(), { branch: "main", sha }, options);
+  const slow = await open(remote(), { timeouts: { fetchMs: 1_000 } }).tarball({ branch: "main", sha }, options);
   await expect.poll(() => readdir(scratch), { timeout: 5_000 }).toEqual([]);
   expect(await refusal(text(slow))).toMatchObject({
     code: "upstream_unavailable",
@@ -150,16 +150,16 @@ test("SRC-2 an archive that takes too long breaks with a text of ours", async ()
 
 test("SRC-2 a host that stops answering while it sends ends with its limit of time, and leaves no process", async () => {
   server.set({ answer: ({ method }) => (method === "POST" ? "hang" : null) });
-  const limited = remotes({ timeouts: { fetchMs: 700, refsMs: 700 } });
-  expect(await refusal(limited.refs(remote()))).toMatchObject({
+  const limited = open(remote(), { timeouts: { fetchMs: 700, refsMs: 700 } });
+  expect(await refusal(limited.refs())).toMatchObject({
     code: "upstream_unavailable",
     message: expect.stringMatching(/in time/),
   });
-  expect(await refusal(limited.tarball(remote(), { branch: "main", sha }, options))).toMatchObject({
+  expect(await refusal(limited.tarball({ branch: "main", sha }, options))).toMatchObject({
     code: "upstream_unavailable",
   });
   const abort = new AbortController();
-  const running = refusal(remotes().tarball(remote(), { branch: "main", sha }, { ...options, signal: abort.signal }));
+  const running = refusal(open(remote()).tarball({ branch: "main", sha }, { ...options, signal: abort.signal }));
   await expect.poll(() => commandLines(server.url)).not.toEqual([]);
   abort.abort(new Error("canceled"));
   expect(await running).toMatchObject({ message: "canceled" });
@@ -179,7 +179,7 @@ test("SRC-2 a credential is in no command line, and in no error, also when the h
       return { status: 500, headers, body: `you sent ${basic}, which is s3cret-token` };
     },
   });
-  const error = await refusal(remotes().refs({ ...remote(), credential: token }));
+  const error = await refusal(open({ ...remote(), credential: token }).refs());
   expect(error).toMatchObject({ code: "upstream_unavailable", cause: { stderr: expect.stringMatching(/you sent/) } });
   expect(lines.length).toBeGreaterThan(0);
   for (const text of [...lines, inspect(error, { depth: 10, showHidden: true })]) {
@@ -191,11 +191,11 @@ test("SRC-2 a credential is in no command line, and in no error, also when the h
 test("SRC-2 a branch that is gone is named as a commit that the host no longer has, also by old hosts", async () => {
   server.set({ isOld: true });
   const gone = { branch: "gone", sha: "a".repeat(40) };
-  expect(await refusal(remotes().commit(remote(), gone))).toMatchObject({
+  expect(await refusal(open(remote()).commit(gone))).toMatchObject({
     code: "not_found",
     message: expect.stringMatching(/no longer has commit aaaaaaa/),
   });
-  expect(await remotes().changedPaths(remote(), gone.sha, { branch: "main", sha })).toBeNull();
+  expect(await open(remote()).changedPaths(gone.sha, { branch: "main", sha })).toBeNull();
 });
 
 test("SRC-2 what killed processes left is removed, what others still use is not", async () => {

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import type { GitCredential, SourceWarning } from "@towpath/core/ports";
+import type { GitCredential, GitRemote, SourceWarning } from "@towpath/core/ports";
 import { createAddressPolicy } from "@towpath/egress";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createGitRemotes, type GitRemotesOptions } from "./remotes.ts";
@@ -31,8 +31,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const remotes = (options: Partial<GitRemotesOptions> = {}) =>
-  createGitRemotes({ policy, directory: scratch, ...options });
+const open = (remote: GitRemote, options: Partial<GitRemotesOptions> = {}) =>
+  createGitRemotes({ policy, directory: scratch, ...options }).open(remote);
 
 async function repository(files: Parameters<typeof makeRepository>[1], branch = "main") {
   count += 1;
@@ -71,8 +71,8 @@ async function filesOf(stream: ReadableStream<Uint8Array>): Promise<Record<strin
 test("SRC-2 a public repository is read: branches, the default one, commit, files, changes and archive, and nothing stays", async () => {
   const { path, sha, remote } = await repository({ "server.py": "one", "a/b.txt": "two" }, "trunk");
   await git(path, "branch", "feature/new");
-  const read = remotes();
-  expect(await read.refs(remote)).toEqual({
+  const read = open(remote);
+  expect(await read.refs()).toEqual({
     url: remote.url,
     defaultBranch: "trunk",
     branches: new Map([
@@ -80,9 +80,9 @@ test("SRC-2 a public repository is read: branches, the default one, commit, file
       ["trunk", sha],
     ]),
   });
-  expect(await read.commit(remote, { branch: "trunk", sha })).toEqual({ sha, message: "First", author: "Ada Lock" });
-  const checkout = await read.checkout(remote, { branch: "trunk", sha });
-  expect([...checkout.paths].toSorted()).toEqual(["a/b.txt", "server.py"]);
+  expect(await read.commit({ branch: "trunk", sha })).toEqual({ sha, message: "First", author: "Ada Lock" });
+  const checkout = await read.checkout({ branch: "trunk", sha });
+  expect([...(await checkout.paths())].toSorted()).toEqual(["a/b.txt", "server.py"]);
   expect([await checkout.read("a/b.txt"), await checkout.read("a"), await checkout.read("nope")]).toEqual([
     "two",
     null,
@@ -90,11 +90,11 @@ test("SRC-2 a public repository is read: branches, the default one, commit, file
   ]);
   await checkout.close();
   const next = await commitFiles(path, { "server.py": "changed", "-x": "option" }, "Second");
-  expect(await read.changedPaths(remote, sha, { branch: "trunk", sha: next })).toEqual(["-x", "server.py"]);
+  expect(await read.changedPaths(sha, { branch: "trunk", sha: next })).toEqual(["-x", "server.py"]);
   const warnings: SourceWarning[] = [];
   const { signal } = new AbortController();
   const options = { warn: (warning: SourceWarning) => void warnings.push(warning), signal };
-  const files = await filesOf(await read.tarball(remote, { branch: "trunk", sha: next }, options));
+  const files = await filesOf(await read.tarball({ branch: "trunk", sha: next }, options));
   expect(files).toEqual({ "-x": "option", "server.py": "changed", "a/b.txt": "two" });
   expect(warnings).toEqual([]);
   await expect.poll(() => readdir(scratch)).toEqual([]);
@@ -104,27 +104,27 @@ test("SRC-2 an empty repository has no branch, and a host that serves heads only
   const { path, sha, remote } = await repository({ "server.py": "one" });
   for (let at = 0; at < 3; at++) await commitFiles(path, { "server.py": `change ${at}` });
   server.set({ isOld: true });
-  expect(await remotes().commit(remote, { branch: "main", sha })).toMatchObject({ sha, message: "First" });
+  expect(await open(remote).commit({ branch: "main", sha })).toMatchObject({ sha, message: "First" });
   const empty = join(directory, "repositories", "empty");
   await mkdir(empty, { recursive: true });
   await git(empty, "init", "--quiet", "--template=");
-  const refs = await remotes().refs({ url: `${server.url}/empty`, credential: null });
+  const refs = await open({ url: `${server.url}/empty`, credential: null }).refs();
   expect(refs).toMatchObject({ defaultBranch: null, branches: new Map() });
 });
 
 test("SRC-2 a private repository needs its token, and a wrong one is told apart from none", async () => {
   const { remote } = await repository({ "server.py": "one" });
   server.set({ token: "s3cret-token" });
-  expect((await remotes().refs({ ...remote, credential: token })).defaultBranch).toBe("main");
+  expect((await open({ ...remote, credential: token }).refs()).defaultBranch).toBe("main");
   expect(server.requests.at(-1)?.credential).toBe("git:s3cret-token");
-  expect(await refusal(remotes().refs(remote))).toEqual({
+  expect(await refusal(open(remote).refs())).toEqual({
     code: "not_found",
     message: expect.stringMatching(/if the repository is private, add a token or a deploy key/),
   });
-  const wrong = await refusal(remotes().refs({ ...remote, credential: { ...token, token: "hunter2" } }));
+  const wrong = await refusal(open({ ...remote, credential: { ...token, token: "hunter2" } }).refs());
   expect(wrong).toEqual({ code: "conflict", message: expect.stringMatching(/refuses the token.*Add a new one/) });
   expect(JSON.stringify(wrong)).not.toContain("hunter2");
-  const inUrl = await refusal(remotes().refs({ url: remote.url.replace("://", "://me:hunter2@"), credential: null }));
+  const inUrl = await refusal(open({ url: remote.url.replace("://", "://me:hunter2@"), credential: null }).refs());
   expect(inUrl).toEqual({ code: "invalid_input", message: expect.stringMatching(/Add a token instead/) });
 });
 
@@ -132,7 +132,7 @@ test("SRC-2 what is no repository, answers badly or is not there is named as tha
   const { remote } = await repository({ "server.py": "one" });
   const asked = async (answer: Parameters<GitServer["set"]>[0]["answer"]) => {
     server.set({ answer });
-    return refusal(remotes({ timeouts: { probeMs: 300 } }).refs(remote));
+    return refusal(open(remote, { timeouts: { probeMs: 300 } }).refs());
   };
   expect(await asked(() => ({ status: 200, headers: { "content-type": "text/html" }, body: "<html>" }))).toMatchObject({
     code: "not_found",
@@ -156,16 +156,16 @@ test("SRC-2 a moved repository is found where it is, and no redirect leads to a 
     });
   const old = { url: `${server.url}/old/name`, credential: null };
   to(`${url}/info/refs?service=git-upload-pack`);
-  expect((await remotes().refs(old)).url).toBe(remote.url);
+  expect((await open(old).refs()).url).toBe(remote.url);
   to("http://169.254.169.254/latest/info/refs?service=git-upload-pack");
-  expect(await refusal(remotes().refs(old))).toMatchObject({
+  expect(await refusal(open(old).refs())).toMatchObject({
     code: "invalid_input",
     message: expect.stringMatching(/not a host on the public internet/),
   });
   to(`${server.url}/login`);
-  expect(await refusal(remotes().refs(old))).toMatchObject({ code: "not_found" });
+  expect(await refusal(open(old).refs())).toMatchObject({ code: "not_found" });
   to(`${server.url}/old/again/info/refs?service=git-upload-pack`);
-  expect(await refusal(remotes().refs(old))).toMatchObject({ code: "not_found" });
+  expect(await refusal(open(old).refs())).toMatchObject({ code: "not_found" });
 });
 
 test("SRC-2 a credential is never sent to another origin, also when the repository moves there", async () => {
@@ -181,7 +181,7 @@ test("SRC-2 a credential is never sent to another origin, also when the reposito
   server.set({
     answer: () => ({ status: 302, headers: { location: `${elsewhere}/info/refs?service=git-upload-pack` } }),
   });
-  expect(await refusal(remotes().refs({ ...remote, credential: token }))).toMatchObject({
+  expect(await refusal(open({ ...remote, credential: token }).refs())).toMatchObject({
     code: "not_found",
     message: expect.stringContaining(elsewhere),
   });
@@ -189,10 +189,11 @@ test("SRC-2 a credential is never sent to another origin, also when the reposito
 });
 
 test("SRC-2 private, loopback and metadata addresses are refused, by address and by name, before anything connects", async () => {
-  const strict = remotes({
+  const limits = {
     policy: createAddressPolicy([]),
-    resolve: async () => [{ address: "10.1.2.3", family: 4 }],
-  });
+    resolve: async () => [{ address: "10.1.2.3", family: 4 as const }],
+  };
+  const strict = (of: GitRemote) => open(of, limits);
   for (const url of [
     server.url,
     "https://10.0.0.1",
@@ -200,11 +201,11 @@ test("SRC-2 private, loopback and metadata addresses are refused, by address and
     "https://intern.example.com",
     "https://[::1]",
   ]) {
-    const refused = await refusal(strict.refs({ url: `${url}/acme/echo`, credential: null }));
+    const refused = await refusal(strict({ url: `${url}/acme/echo`, credential: null }).refs());
     expect([url, refused]).toEqual([url, { code: "invalid_input", message: expect.stringMatching(/public internet/) }]);
   }
   const deployKey = { kind: "deployKey", privateKey: "none" } as const;
-  const byKey = strict.refs({ url: "ssh://git@intern.example.com/acme/echo", credential: deployKey });
+  const byKey = strict({ url: "ssh://git@intern.example.com/acme/echo", credential: deployKey }).refs();
   expect(await refusal(byKey)).toMatchObject({ code: "invalid_input" });
   expect(server.requests.filter(({ url }) => url.startsWith("/acme/echo"))).toEqual([]);
 });
@@ -214,7 +215,7 @@ test("SRC-2 a commit that the host no longer has is told as a rewritten history,
   await git(path, "commit", "--quiet", "--amend", "--message", "Rewritten");
   await git(path, "reflog", "expire", "--expire=now", "--all");
   await git(path, "gc", "--quiet", "--prune=now");
-  expect(await refusal(remotes().commit(remote, { branch: "main", sha }))).toEqual({
+  expect(await refusal(open(remote).commit({ branch: "main", sha }))).toEqual({
     code: "not_found",
     message: expect.stringMatching(/no longer has commit [0-9a-f]{7}.*rewritten/),
   });
@@ -222,9 +223,9 @@ test("SRC-2 a commit that the host no longer has is told as a rewritten history,
     { branch: "--upload-pack=touch", sha },
     { branch: "main", sha: "--output=x" },
   ])
-    expect(await refusal(remotes().commit(remote, at))).toMatchObject({ code: "not_found" });
+    expect(await refusal(open(remote).commit(at))).toMatchObject({ code: "not_found" });
   for (const url of [`${server.url}/--upload-pack=x`, "ssh://-oProxyCommand=x/acme/echo"])
-    expect(await refusal(remotes().refs({ url, credential: null }))).not.toBeNull();
+    expect(await refusal(open({ url, credential: null }).refs())).not.toBeNull();
 });
 
 test("SRC-2 submodules are in the archive; those that can't be fetched and files of LFS are named", async () => {
@@ -247,7 +248,7 @@ test("SRC-2 submodules are in the archive; those that can't be fetched and files
   const warnings: SourceWarning[] = [];
   const { signal } = new AbortController();
   const options = { warn: (warning: SourceWarning) => void warnings.push(warning), signal };
-  const files = await filesOf(await remotes().tarball(remote, { branch: "main", sha }, options));
+  const files = await filesOf(await open(remote).tarball({ branch: "main", sha }, options));
   expect(files["lib/lib.py"]).toBe("library");
   const texts = warnings.map(({ title, detail }) => `${title}: ${detail}`).toSorted();
   expect(texts).toEqual([
@@ -261,12 +262,12 @@ test("SRC-2 a repository that is larger than the limit is refused, and an abort 
   const { sha, remote } = await repository({ "server.py": "one", "large.bin": large });
   const at = { branch: "main", sha };
   const warn = () => {};
-  const limited = remotes({ maxBytes: 1024 * 1024 });
-  const refused = await refusal(limited.tarball(remote, at, { warn, signal: new AbortController().signal }));
+  const limited = open(remote, { maxBytes: 1024 * 1024 });
+  const refused = await refusal(limited.tarball(at, { warn, signal: new AbortController().signal }));
   expect(refused).toEqual({ code: "invalid_input", message: expect.stringMatching(/larger than 1 MB/) });
   const abort = new AbortController();
   server.set({ answer: () => "hang" });
-  const running = refusal(remotes().tarball(remote, at, { warn, signal: abort.signal }));
+  const running = refusal(open(remote).tarball(at, { warn, signal: abort.signal }));
   abort.abort(new Error("canceled"));
   expect(await running).toMatchObject({ message: "canceled" });
   await expect.poll(() => readdir(scratch)).toEqual([]);

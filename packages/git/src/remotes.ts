@@ -1,5 +1,5 @@
 import { TowpathError } from "@towpath/core/errors";
-import type { GitCheckout, GitCommitRef, GitRemote, GitRemotes } from "@towpath/core/ports";
+import type { GitCommitRef, GitReader, GitRemote, GitRemotes } from "@towpath/core/ports";
 import { commitShaSchema } from "@towpath/core/project/schema";
 import { branchNameSchema } from "@towpath/core/source/schema";
 import { archiveOf } from "./archive/archive.ts";
@@ -63,30 +63,30 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
     await fetchCommits(shas, connected, scratch, { branch: at.branch, timeoutMs: fetchMs, ...more });
   };
 
-  return {
-    refs: (remote, signal) =>
-      use(remote, signal, false, async (scratch, { endpoint, env }) => {
+  const open = (remote: GitRemote): GitReader => ({
+    refs: () =>
+      use(remote, undefined, false, async (scratch, { endpoint, env }) => {
         const args = ["ls-remote", "--symref", "--quiet", "--", endpoint.url, "HEAD", "refs/heads/*"];
         const limits = { timeoutMs: refsMs, maxOutputBytes: refListLimit.maxOutputBytes };
-        const text = await gitText(args, { scratch, env, signal, ...limits }).catch((error: unknown) => {
+        const text = await gitText(args, { scratch, env, signal: undefined, ...limits }).catch((error: unknown) => {
           const isLong = error instanceof GitFailure && error.reason === "too_much_output";
           throw isLong ? refListLimit.problem() : error;
         });
         return { url: endpoint.url, ...parseRefs(text) };
       }),
-    commit: (remote, given, signal) =>
+    commit: (given, signal) =>
       use(remote, signal, false, async (scratch, connected) => {
         const at = parseAt(given, connected);
         await fetchInto(at, [at.sha], scratch, connected, { filter: "blob:none", signal });
         return readCommit(at.sha, { scratch });
       }),
-    checkout: (remote, given, signal): Promise<GitCheckout> =>
+    checkout: (given, signal) =>
       use(remote, signal, true, async (scratch, connected) => {
         const at = parseAt(given, connected);
         await fetchInto(at, [at.sha], scratch, connected, { filter: "blob:limit=1m", signal });
         return openCheckout(await readCommit(at.sha, { scratch }), scratch, signal);
       }),
-    changedPaths: (remote, since, given, signal) =>
+    changedPaths: (since, given, signal) =>
       use(remote, signal, false, async (scratch, connected) => {
         const at = parseAt(given, connected);
         if (!commitShaSchema.safeParse(since).success || since.length !== at.sha.length) return null;
@@ -100,13 +100,14 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
         const text = await gitText(args, { scratch, signal });
         return text.split("\0").filter((path) => path !== "");
       }),
-    tarball: (remote, given, { warn, signal }) =>
+    tarball: (given, { warn, signal }) =>
       use(remote, signal, true, async (scratch, connected) => {
         const at = parseAt(given, connected);
         await fetchInto(at, [at.sha], scratch, connected, { signal });
         return archiveOf(at.sha, scratch, connected, { connection, warn, signal, timeoutMs: fetchMs });
       }),
-  };
+  });
+  return { open };
 }
 
 /** Both become words of a command. */

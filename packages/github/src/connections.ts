@@ -1,14 +1,11 @@
-import type { FollowsGitHub } from "@towpath/core/github-check";
 import { atHost, environmentConnection, numberOf } from "@towpath/core/github-connection/numbers";
 import { gitHubNotConfigured } from "@towpath/core/ports";
 import { createGitHub } from "./client.ts";
 import type { GitHub, GitHubConfig } from "./contract.ts";
 import { GitHubError } from "./errors.ts";
 import type { GitHubPullRequest, GitHubRepository } from "./github.schema.ts";
-import { withGitHub } from "./repository-host.ts";
 import type { Reach } from "./request.ts";
 import { verifyWebhook } from "./webhooks.ts";
-import { webhooksMayArrive } from "./webhooks-arrive.ts";
 
 /** A GitHub App that this instance uses. Ids that its client takes and returns are the host's own. */
 type GitHubConnection = {
@@ -56,24 +53,6 @@ export type GitHubConnections = InstallationCalls & {
   /** Reads the stored ones again at the next use: one was changed. */
   forget(): void;
 };
-
-/**
- * How core asks for the heads of repositories, and whether their host's webhooks can arrive here (GH-6).
- *
- * @param instanceUrl the dashboard's
- */
-export function followsGitHub(
-  connections: Pick<GitHubConnections, "find" | "heads">,
-  instanceUrl: string,
-): FollowsGitHub {
-  return {
-    ask: (address, etag) => withGitHub(() => connections.heads(address, etag)),
-    async mayArrive(installationId) {
-      const found = await connections.find(atHost(installationId).connection);
-      return found === null || webhooksMayArrive(found.github.config.url, instanceUrl);
-    },
-  };
-}
 
 /** Other processes notice a change after so long. */
 const knownForMs = 2000;

@@ -1,6 +1,7 @@
+import type { RepositoryAddress } from "@towpath/core/ports";
 import { z } from "zod";
 import type { AppCredentials } from "./app-credentials.ts";
-import type { GitHub, GitHubConfig, RepositoryAddress } from "./contract.ts";
+import type { GitHub, GitHubConfig } from "./contract.ts";
 import { isGitHubError } from "./errors.ts";
 import { type RepositoryReader, readOnly } from "./repositories.ts";
 import { apiPath, requestStream } from "./request.ts";

@@ -1,3 +1,4 @@
+import type { RepositoryAddress } from "@towpath/core/ports";
 import type {
   GitHubApp,
   GitHubBranch,
@@ -30,13 +31,6 @@ export type GitHubConfig = {
   readonly apiUrl: string;
   /** How its host is reached, also where that redirects; absent: like any. */
   readonly reach?: Reach | undefined;
-};
-
-/** A repository as one installation sees it. Tokens created for it can access only this repository. */
-export type RepositoryAddress = {
-  readonly installationId: number;
-  readonly owner: string;
-  readonly name: string;
 };
 
 type Page<Item> = {

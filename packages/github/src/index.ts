@@ -4,7 +4,6 @@ export { neededEvents } from "./app-needs.ts";
 export { createGitHub } from "./client.ts";
 export {
   createGitHubConnections,
-  followsGitHub,
   type GitHubConnections,
   type StoredConnection,
   webhookPathOf,
@@ -12,7 +11,6 @@ export {
 export type {
   GitHub,
   GitHubConfig,
-  RepositoryAddress,
   SampleFile,
   UserToken,
 } from "./contract.ts";

@@ -1,6 +1,7 @@
+import type { RepositoryAddress } from "@towpath/core/ports";
 import { z } from "zod";
 import type { AppCredentials } from "./app-credentials.ts";
-import type { GitHubConfig, RepositoryAddress } from "./contract.ts";
+import type { GitHubConfig } from "./contract.ts";
 import { apiPath, requestJson } from "./request.ts";
 
 /** What an App says of a commit. */

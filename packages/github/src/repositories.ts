@@ -1,6 +1,7 @@
+import type { RepositoryAddress } from "@towpath/core/ports";
 import { z } from "zod";
 import type { AppCredentials, TokenScope } from "./app-credentials.ts";
-import type { GitHub, GitHubConfig, RepositoryAddress } from "./contract.ts";
+import type { GitHub, GitHubConfig } from "./contract.ts";
 import {
   gitHubBranchSchema,
   gitHubBranchSummarySchema,

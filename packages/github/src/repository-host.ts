@@ -1,9 +1,12 @@
 import { type ErrorCode, TowpathError } from "@towpath/core/errors";
-import type { RepositoryHost } from "@towpath/core/ports";
+import { atHost } from "@towpath/core/github-connection/numbers";
+import type { GitCommitRef, GitReader, RepositoryAddress, RepositoryHost } from "@towpath/core/ports";
 import { commitSchema, repositorySchema } from "@towpath/core/project/schema";
-import type { GitHub } from "./contract.ts";
+import { branchAtGitHub, headOf } from "./branch-at-github.ts";
+import type { GitHubConnections } from "./connections.ts";
 import { type GitHubErrorCode, isGitHubError } from "./errors.ts";
 import type { GitHubCommit } from "./github.schema.ts";
+import { webhooksMayArrive } from "./webhooks-arrive.ts";
 
 const codes: Readonly<Record<GitHubErrorCode, ErrorCode>> = {
   not_found: "not_found",
@@ -35,27 +38,66 @@ export async function withGitHub<Result>(work: () => Promise<Result>): Promise<R
   }
 }
 
-/** Implements core's port on GitHub. */
-export function createRepositoryHost(
-  gitHub: Pick<GitHub, "repository" | "branch" | "commit" | "fileExists">,
-): RepositoryHost {
+type Calls = Omit<GitHubConnections, "all" | "forget" | "preferred">;
+
+/**
+ * Implements core's port on GitHub.
+ *
+ * @param instanceUrl the dashboard's, to which webhooks go
+ */
+export function createRepositoryHost(gitHub: Calls, instanceUrl: string): RepositoryHost {
   return {
     repository: (address) =>
       withGitHub(async () => {
         const { id, full_name: fullName, private: isPrivate, default_branch } = await gitHub.repository(address);
         return repositorySchema.parse({ id, fullName, private: isPrivate, defaultBranch: default_branch });
       }),
-    head: (address, branch) =>
+    open: ({ repositoryId, ...address }) => readerOf(gitHub, address, repositoryId),
+    branch: (question) => withGitHub(() => branchAtGitHub(gitHub, question)),
+    heads: (address, etag) => withGitHub(() => gitHub.heads(address, etag)),
+    async mayArrive(installationId) {
+      const found = await gitHub.find(atHost(installationId).connection);
+      return found === null || webhooksMayArrive(found.github.config.url, instanceUrl);
+    },
+    installation: (id) =>
       withGitHub(async () => {
         try {
-          return commitOf((await gitHub.branch(address, branch)).commit);
+          const { account, suspended_at: suspendedAt } = await gitHub.installation(id);
+          return { kind: "installed", accountLogin: account.login, isSuspended: suspendedAt !== null };
         } catch (error) {
-          if (isGitHubError(error, "not_found")) return null;
+          if (isGitHubError(error, "not_found")) return { kind: "gone" };
           throw error;
         }
       }),
-    commit: (address, sha) => withGitHub(async () => commitOf(await gitHub.commit(address, sha))),
-    fileExists: (address, path, sha) => withGitHub(() => gitHub.fileExists(address, path, sha)),
+  };
+}
+
+function readerOf(gitHub: Calls, address: RepositoryAddress, repositoryId: number): GitReader {
+  const commit = ({ sha }: GitCommitRef) => withGitHub(async () => commitOf(await gitHub.commit(address, sha)));
+  const headsOf = async (only: string | undefined): Promise<ReadonlyMap<string, string>> => {
+    if (only === undefined) return (await gitHub.heads(address, null))?.heads ?? new Map();
+    const head = await headOf(gitHub, address, only);
+    return new Map(head && [[only, head.sha]]);
+  };
+  return {
+    refs: (only) =>
+      withGitHub(async () => {
+        const [{ default_branch: defaultBranch }, branches] = await Promise.all([
+          gitHub.repository(address),
+          headsOf(only),
+        ]);
+        return { url: null, defaultBranch, branches };
+      }),
+    commit,
+    checkout: async (at) => ({
+      commit: await commit(at),
+      paths: () => withGitHub(async () => (await gitHub.listFiles(address, at.sha)).files.map(({ path }) => path)),
+      has: (path) => withGitHub(() => gitHub.fileExists(address, path, at.sha)),
+      read: (path) => withGitHub(() => gitHub.readFile(address, path, at.sha)),
+      close: async () => {},
+    }),
+    changedPaths: (since, { sha }) => withGitHub(() => gitHub.changedFiles(address, since, sha)),
+    tarball: ({ sha }, { signal }) => withGitHub(() => gitHub.tarball({ ...address, repositoryId, sha }, signal)),
   };
 }
 

@@ -2,11 +2,12 @@ import { type BuildLogSink, type BuildRequest, type BuildResult, packageSource }
 import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { BuildTimings, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
 import type { SourceWarning } from "@towpath/core/ports";
 import { pinEnvironment } from "@towpath/core/secret";
-import { openGitSource } from "@towpath/core/source";
+import { openBuildSource } from "@towpath/core/source";
+import { sourceKinds } from "@towpath/core/source/kind/schema";
 import { pullRequestOfForkBranch } from "@towpath/core/webhook";
-import { isGitHubError, type RepositoryAddress } from "@towpath/github";
 import { cloudEnvironment } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
@@ -161,6 +162,7 @@ async function build(run: BuildRun): Promise<BuildResult> {
         ? null
         : (built, within) => startInPlace({ ctx, taken, runner: services.runner }, built, within),
     openTarball: source,
+    sourceRemedy: sourceKinds[taken.source?.kind ?? "git"].remedy,
     log: (phase, kind, text) => log(phase, kind, redact(text)),
     signal,
   };
@@ -187,18 +189,17 @@ function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: War
   if (source.kind === "package") {
     return (signal) => openPackage(services.packages, { name: source.name, version: packageVersion ?? "" }, signal);
   }
-  if (source.kind === "git" || source.kind === "repository") {
-    return async (signal) => {
-      const reader = await openGitSource({ ctx, input: { projectId: project.id, organizationId, from: source } });
-      return reader.tarball({ branch, sha: commitSha }, { warn, signal });
-    };
-  }
-  if (source.installationId === null) return sourceNotConnected;
-  const { installationId, repositoryId } = source;
-  const [owner, name] = source.fullName.split("/");
-  if (!owner || !name) return sourceNotConnected;
-  const repository = { installationId, repositoryId, owner, name, sha: commitSha };
-  return (signal) => openTarball(services.github, repository, { operatorLog, signal });
+  if (source.kind === "github" && source.installationId === null) return sourceNotConnected;
+  return async (signal) => {
+    try {
+      const reader = await openBuildSource({ ctx, input: { projectId: project.id, organizationId, from: source } });
+      return await reader.tarball({ branch, sha: commitSha }, { warn, signal });
+    } catch (error) {
+      if (error instanceof TowpathError)
+        operatorLog.warn({ err: error, repository: taken.repository }, "tarball not available");
+      throw error;
+    }
+  };
 }
 
 /** A version that was taken back since is tried all the same: uv says so. */
@@ -211,23 +212,6 @@ async function openPackage(
   const release = releases.find((each) => each.version === version);
   const { requiresPython = null, uploadedAt = null } = release ?? {};
   return packageSource({ name, version, requiresPython, uploadedAt });
-}
-
-type Repository = RepositoryAddress & { readonly repositoryId: number; readonly sha: string };
-
-async function openTarball(
-  github: Services["github"],
-  source: Repository,
-  { operatorLog, signal }: Pick<BuildRun, "operatorLog" | "signal">,
-): Promise<ReadableStream<Uint8Array>> {
-  try {
-    return await github.tarball(source, signal);
-  } catch (error) {
-    // The builder shows the message of what it catches: only the public text may get there (GH-2).
-    if (!isGitHubError(error)) throw error;
-    operatorLog.warn({ err: error, repository: `${source.owner}/${source.name}` }, "tarball not available");
-    throw new Error(error.publicText);
-  }
 }
 
 /** @throws BuildLost */

@@ -1,13 +1,5 @@
-import type { Commit } from "@towpath/core/project/schema";
-import {
-  type AskGitHub,
-  type BranchAtSource,
-  type PullRequestAtGitHub,
-  pullRequestOfForkBranch,
-  syncBranch,
-  syncInstallation,
-} from "@towpath/core/webhook";
-import { type GitHubRepository, isGitHubError, type RepositoryAddress } from "@towpath/github";
+import { TowpathError } from "@towpath/core/errors";
+import { syncBranch, syncInstallation } from "@towpath/core/webhook";
 import { jobContext, type Services } from "../services.ts";
 
 // A throw (the host or the database is unavailable) gives the job back to the queue.
@@ -18,128 +10,18 @@ export async function syncBranchWithHost(
   target: { readonly projectId: string; readonly branch: string },
 ): Promise<void> {
   const ctx = jobContext(services, "branch.sync");
-  const settled = await syncBranch({ ctx, input: { ...target, ask: askGitHub(services.github) } });
+  const settled = await syncBranch({ ctx, input: target });
   services.log.info({ ...target, ...settled }, "branch synced with its host");
 }
 
 /** Brings an installation to what GitHub says of it: suspended, removed or as it was. */
 export async function syncInstallationWithGitHub(services: Services, installationId: number): Promise<void> {
   const ctx = jobContext(services, "installation.sync");
-  const ask = async (id: number) => {
-    try {
-      const { account, suspended_at: suspendedAt } = await services.github.installation(id);
-      return { kind: "installed", accountLogin: account.login, isSuspended: suspendedAt !== null } as const;
-    } catch (error) {
-      if (isGitHubError(error, "not_found")) return { kind: "gone" } as const;
-      throw error;
-    }
-  };
   try {
-    const { changed } = await syncInstallation({ ctx, input: { installationId, ask } });
+    const { changed } = await syncInstallation({ ctx, input: { installationId } });
     services.log.info({ installationId, changed }, "installation synced with GitHub");
   } catch (error) {
     // Without an App nobody says what became of it.
-    if (!isGitHubError(error, "not_configured")) throw error;
+    if (!(error instanceof TowpathError) || error.code !== "not_configured") throw error;
   }
-}
-
-type Client = Services["github"];
-
-/**
- * GitHub's answer about a branch, through the first installation that can read the repository. Every answer that says
- * the App has no access is `no-access`; every other failure throws.
- */
-export const askGitHub =
-  (github: Client): AskGitHub =>
-  async ({ installationIds, repositoryId, branch, since }) => {
-    for (const installationId of installationIds) {
-      const repository = await nullWithoutAccess(() => github.repositoryById(installationId, repositoryId));
-      if (!repository) continue;
-      const [owner = "", name = ""] = repository.full_name.split("/");
-      const address = { installationId, owner, name };
-      const pullRequest = pullRequestOfForkBranch(branch);
-      if (pullRequest !== null) return askAboutFork(github, { address, repository, number: pullRequest });
-      const head = await headOf(github, address, branch);
-      if (!head) await assertNotRenamed(github, installationId, repository);
-      // The default branch never ends, even when pull requests from it are closed.
-      const needsPullRequests = head !== null && branch !== repository.default_branch;
-      const { full_name: fullName, private: isPrivate, default_branch: defaultBranch } = repository;
-      return {
-        kind: "seen",
-        github: { installationId, fullName, private: isPrivate },
-        defaultBranch,
-        head,
-        changedPaths: since !== null && head !== null ? await github.changedFiles(address, since, head.sha) : null,
-        pullRequests: needsPullRequests ? await pullRequestsOf(github, address, { branch, repositoryId }) : [],
-      };
-    }
-    return { kind: "no-access" };
-  };
-
-/** A pull request counts as one from a fork only by the numbers of both repositories, whatever they are called. */
-async function askAboutFork(
-  github: Client,
-  of: { readonly address: RepositoryAddress; readonly repository: GitHubRepository; readonly number: number },
-): Promise<BranchAtSource> {
-  const { address, repository, number } = of;
-  const { full_name: fullName, private: isPrivate, default_branch: defaultBranch } = repository;
-  const seen = {
-    ...({ kind: "seen", changedPaths: null, defaultBranch } as const),
-    github: { installationId: address.installationId, fullName, private: isPrivate },
-  };
-  const pull = await nullWithoutAccess(() => github.pullRequest(address, number));
-  const isOfFork = pull !== null && pull.base.repo.id === repository.id && pull.head.repo?.id !== repository.id;
-  if (!isOfFork) return { ...seen, head: null, fork: null, pullRequests: [] };
-  const { head, html_url: url, title, user } = pull;
-  const isOpen = pull.state === "open";
-  const pullRequests = [{ number, url, isOpen, headSha: head.sha }];
-  if (!isOpen) return { ...seen, head: null, fork: null, pullRequests };
-  const { message, author } = await github.commit(address, head.sha);
-  const repo = { repositoryId: head.repo?.id ?? null, repositoryFullName: head.repo?.full_name || null };
-  return {
-    ...seen,
-    head: { sha: head.sha, message, author: author.name || null },
-    fork: { ...repo, headBranch: head.ref, author: user?.login ?? "ghost", title },
-    pullRequests,
-  };
-}
-
-/** Null when GitHub lets the App see nothing: the installation is gone, suspended or not granted this repository. */
-async function nullWithoutAccess<Result>(ask: () => Promise<Result>): Promise<Result | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isGitHubError(error) && ["not_found", "forbidden", "not_configured"].includes(error.code)) return null;
-    throw error;
-  }
-}
-
-async function headOf(github: Client, address: RepositoryAddress, branchName: string): Promise<Commit | null> {
-  try {
-    const { name, commit } = await github.branch(address, branchName);
-    // For a renamed branch GitHub answers with the one of its new name.
-    if (name !== branchName) return null;
-    return { sha: commit.sha, message: commit.message, author: commit.author.name || null };
-  } catch (error) {
-    if (isGitHubError(error, "not_found")) return null;
-    throw error;
-  }
-}
-
-/** A 404 means that the branch is gone only if the repository is still visible under the requested name. */
-async function assertNotRenamed(github: Client, installationId: number, repository: GitHubRepository): Promise<void> {
-  const now = await github.repositoryById(installationId, repository.id);
-  if (now.full_name !== repository.full_name) throw new Error("the repository was renamed while GitHub was asked");
-}
-
-async function pullRequestsOf(
-  github: Client,
-  address: RepositoryAddress,
-  of: { readonly branch: string; readonly repositoryId: number },
-): Promise<readonly PullRequestAtGitHub[]> {
-  // An App without the permission gets no events of pull requests either: then branches alone decide.
-  const found = (await nullWithoutAccess(() => github.pullRequestsFrom(address, of.branch))) ?? [];
-  return found
-    .filter(({ head }) => head.repo?.id === of.repositoryId && head.ref === of.branch)
-    .map(({ number, html_url: url, state, head }) => ({ number, url, isOpen: state === "open", headSha: head.sha }));
 }

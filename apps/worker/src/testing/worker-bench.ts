@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
 import { getBuild, startBuild } from "@towpath/core/build";
 import type { CheckReport } from "@towpath/core/report";
-import { type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
+import { memoryRepositories, type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openRepositories } from "@towpath/git";
 import { readBuildLog } from "@towpath/logs";
@@ -59,9 +59,10 @@ export type Bench = {
   close(): Promise<void>;
 };
 
-const noGitUrls = async () => Promise.reject(new Error("these tests have no Git URLs"));
 const unasked: Services["gitRemotes"] = {
-  ...{ refs: noGitUrls, commit: noGitUrls, checkout: noGitUrls, changedPaths: noGitUrls, tarball: noGitUrls },
+  open: () => {
+    throw new Error("these tests have no Git URLs");
+  },
 };
 
 const noRepositories = openRepositories({ directory: "/nowhere" });
@@ -70,7 +71,9 @@ const noRepositories = openRepositories({ directory: "/nowhere" });
  * What reads Git URLs and posts states of their builds, of which a test must have neither by default, repositories of this
  * instance, and GitHub.
  */
-type Given = Partial<Pick<Services, "github" | "gitRemotes" | "instanceRepositories" | "postState" | "tellGitHub">>;
+type Given = Partial<
+  Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "repositories" | "tellGitHub">
+>;
 
 export async function openBench(given: Given = {}): Promise<Bench> {
   const database = await createTestDatabase();
@@ -121,38 +124,16 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     database,
     queue: workers.queue,
     packages: { releases: async (name) => ({ name, releases: [] }) },
-    github: {
-      branch: async (_address, name) => ({
-        name,
-        commit: {
-          sha: bench().heads.get(name) ?? "",
-          url: "",
-          html_url: null,
-          message: `Head of ${name}`,
-          author: { name: "Ada", email: "", date: "" },
-          committer: { name: "Ada", email: "", date: "" },
-        },
-      }),
-      repositoryById: async (_installationId, id) => ({
-        id,
-        name: "echo",
-        full_name: "acme/echo",
-        private: false,
-        default_branch: "main",
-        description: null,
-        updated_at: null,
-        temp_clone_token: undefined,
-        html_url: "http://localhost:8090/acme/echo",
-        owner: { id: 1, login: "acme" },
-      }),
-      pullRequestsFrom: async () => [],
-      pullRequest: async () => Promise.reject(new Error("these tests have no pull requests from forks")),
-      commit: async () => Promise.reject(new Error("these tests ask for no commit")),
-      installation: async () => Promise.reject(new Error("these tests don't ask for an installation")),
-      heads: async () => ({ heads: bench().heads, etag: null }),
-      changedFiles: async () => null,
-      tarball: async () => new ReadableStream(),
-    },
+    repositories: memoryRepositories(
+      {},
+      {
+        branch: async ({ branch, installationIds: [installationId = 0] }) => ({
+          ...{ kind: "seen", defaultBranch: "main", changedPaths: null, pullRequests: [] },
+          github: { installationId, fullName: "acme/echo", private: false },
+          head: { sha: bench().heads.get(branch) ?? "", message: `Head of ${branch}`, author: "Ada" },
+        }),
+      },
+    ),
     tellGitHub: {
       check: async (_to, report) => {
         if (bench().gitHubIsAway) throw new Error("GitHub is away");

@@ -7,7 +7,7 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
 import { TowpathError } from "@towpath/core/errors";
 import { type Header, extract as untar } from "tar-stream";
-import { BuildFailure, changeCode, diagnosis, megabytes, notFetched, rebuild } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis, megabytes, rebuild } from "../failure.ts";
 import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
 
 /** What tar-stream yields; its types don't export it. */
@@ -82,7 +82,7 @@ const unreadable = (cause: unknown) =>
  * Extracts a gzipped tarball, without its top-level directory, into `directory`. That must be new and empty, with no
  * other writer, so it contains only what this function creates. Links are created last, so that no file is ever written
  * through one.
- * @throws BuildFailure with phase `fetch`
+ * @throws BuildFailure with phase `fetch`; TowpathError of whoever sends the tarball
  */
 export async function extractSource(
   tarball: ReadableStream<Uint8Array>,
@@ -117,7 +117,7 @@ export async function extractSource(
       (reason: unknown) => reason,
     );
     if (fromPipeline instanceof BuildFailure) throw fromPipeline;
-    if (fromPipeline instanceof TowpathError) throw new BuildFailure(notFetched(fromPipeline), fromPipeline);
+    if (fromPipeline instanceof TowpathError) throw fromPipeline;
     if (isDiskError(error)) throw error;
     throw unreadable(fromPipeline);
   }

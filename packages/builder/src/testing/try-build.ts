@@ -123,6 +123,7 @@ export function requestOf(more: Partial<BuildRequest>) {
     environment: {},
     startInPlace: null,
     openTarball: () => Promise.reject(new Error("this build needs no commit")),
+    sourceRemedy: "Rebuild when it is there again.",
     log: (phase, kind, text) => void log.push({ phase, kind, text }),
     signal: new AbortController().signal,
     ...more,

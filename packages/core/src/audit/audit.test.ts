@@ -28,8 +28,7 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     ...["webhook/processWebhook", "webhook/receiveWebhook", "source/receiveSourceWebhook"],
   ],
   "questions to GitHub, whose answers start what is in the log": [
-    ...["github-check/checkDueGitHubRepositories", "github-check/checkGitHubRepository"],
-    "github-check/noteMissedWebhooks",
+    ...["github-check/checkDueGitHubRepositories", "github-check/noteMissedWebhooks"],
   ],
   "a read that notes that nothing is left to show": ["first-steps/getFirstSteps"],
   "reads that move the next check of a Git URL forward": [

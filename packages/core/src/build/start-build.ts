@@ -7,7 +7,7 @@ import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { chooseRelease, versionCommit } from "../package/internal.ts";
-import { addressOf, requirePackageIndex, requireRepositoryHost } from "../ports/index.ts";
+import { requirePackageIndex } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
 import {
   builtFromNow,
@@ -15,7 +15,7 @@ import {
   findGitSource,
   isSameSource,
   lockAtSource,
-  openSource,
+  openRepository,
   sourceOf,
 } from "../source/internal.ts";
 import { type StartBuildInput, startBuildSchema } from "./build.schema.ts";
@@ -97,33 +97,16 @@ async function readSource(
     const release = chooseRelease(await requirePackageIndex(ctx).releases(source.name), version);
     return versionCommit(source.name, release.version);
   }
-  if (source?.kind === "git") return readGitCommit(ctx, of, { branch, commitSha });
-  if (source === null || source.installationId === null) {
-    throw new TowpathError("conflict", "This server has no repository to build from.");
-  }
-  const address = addressOf(source.installationId, source.fullName);
-  const host = requireRepositoryHost(ctx);
-  const commit = commitSha ? await host.commit(address, commitSha) : await host.head(address, branch);
-  if (!commit) throw notFound("branch");
-  return commit;
-}
-
-/** Without previews nothing ends the preview of another branch, so there is none. */
-async function readGitCommit(
-  ctx: Context,
-  of: typeof project.$inferSelect,
-  { branch, commitSha }: { readonly branch: string; readonly commitSha?: string | null | undefined },
-): Promise<BuildSource> {
-  const row = await findGitSource(ctx.db, of.id);
-  if (row === null) throw new TowpathError("conflict", "This server has no repository to build from.");
-  if (!row.previews && branch !== of.defaultBranch) {
+  // Without previews nothing ends the preview of another branch, so there is none.
+  if (branch !== of.defaultBranch && (await findGitSource(ctx.db, of.id))?.previews === false) {
     throw new TowpathError(
       "conflict",
       `Only ${of.defaultBranch} is built. Switch on previews in the server's settings to build other branches.`,
     );
   }
-  const reader = await openSource(ctx, of.organizationId, row, "build");
-  const { branches } = await reader.refs();
+  const reader = await openRepository(ctx, of, "build");
+  if (reader === null) throw new TowpathError("conflict", "This server has no repository to build from.");
+  const { branches } = await reader.refs(branch);
   const sha = branches.get(branch);
   if (sha === undefined) throw notFound("branch");
   return reader.commit({ branch, sha: commitSha ?? sha });

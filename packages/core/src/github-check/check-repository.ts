@@ -1,15 +1,24 @@
 import type { Transaction } from "@towpath/db";
 import { githubCheck, githubInstallation, project } from "@towpath/db/schema";
 import { and, asc, eq, gte, isNotNull, isNull, lt, lte, ne, or, sql } from "drizzle-orm";
-import { authorizePlatform, authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { asTowpathError, notFound, TowpathError } from "../errors/index.ts";
 import { numbersOf } from "../github-connection/numbers.schema.ts";
-import { addressOf } from "../ports/index.ts";
-import { claimedUntil, nextCheckAt, nextTryAt, sourceOf, storedHeads } from "../source/internal.ts";
+import { addressOf, type HeadsAtHost, requireRepositoryHost } from "../ports/index.ts";
+import {
+  changesOf,
+  claimedUntil,
+  type GitHubCheckView,
+  headsOf,
+  nextCheckAt,
+  nextProblem,
+  nextTryAt,
+  problemOf,
+  problemView,
+} from "../source/internal.ts";
 import { hintBranch } from "../webhook/internal.ts";
-import type { FollowsGitHub, GitHubCheckView } from "./github-check.port.ts";
-import { findCheck, type GitHubCheckRow, hasMissed, headsOf, problemOf } from "./github-check.store.ts";
+import { findCheck, type GitHubCheckRow, hasMissed } from "./github-check.store.ts";
 
 type ProjectRow = typeof project.$inferSelect;
 
@@ -20,7 +29,7 @@ type ProjectRow = typeof project.$inferSelect;
  */
 export async function checkDueGitHubRepositories(call: {
   ctx: Context;
-  input: FollowsGitHub & { readonly limit: number };
+  input: { readonly limit: number };
 }): Promise<number> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
@@ -54,7 +63,7 @@ export async function checkDueGitHubRepositories(call: {
   const claimed = await Promise.all(
     due.map(async ({ project: of }) => ({ of, row: await claim(ctx, of, { onlyDue: true }) })),
   );
-  await Promise.all(claimed.map(({ of, row }) => row && check(ctx, input, of, row)));
+  await Promise.all(claimed.map(({ of, row }) => row && check(ctx, of, row)));
   return due.length;
 }
 
@@ -63,16 +72,10 @@ export async function checkDueGitHubRepositories(call: {
  *
  * @throws TowpathError `not_found` for a project whose repository no installation can read
  */
-export async function checkGitHubRepository(call: {
-  ctx: Context;
-  input: ProjectScope & FollowsGitHub;
-}): Promise<GitHubCheckView> {
-  const { ctx, input } = call;
-  const { project: found } = await authorizeProject(ctx, "build.start", input);
-  const row = await claim(ctx, found, { onlyDue: false });
+export async function checkGitHubRepository(ctx: Context, of: ProjectRow): Promise<void> {
+  const row = await claim(ctx, of, { onlyDue: false });
   if (!row) throw notFound("GitHub repository");
-  await check(ctx, input, found, row);
-  return viewOf(found, await findCheck(ctx.db, found.id), input);
+  await check(ctx, of, row);
 }
 
 /**
@@ -93,37 +96,16 @@ export async function noteMissedWebhooks(call: {
     .where(and(gte(githubCheck.repositoryId, from), lt(githubCheck.repositoryId, below)));
 }
 
-/** How pushes to a project's repository become known; null for another source. */
-export async function getGitHubCheck(call: {
-  ctx: Context;
-  input: ProjectScope & Pick<FollowsGitHub, "mayArrive">;
-}): Promise<GitHubCheckView | null> {
-  const { ctx, input } = call;
-  const { project: found } = await authorizeProject(ctx, "project.read", input);
-  if (sourceOf(found)?.kind !== "github") return null;
-  return viewOf(found, await findCheck(ctx.db, found.id), input);
-}
-
-async function viewOf(
-  of: ProjectRow,
-  row: GitHubCheckRow | null,
-  { mayArrive }: Pick<FollowsGitHub, "mayArrive">,
-): Promise<GitHubCheckView> {
+/** How pushes to a project's repository become known. */
+export async function gitHubCheckView(ctx: Context, { id, installationId }: ProjectRow): Promise<GitHubCheckView> {
+  const row = await findCheck(ctx.db, id);
+  const arrive = installationId === null || ((await ctx.repositories?.mayArrive(installationId)) ?? true);
   return {
     checkedAt: row?.checkedAt?.toISOString() ?? null,
     webhookAt: row?.webhookAt?.toISOString() ?? null,
-    withoutWebhooks: await withoutWebhooks(of, row, mayArrive),
-    problem: row && problemOf(row),
+    withoutWebhooks: !arrive ? "unreachable" : row && hasMissed(row) ? "missed" : null,
+    problem: row && problemView(row),
   };
-}
-
-async function withoutWebhooks(
-  { installationId }: Pick<ProjectRow, "installationId">,
-  row: Pick<GitHubCheckRow, "missedAt" | "webhookAt"> | null,
-  mayArrive: FollowsGitHub["mayArrive"],
-): Promise<GitHubCheckView["withoutWebhooks"]> {
-  if (installationId !== null && !(await mayArrive(installationId))) return "unreachable";
-  return row && hasMissed(row) ? "missed" : null;
 }
 
 /**
@@ -157,21 +139,22 @@ async function claim(
 }
 
 /** A check that fails ends nothing: its problem is shown, and what is live stays. */
-async function check(ctx: Context, { ask, mayArrive }: FollowsGitHub, of: ProjectRow, row: GitHubCheckRow) {
+async function check(ctx: Context, of: ProjectRow, row: GitHubCheckRow) {
   if (of.installationId === null || of.repositoryFullName === null) return;
-  let answer: Awaited<ReturnType<typeof ask>>;
+  const host = requireRepositoryHost(ctx);
+  let answer: HeadsAtHost | null;
   try {
-    answer = await ask(addressOf(of.installationId, of.repositoryFullName), row.etag);
+    answer = await host.heads(addressOf(of.installationId, of.repositoryFullName), row.etag);
   } catch (error) {
     return recordFailure(ctx, of, row, error);
   }
-  const isReached = await mayArrive(of.installationId);
+  const isReached = await host.mayArrive(of.installationId);
   await ctx.db.transaction((tx) => apply(tx, ctx, of.id, { before: row, answer, isReached }));
 }
 
 type Checked = {
   readonly before: GitHubCheckRow;
-  readonly answer: Awaited<ReturnType<FollowsGitHub["ask"]>>;
+  readonly answer: HeadsAtHost | null;
   /** Nothing speaks against webhooks. */
   readonly isReached: boolean;
 };
@@ -184,10 +167,18 @@ async function apply(tx: Transaction, ctx: Context, projectId: string, { before,
   const [of] = await tx.select().from(project).where(eq(project.id, projectId)).for("no key update");
   const [row] = await tx.select().from(githubCheck).where(eq(githubCheck.projectId, projectId)).for("update");
   if (!of || row?.repositoryId !== before.repositoryId || of.repositoryId !== row.repositoryId) return;
-  const found = answer === null ? { changes: [], heads: null } : changesOf(of, row, answer.heads);
-  for (const { name, mayBeNew } of found.changes) await hintBranch(tx, ctx, { project: of, branch: name, mayBeNew });
+  const { defaultBranch: live } = of;
+  const known = headsOf(row);
+  const found =
+    answer &&
+    changesOf({
+      ...{ before: known, heads: answer.heads, live, previews: true },
+      isLiveDue: known === null || known.get(live) !== answer.heads.get(live),
+    });
+  for (const { name, mayBeNew } of found?.changes ?? [])
+    await hintBranch(tx, ctx, { project: of, branch: name, mayBeNew });
   const now = ctx.clock.now();
-  const isChanged = found.changes.length > 0;
+  const isChanged = (found?.changes.length ?? 0) > 0;
   const changedAt = isChanged ? now : (row.changedAt ?? now);
   // At the first answer nothing was pushed that a webhook should have told of.
   const isMissed = isChanged && before.heads !== null && !cameSince(row.webhookAt, before.checkedAt);
@@ -197,7 +188,7 @@ async function apply(tx: Transaction, ctx: Context, projectId: string, { before,
   await tx
     .update(githubCheck)
     .set({
-      ...(answer !== null && { heads: Object.fromEntries(found.heads ?? []), etag: answer.etag }),
+      ...(found && { heads: found.heads, etag: answer?.etag ?? null }),
       ...{ checkedAt: now, changedAt, missedAt, problem: null },
       nextCheckAt: nextCheckAt(now, isFollowedSoon ? changedAt : longAgo),
     })
@@ -207,50 +198,22 @@ async function apply(tx: Transaction, ctx: Context, projectId: string, { before,
 const cameSince = (webhookAt: Date | null, since: Date | null) =>
   webhookAt !== null && (since === null || webhookAt > since);
 
-/** Of a repository with hundreds of branches; the others follow with the next checks. */
-const maxHints = 20;
-
-type Change = { readonly name: string; readonly mayBeNew: boolean };
-
-/** Branches to look at, and the heads that are known when that was done. At first only the one that goes live. */
-function changesOf(
-  of: ProjectRow,
-  row: GitHubCheckRow,
-  heads: ReadonlyMap<string, string>,
-): { readonly changes: readonly Change[]; readonly heads: ReadonlyMap<string, string> } {
-  const before = headsOf(row);
-  const now = new Map(Object.entries(storedHeads(heads, of.defaultBranch)));
-  if (before === null) return { changes: [{ name: of.defaultBranch, mayBeNew: true }], heads: now };
-  const changed = [...new Set([of.defaultBranch, ...now.keys(), ...before.keys()])].filter(
-    (name) => before.get(name) !== now.get(name),
-  );
-  for (const name of changed.slice(maxHints)) {
-    // Not looked at yet: stays as it was, so that the next check finds it.
-    const known = before.get(name);
-    if (known === undefined) now.delete(name);
-    else now.set(name, known);
-  }
-  return { changes: changed.slice(0, maxHints).map((name) => ({ name, mayBeNew: now.has(name) })), heads: now };
-}
-
 const hintDefault = (tx: Transaction, ctx: Context, of: ProjectRow) =>
   hintBranch(tx, ctx, { project: of, branch: of.defaultBranch, mayBeNew: false });
 
 async function recordFailure(ctx: Context, of: ProjectRow, row: GitHubCheckRow, error: unknown): Promise<void> {
   const now = ctx.clock.now();
   const { code, message, retryAfterSeconds = 0 } = asTowpathError(error);
-  const earlier = problemOf(row);
-  const tries = (earlier?.tries ?? 0) + 1;
-  const since = earlier?.code === code ? earlier.since : now.toISOString();
+  const problem = nextProblem(problemOf(row), { code, message }, now);
   const limitEnds = now.getTime() + retryAfterSeconds * 1000;
   // Renamed or moved, perhaps: the branch's job finds the repository by its number.
-  if (code === "not_found" && tries === 1) await ctx.db.transaction((tx) => hintDefault(tx, ctx, of));
+  if (code === "not_found" && problem.tries === 1) await ctx.db.transaction((tx) => hintDefault(tx, ctx, of));
   await ctx.db
     .update(githubCheck)
     .set({
-      problem: { code, message, since, tries },
+      problem,
       checkedAt: now,
-      nextCheckAt: new Date(Math.max(nextTryAt(now, tries).getTime(), limitEnds)),
+      nextCheckAt: new Date(Math.max(nextTryAt(now, problem.tries).getTime(), limitEnds)),
     })
     .where(and(eq(githubCheck.projectId, of.id), eq(githubCheck.repositoryId, row.repositoryId)));
   if (!(error instanceof TowpathError)) throw error;

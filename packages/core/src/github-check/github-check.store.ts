@@ -1,8 +1,8 @@
 import type { Database, Transaction } from "@towpath/db";
 import { githubCheck } from "@towpath/db/schema";
 import { and, eq, gt, isNull } from "drizzle-orm";
-import { z } from "zod";
 import type { Context } from "../context/index.ts";
+import { headsOf } from "../source/internal.ts";
 
 type Queryable = Database | Transaction;
 export type GitHubCheckRow = typeof githubCheck.$inferSelect;
@@ -12,15 +12,7 @@ export async function findCheck(db: Queryable, projectId: string): Promise<GitHu
   return row ?? null;
 }
 
-const headsSchema = z.record(z.string(), z.string());
-
-/** Heads as last seen; null before the first answer. */
-export function headsOf({ heads }: Pick<GitHubCheckRow, "heads">): ReadonlyMap<string, string> | null {
-  const parsed = heads === null ? undefined : headsSchema.safeParse(heads).data;
-  return parsed ? new Map(Object.entries(parsed)) : null;
-}
-
-/** The same of a project's repository, with its id; null also for another one, which it may have had before. */
+/** Heads of a project's repository as last seen, with its id; null also for another one, which it may have had before. */
 export async function gitHubHeads(
   db: Queryable,
   of: { readonly projectId: string; readonly repositoryId: number },
@@ -28,19 +20,6 @@ export async function gitHubHeads(
   const row = await findCheck(db, of.projectId);
   return row?.repositoryId === of.repositoryId ? headsOf(row) : null;
 }
-
-const problemSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  /** When it was first seen. */
-  since: z.iso.datetime(),
-  /** How many checks in a row have failed. */
-  tries: z.number().int().min(1),
-});
-export type CheckProblem = z.infer<typeof problemSchema>;
-
-export const problemOf = ({ problem }: Pick<GitHubCheckRow, "problem">): CheckProblem | null =>
-  problemSchema.safeParse(problem).data ?? null;
 
 /** Whether a push was found by asking of which no webhook has come, and none has come since. */
 export const hasMissed = ({ missedAt, webhookAt }: Pick<GitHubCheckRow, "missedAt" | "webhookAt">): boolean =>

@@ -1,7 +1,1 @@
-export {
-  checkDueGitHubRepositories,
-  checkGitHubRepository,
-  getGitHubCheck,
-  noteMissedWebhooks,
-} from "./check-repository.ts";
-export type { FollowsGitHub, GitHubCheckView } from "./github-check.port.ts";
+export { checkDueGitHubRepositories, noteMissedWebhooks } from "./check-repository.ts";

@@ -1,10 +1,10 @@
 import type { Transaction } from "@towpath/db";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
-import { notFound, TowpathError } from "../errors/index.ts";
-import type { Commit, Repository } from "../project/project.schema.ts";
+import { TowpathError } from "../errors/index.ts";
 import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
 import type { GitHubTarget } from "./github-target.ts";
+import { gitHubNotConfigured } from "./repository-host.ts";
 import type { GitRemotes, InstanceRepositories } from "./source.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
@@ -58,48 +58,11 @@ export type JobQueue = {
   enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
 };
 
-/** A repository as one installation of the GitHub App sees it. */
-export type RepositoryAddress = { readonly installationId: number; readonly owner: string; readonly name: string };
-
-/**
- * Hosts repositories: GitHub. Calls throw TowpathError with a public text about what the host
- * rejected.
- */
-export type RepositoryHost = {
-  /** @throws TowpathError `not_found` for a repository that the installation can't read */
-  repository(address: RepositoryAddress): Promise<Repository>;
-  /** The newest commit of a branch; null when the branch doesn't exist, as in an empty repository. */
-  head(address: RepositoryAddress, branch: string): Promise<Commit | null>;
-  /** @throws TowpathError `not_found` for a commit that isn't in the repository */
-  commit(address: RepositoryAddress, sha: string): Promise<Commit>;
-  /** False for a directory. */
-  fileExists(address: RepositoryAddress, path: string, sha: string): Promise<boolean>;
-};
-
-/** @throws TowpathError `not_found` for a name that isn't owner/name */
-export function addressOf(installationId: number, fullName: string): RepositoryAddress {
-  const [owner, name, ...more] = fullName.split("/");
-  if (!owner || !name || more.length > 0) throw notFound("repository");
-  return { installationId, owner, name };
-}
-
-/** @throws TowpathError `not_configured` without a GitHub App */
-export function requireRepositoryHost(ctx: { readonly repositories?: RepositoryHost | null }): RepositoryHost {
-  if (ctx.repositories) return ctx.repositories;
-  throw gitHubNotConfigured();
-}
-
 /** @throws TowpathError `not_configured` without a GitHub App */
 export function requireGitHubTarget(ctx: { readonly gitHubTarget?: GitHubTarget | null }): GitHubTarget {
   if (ctx.gitHubTarget) return ctx.gitHubTarget;
   throw gitHubNotConfigured();
 }
-
-export const gitHubNotConfigured = () =>
-  new TowpathError(
-    "not_configured",
-    "GitHub is not set up on this instance. Ask the operator to connect a GitHub App.",
-  );
 
 /** @throws TowpathError `not_configured` in processes that don't reach Git hosts */
 export function requireGitRemotes(ctx: { readonly gitRemotes?: GitRemotes }): GitRemotes {
@@ -232,6 +195,19 @@ export function requireServerHost(ctx: { readonly serverHost?: ServerHost | null
 }
 
 export type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "./github-target.ts";
+export {
+  addressOf,
+  type BranchAtSource,
+  type BranchQuestion,
+  type ForkAtGitHub,
+  gitHubNotConfigured,
+  type HeadsAtHost,
+  type InstallationAtGitHub,
+  type PullRequestAtGitHub,
+  type RepositoryAddress,
+  type RepositoryHost,
+  requireRepositoryHost,
+} from "./repository-host.ts";
 export {
   type CommitFiles,
   type GitCheckout,

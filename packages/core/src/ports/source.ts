@@ -21,8 +21,8 @@ export type GitHeads = {
 };
 
 export type GitRefs = GitHeads & {
-  /** Where the repository is: another URL than the given one when the host redirects. */
-  readonly url: string;
+  /** Where the repository is: another URL than the given one when the host redirects. Null: it isn't known by a URL. */
+  readonly url: string | null;
 };
 
 /** `branch`: its head, for hosts that serve no other commit than heads of branches. */
@@ -34,8 +34,10 @@ export type SourceWarning = { readonly title: string; readonly detail: string };
 /** A commit's files, fetched; `close` removes them. */
 export type GitCheckout = {
   readonly commit: Commit;
-  /** Of regular files, from the root, with forward slashes. */
-  readonly paths: readonly string[];
+  /** Of regular files, from the root, with forward slashes; of a huge repository at GitHub only those that it lists. */
+  paths(): Promise<readonly string[]>;
+  /** False for a directory. */
+  has(path: string): Promise<boolean>;
   /** Null for what is no regular file, and above 1 MB. */
   read(path: string): Promise<string | null>;
   close(): Promise<void>;
@@ -48,43 +50,32 @@ export const mayNeedSignIn = "may_need_sign_in";
 export const unknownHost = "unknown_host";
 
 /**
- * Reads repositories behind Git URLs. Every call throws TowpathError with a public text that says what happened and what
- * to do: `not_found` (no repository there, or it needs a sign-in), `conflict` (the credential is refused or has expired),
- * `invalid_input` (an address that isn't allowed, too large), `upstream_unavailable`; or the signal's reason.
+ * Reads one repository, wherever it is: behind a Git URL, of this instance or at GitHub (SRC-1). Every call throws
+ * TowpathError with a public text that says what happened and what to do: `not_found` (no repository there, or it needs a
+ * sign-in), `conflict` (the credential is refused or has expired), `invalid_input` (an address that isn't allowed, too
+ * large), `upstream_unavailable`; or the signal's reason.
  */
-export type GitRemotes = {
-  refs(remote: GitRemote, signal?: AbortSignal): Promise<GitRefs>;
+export type GitReader = {
+  /** `only`: a branch, when nobody asks about others; hosts may then leave those out. */
+  refs(only?: string): Promise<GitRefs>;
   /** @throws TowpathError `not_found` for a commit that the host no longer has, as after a rewritten history */
-  commit(remote: GitRemote, at: GitCommitRef, signal?: AbortSignal): Promise<Commit>;
+  commit(at: GitCommitRef, signal?: AbortSignal): Promise<Commit>;
   /** With all files, for looking into them. */
-  checkout(remote: GitRemote, at: GitCommitRef, signal?: AbortSignal): Promise<GitCheckout>;
+  checkout(at: GitCommitRef, signal?: AbortSignal): Promise<GitCheckout>;
   /** Paths that differ between two commits; null when one of them can't be had. */
-  changedPaths(
-    remote: GitRemote,
-    since: string,
-    at: GitCommitRef,
-    signal?: AbortSignal,
-  ): Promise<readonly string[] | null>;
+  changedPaths(since: string, at: GitCommitRef, signal?: AbortSignal): Promise<readonly string[] | null>;
   /**
    * A gzipped tar with one top-level directory, submodules included. `warn`: a submodule or LFS file that could not be
    * fetched.
    */
   tarball(
-    remote: GitRemote,
     at: GitCommitRef,
     options: { readonly warn: (warning: SourceWarning) => void; readonly signal: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>>;
 };
 
-type Bound<Call> = Call extends (remote: GitRemote, ...rest: infer Rest) => infer Result
-  ? (...rest: Rest) => Result
-  : never;
-
-/** The calls of `GitRemotes` for one repository, behind a URL or of this instance; they throw alike. */
-export type GitReader = {
-  /** `url`: as in `GitRefs`; null for a repository of this instance. */
-  refs(signal?: AbortSignal): Promise<GitHeads & { readonly url: string | null }>;
-} & { readonly [Name in Exclude<keyof GitRemotes, "refs">]: Bound<GitRemotes[Name]> };
+/** Reads repositories behind Git URLs; opening one asks nothing yet. */
+export type GitRemotes = { open(remote: GitRemote): GitReader };
 
 /** A new commit of a repository of this instance. */
 export type CommitFiles = {

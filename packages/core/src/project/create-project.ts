@@ -21,7 +21,7 @@ export type NewProject = Pick<ReturnType<typeof deployProjectSchema.parse>, "tri
   /** Where its code comes from, for the audit log. */
   readonly origin: Readonly<Record<string, unknown>>;
   /** Stores what the columns don't say of the source, before the first build, which reads it. */
-  readonly storeSource?: (tx: Transaction, projectId: string) => Promise<void>;
+  readonly storeSource?: (of: ProjectRow) => Promise<void>;
 };
 
 /**
@@ -55,7 +55,7 @@ export async function createProject(
     .insert(branch)
     .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
   await insertSecrets(tx, ctx, { organizationId, projectId: row.id }, secrets);
-  await storeSource?.(tx, row.id);
+  await storeSource?.(row);
   const queued = source && (await insertBuild(tx, ctx, { project: row, branchId, commit: source, trigger }));
   if (queued) await enqueueBuild(tx, ctx, queued.id);
   await audit(tx, ctx, {

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { deployGitUrl, lookAtSource, makeDeployKey, openGitSource } from "../source/index.ts";
+import { deployGitUrl, lookAtSource, makeDeployKey, openBuildSource } from "../source/index.ts";
 import { type GitModel, refusal, refusalCode, type SeededOrganization, shaOf } from "../testing/index.ts";
 import { openGitScene, gitUrl as url } from "../testing/play-git.ts";
 import { getProject, listProjects } from "./index.ts";
@@ -88,14 +88,14 @@ test("SRC-2 KEY-2 a token is sealed for its origin, never shown, and each reader
   });
   const ctx = scene.as({ kind: "job", job: "build.run" });
   const of = { projectId: made.id, organizationId: team.id };
-  const opened = await openGitSource({ ctx, input: { ...of, from: { kind: "git", url } } });
+  const opened = await openBuildSource({ ctx, input: { ...of, from: { kind: "git", url } } });
   expect((await opened.refs()).url).toBe(url);
   expect(git.credentials.at(-1)).toEqual({ kind: "token", username: "", token: "s3cret-token" });
   expect(await scene.auditsOf(made.id, "source.decrypt")).toMatchObject([{ actor: "job:build.run" }]);
   // Somebody who can write to the table can't have it sent elsewhere.
   await scene.db.update(gitSource).set({ url: "https://evil.example/x" }).where(eq(gitSource.projectId, made.id));
   const elsewhere = { kind: "git", url: "https://evil.example/x" } as const;
-  await expect(openGitSource({ ctx, input: { ...of, from: elsewhere } })).rejects.toThrow("can't be decrypted");
+  await expect(openBuildSource({ ctx, input: { ...of, from: elsewhere } })).rejects.toThrow("can't be decrypted");
 });
 
 test("SRC-2 KEY-2 a deploy key opens for its organization and a day only, and its private part never leaves", async () => {
@@ -126,7 +126,11 @@ test("SRC-2 a look says what is behind a URL, or a link to a folder of a branch 
     lookAtSource({ ctx: scene.as(actor), input: { orgSlug: team.slug, text, ...more } });
   const seen = await look(url);
   expect(seen).toMatchObject({ url, host: "git.example", name: "acme/echo", branch: "main", defaultBranch: "main" });
-  expect([seen.branches, seen.checkout.paths, seen.directory]).toEqual([["fix/all", "main"], ["echo.py"], null]);
+  expect([seen.branches, await seen.checkout.paths(), seen.directory]).toEqual([
+    ["fix/all", "main"],
+    ["echo.py"],
+    null,
+  ]);
   expect(await look(url, team.owner, { branch: "fix/all" })).toMatchObject({ branch: "fix/all" });
   expect((await refusal(look(url, team.owner, { branch: "no" }))).fields).toHaveProperty("branch");
   expect((await refusal(look("not a source at all"))).fields).toHaveProperty("text");

@@ -4,19 +4,9 @@ import type { Context } from "../context/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type DeployGitUrlInput, deployGitUrlSchema } from "../source/git-source.schema.ts";
-import {
-  chooseBranch,
-  givenCredential,
-  movedUrl,
-  nameOfUrl,
-  readerOf,
-  readRefs,
-  refusedAtUrl,
-  repositoryHere,
-  sealedCredential,
-} from "../source/internal.ts";
+import { findAtUrl, refusedAtUrl, repositoryHere } from "../source/internal.ts";
 import { requireFreeName } from "./check-project-name.ts";
-import { deployGitSource } from "./deploy-git-source.ts";
+import { deployFound, withBuild } from "./deploy-found.ts";
 import { deployRepository } from "./deploy-repository.ts";
 import type { ProjectView } from "./project.view.ts";
 
@@ -42,17 +32,7 @@ export async function deployGitUrl(call: {
   }
   await requireFreeName(ctx.db, settings.name);
   await requireStorageForBuilds(ctx);
-  const given = givenCredential(ctx, organization.id, credential);
-  const asked = { url: gitUrl, credential: given?.credential ?? null };
-  const heads = await readRefs(ctx, asked, "gitUrl");
-  const at = chooseBranch(heads, { branch, urlField: "gitUrl" });
-  const url = movedUrl(asked, heads.url);
-  return deployGitSource(ctx, organization, settings, {
-    ...{ name: nameOfUrl(url), field: "gitUrl", reader: readerOf(ctx, { ...asked, url }), heads, at },
-    origin: { url, branch: at.branch, credential: given?.credential.kind ?? null },
-    columns: async (tx, projectId) => ({
-      ...{ url, branch: branch ?? null, previews },
-      ...(await sealedCredential(tx, ctx, { organizationId: organization.id, projectId, url, version: 1 }, given)),
-    }),
-  });
+  const { url, ...found } = await findAtUrl(ctx, organization.id, gitUrl, { branch, previews, credential });
+  const origin = { url, branch: found.branch, credential: found.git?.given?.credential.kind ?? null };
+  return withBuild(await deployFound(ctx, organization, settings, { ...found, origin }));
 }

@@ -3,12 +3,10 @@ import type { BuildView } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
-import { requireInstanceRepositories } from "../ports/index.ts";
-import { keepRepository, requireRepository } from "../repository/internal.ts";
 import { type DeployRepositoryInput, deployRepositorySchema } from "../repository/repository.schema.ts";
-import { chooseBranch, refusedAt } from "../source/internal.ts";
+import { findHere } from "../source/internal.ts";
 import { requireFreeName } from "./check-project-name.ts";
-import { deployGitSource } from "./deploy-git-source.ts";
+import { deployFound, withBuild } from "./deploy-found.ts";
 import type { ProjectView } from "./project.view.ts";
 
 /**
@@ -22,19 +20,10 @@ export async function deployRepository(call: {
 }): Promise<{ readonly project: ProjectView; readonly build: BuildView }> {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
-  const { repository: name, branch, previews, ...settings } = parseInput(deployRepositorySchema, call.input);
+  const { repository, branch, previews, ...settings } = parseInput(deployRepositorySchema, call.input);
   await requireFreeName(ctx.db, settings.name);
   await requireStorageForBuilds(ctx);
-  const { id } = await refusedAt("repository", () => requireRepository(ctx.db, organization.id, name));
-  const reader = requireInstanceRepositories(ctx).open(id);
-  const heads = await reader.refs();
-  const at = chooseBranch(heads, { branch, urlField: "repository" });
-  return deployGitSource(ctx, organization, settings, {
-    ...{ name, field: "repository", reader, heads, at },
-    origin: { repository: name, branch: at.branch },
-    columns: async (tx) => {
-      await keepRepository(tx, organization.id, id);
-      return { repositoryId: id, branch: branch ?? null, previews };
-    },
-  });
+  const found = await findHere(ctx, organization.id, repository, { branch, previews });
+  const origin = { repository, branch: found.branch };
+  return withBuild(await deployFound(ctx, organization, settings, { ...found, origin }));
 }

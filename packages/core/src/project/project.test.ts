@@ -171,10 +171,8 @@ test("ONB-4 a deploy can name its commit; errors of the repository host are pass
   const { build: first } = await deployProject({ ctx: as(team.owner), input: newProject({ commitSha: shaOf("x") }) });
   expect(first?.commitSha).toBe(shaOf("x"));
   const before = await database.db.$count(project);
-  const away = async () => {
-    throw new TowpathError("upstream_unavailable", "GitHub cannot be reached.");
-  };
-  const ctx = { ...as(team.owner), repositories: { ...repositories, fileExists: away } };
+  const away = () => Promise.reject(new TowpathError("upstream_unavailable", "GitHub cannot be reached."));
+  const ctx = { ...as(team.owner), repositories: { ...repositories, repository: away } };
   expect(await refusal(deployProject({ ctx, input: newProject() }))).toMatchObject({ code: "upstream_unavailable" });
   const none = { ...as(team.owner), repositories: null };
   expect(await refusalCode(deployProject({ ctx: none, input: newProject() }))).toBe("not_configured");

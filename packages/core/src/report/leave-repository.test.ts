@@ -120,7 +120,7 @@ test("BLD-8 from one repository of GitHub to another each is told its own; a def
   model.fullName = `acme/${renamed.name}`;
   model.push("main", "m1");
   const sync = async (name: string) =>
-    syncBranch({ ctx: job(), input: { projectId: renamed.id, branch: name, ask: model.ask } });
+    syncBranch({ ctx: { ...job(), repositories: model.host }, input: { projectId: renamed.id, branch: name } });
   const built = async (settled: Awaited<ReturnType<typeof sync>>) => {
     if (settled.outcome !== "build") throw new Error(settled.outcome);
     await succeed(settled.buildId);

@@ -19,7 +19,7 @@ beforeEach(() => {
   model.heads.set("main", "main");
 });
 
-const job = () => suite.as({ kind: "job", job: "test" });
+const job = () => suite.as({ kind: "job", job: "test" }, { repositories: model.host });
 const db = () => suite.database.db;
 const branchIdOf = async (name: string) => {
   const [row] = await db()
@@ -100,7 +100,7 @@ test("BLD-8 a preview has a check, a deployment and one comment, which follow it
   expect(comment()).toHaveLength(1);
 
   // The branch goes, and with it the preview.
-  await syncBranch({ ctx: job(), input: { projectId: suite.project.id, branch: "topic", ask: model.ask } });
+  await syncBranch({ ctx: job(), input: { projectId: suite.project.id, branch: "topic" } });
   await report("topic");
   expect(told.stateOf[shaOf("three")]).toBe("inactive");
   expect(comment()[0]?.body).toContain("| Ended |");
@@ -240,7 +240,7 @@ test("BLD-15 a push that changes no watched path has a skipped check", async () 
   await deploy("main", "main");
   model.push("main", "docs only");
   model.changes.set("docs only", ["README.md"]);
-  await syncBranch({ ctx: job(), input: { projectId: suite.project.id, branch: "main", ask: model.ask } });
+  await syncBranch({ ctx: job(), input: { projectId: suite.project.id, branch: "main" } });
   await report("main");
   expect(told.checkOf(shaOf("docs only"))).toMatchObject({
     conclusion: "skipped",

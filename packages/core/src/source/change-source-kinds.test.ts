@@ -3,15 +3,16 @@ import { eq } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
 import { buildNewVersions, redeployBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
-import { notFound, TowpathError } from "../errors/index.ts";
+import { TowpathError } from "../errors/index.ts";
 import { versionCommit } from "../package/internal.ts";
-import type { PackageIndex, RepositoryHost } from "../ports/index.ts";
+import type { PackageIndex } from "../ports/index.ts";
 import { getProject } from "../project/index.ts";
 import { readBranchState } from "../report/branch-state.ts";
 import { createRepository } from "../repository/index.ts";
 import { listSecrets } from "../secret/index.ts";
 import { GitHubModel } from "../testing/github-model.ts";
 import {
+  memoryRepositories,
   refusal,
   refusalCode,
   type SeededOrganization,
@@ -32,19 +33,31 @@ const scene = openGitScene((fresh) => {
 
 /** GitHub: branches of each repository with their newest commits; what isn't here can't be read. */
 const hub = new Map<string, { id: number; heads: Record<string, string> }>();
-const repositories: RepositoryHost = {
-  repository: async ({ owner, name }) => {
-    const found = hub.get(`${owner}/${name}`);
-    if (!found) throw new TowpathError("not_found", "GitHub can't find this, or the App has no access to it.");
-    return { id: found.id, fullName: `${owner}/${name}`, private: true, defaultBranch: "main" };
-  },
-  head: async ({ owner, name }, of) => {
-    const head = hub.get(`${owner}/${name}`)?.heads[of];
-    return head === undefined ? null : { sha: shaOf(head), message: head, author: "Ada" };
-  },
-  commit: () => Promise.reject(notFound("commit")),
-  fileExists: async () => true,
+const inHub = (name: string) => {
+  const found = hub.get(name);
+  if (!found) throw new TowpathError("not_found", "GitHub can't find this, or the App has no access to it.");
+  return found;
 };
+const repositories = memoryRepositories(
+  {},
+  {
+    repository: async ({ owner, name }) => {
+      const { id } = inHub(`${owner}/${name}`);
+      return { id, fullName: `${owner}/${name}`, private: true, defaultBranch: "main" };
+    },
+    open: (of) => ({
+      ...memoryRepositories().open(of),
+      refs: async () => {
+        const heads = Object.entries(inHub(`${of.owner}/${of.name}`).heads);
+        return {
+          url: null,
+          defaultBranch: "main",
+          branches: new Map(heads.map(([name, head]) => [name, shaOf(head)])),
+        };
+      },
+    }),
+  },
+);
 const published = new Map<string, readonly string[]>();
 const packages: PackageIndex = {
   releases: async (name) => {
@@ -227,7 +240,8 @@ test("SRC-1 GitHub's branch that was named stays what goes live; pushes there ar
   model.push("next", "n2");
   model.push("main", "g2");
   const sync = async (name: string) =>
-    (await syncBranch({ ctx: job(), input: { projectId: own.id, branch: name, ask: model.ask } })).outcome;
+    (await syncBranch({ ctx: { ...job(), repositories: model.host }, input: { projectId: own.id, branch: name } }))
+      .outcome;
   expect([await sync("next"), await sync("main")]).toEqual(["build", "build"]);
   const branches = await scene.branches(own.id);
   expect([branches.get("next")?.isDefault, branches.get("main")?.isDefault]).toEqual([true, false]);
@@ -273,7 +287,8 @@ test("SRC-1 ERR-1 GitHub's branch that goes live is chosen later as a Git URL's 
   model.push("main", "g1");
   model.push("next", "n1");
   const sync = async (name: string) =>
-    (await syncBranch({ ctx: job(), input: { projectId: own.id, branch: name, ask: model.ask } })).outcome;
+    (await syncBranch({ ctx: { ...job(), repositories: model.host }, input: { projectId: own.id, branch: name } }))
+      .outcome;
   waits();
   const chosen = await update({ branch: "next" }, await team.join("member"));
   expect(chosen).toMatchObject({ kind: "github", branch: "next", defaultBranch: "main", branches: ["main", "next"] });

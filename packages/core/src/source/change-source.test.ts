@@ -102,7 +102,8 @@ test("SRC-2 ERR-1 settings and checks: viewers see, members change, strangers fi
   expect(await scene.settle()).toEqual(["m2"]);
   const hub = await seedProject(scene.db, team);
   expect(await getSource({ ctx: scene.as(team.owner), input: scope(hub.name) })).toMatchObject({ kind: "github" });
-  expect(await refusalCode(checkSource({ ctx: scene.as(team.owner), input: scope(hub.name) }))).toBe("not_found");
+  const shop = await seedProject(scene.db, team, { packageName: "shop-mcp" });
+  expect(await refusalCode(checkSource({ ctx: scene.as(team.owner), input: scope(shop.name) }))).toBe("not_found");
   expect(await refusalCode(checkDueGitSources({ ctx: scene.as(team.owner), input: { limit: 1 } }))).toBe("forbidden");
   await deleteProject({ ctx: scene.as(team.owner), input: { ...input, confirmation: made.name } });
   expect(await scene.db.$count(gitSource, eq(gitSource.projectId, made.id))).toBe(0);

@@ -4,34 +4,34 @@ import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
+import { checkGitHubRepository } from "../github-check/internal.ts";
 import { isId } from "../input/index.ts";
 import type { GitHeads } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
-import {
-  type GitSourceRow,
-  headsOf,
-  problemOf,
-  recordFailure,
-  requireGitSource,
-  sameGitSource,
-  storedHeads,
-} from "./git-source.store.ts";
-import { type FollowedSourceView, followedSourceView, hostOfUrl } from "./git-source.view.ts";
+import { changesOf, headsOf, problemOf } from "./following.ts";
+import { sourceView } from "./get-source.ts";
+import { type GitSourceRow, recordFailure, requireGitSource, sameGitSource } from "./git-source.store.ts";
+import { followedSourceView, hostOfUrl, type SourceView } from "./git-source.view.ts";
 import { openSource } from "./open-source.ts";
 import { claimedUntil, nextCheckAt, nextLookAt } from "./pauses.ts";
 import { movedUrl } from "./read-refs.ts";
+import { sourceOf } from "./source.ts";
 
 type ProjectRow = typeof project.$inferSelect;
 type Checked = { readonly row: GitSourceRow; readonly project: ProjectRow };
 
 /**
- * Asks a Git URL, or a repository of this instance, now which branches have changed (SRC-2).
+ * Asks a project's repository, wherever it is, now which branches have changed (SRC-2, GH-6).
  *
- * @throws TowpathError `not_found` for a project with another source
+ * @throws TowpathError `not_found` for a package, and a repository of GitHub that no installation can read
  */
-export async function checkSource(call: { ctx: Context; input: ProjectScope }): Promise<FollowedSourceView> {
+export async function checkSource(call: { ctx: Context; input: ProjectScope }): Promise<SourceView> {
   const { ctx } = call;
   const { project: found } = await authorizeProject(ctx, "build.start", call.input);
+  if (sourceOf(found)?.kind === "github") {
+    await checkGitHubRepository(ctx, found);
+    return sourceView(ctx, found);
+  }
   const row = await requireGitSource(ctx.db, found.id);
   const after = await check(ctx, { row, project: found });
   return followedSourceView(ctx.db, ctx, after.project, after.row);
@@ -86,7 +86,7 @@ async function check(ctx: Context, before: Checked): Promise<Checked> {
   try {
     const found = await (await openSource(ctx, of.organizationId, row, "check")).refs();
     refs = found;
-    if (url !== null && found.url !== null) url = movedUrl({ url, credential: row.credentialCiphertext }, found.url);
+    if (url !== null) url = movedUrl({ url, credential: row.credentialCiphertext }, found.url);
   } catch (error) {
     return { ...before, row: await recordFailure(ctx, row, error) };
   }
@@ -103,7 +103,12 @@ async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url
   // Somebody has named another repository, branch or credential since, and has it checked.
   if (!of || !row || !sameGitSource(row, before.row)) return { row: row ?? before.row, project: of ?? before.project };
   const live = row.branch ?? refs.defaultBranch ?? of.defaultBranch;
-  const found = changesOf({ row, project: of, refs, live });
+  const known = headsOf(row);
+  const isLiveDue = known?.get(live) !== refs.branches.get(live) || live !== of.defaultBranch || row.problem !== null;
+  const found = changesOf({
+    ...{ before: known, heads: refs.branches, live, previews: row.previews },
+    isLiveDue: isLiveDue && refs.branches.has(live),
+  });
   for (const { name, mayBeNew } of found.changes) await hintBranch(tx, ctx, { project: of, branch: name, mayBeNew });
   if (url !== row.url) {
     await audit(tx, ctx, {
@@ -124,48 +129,13 @@ async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url
   const [after = row] = await tx
     .update(gitSource)
     .set({
-      ...{ url, heads: Object.fromEntries(found.heads), checkedAt: now, changedAt },
+      ...{ url, heads: found.heads, checkedAt: now, changedAt },
       nextCheckAt: url === null ? nextLookAt(now) : nextCheckAt(now, changedAt),
       problem: refs.branches.has(live) ? null : missingBranch(row, live, now),
     })
     .where(eq(gitSource.projectId, row.projectId))
     .returning();
   return { row: after, project: of };
-}
-
-/** Of a repository with hundreds of branches; the others follow with the next checks. */
-const maxHints = 20;
-
-type Seen = {
-  readonly row: GitSourceRow;
-  readonly project: ProjectRow;
-  readonly refs: GitHeads;
-  readonly live: string;
-};
-type Change = { readonly name: string; readonly mayBeNew: boolean };
-
-/** Branches to look at, and the heads that are known when that was done. */
-function changesOf({ row, project: of, refs, live }: Seen): {
-  readonly changes: readonly Change[];
-  readonly heads: ReadonlyMap<string, string>;
-} {
-  const before = headsOf(row);
-  const now = new Map(Object.entries(storedHeads(refs.branches, live)));
-  const isLiveDue = before?.get(live) !== now.get(live) || live !== of.defaultBranch || row.problem !== null;
-  const changes: Change[] = isLiveDue && now.has(live) ? [{ name: live, mayBeNew: true }] : [];
-  if (!row.previews || before === null) return { changes, heads: now };
-  const others = [...new Set([...now.keys(), ...before.keys()])].filter(
-    (name) => name !== live && before.get(name) !== now.get(name),
-  );
-  for (const name of others.slice(0, maxHints)) changes.push({ name, mayBeNew: now.has(name) });
-  // What is not looked at yet stays as it was, so that the next check finds it.
-  const heads = new Map(now);
-  for (const name of others.slice(maxHints)) {
-    const known = before.get(name);
-    if (known === undefined) heads.delete(name);
-    else heads.set(name, known);
-  }
-  return { changes, heads };
 }
 
 function missingBranch(row: GitSourceRow, branch: string, now: Date) {

@@ -150,8 +150,8 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   ] as const)
     model.push(name, commit);
   const sync = async (projectId: string, name: string) => {
-    const ctx = as({ kind: "job", job: "test" });
-    return (await syncBranch({ ctx, input: { projectId, branch: name, ask: model.ask } })).outcome;
+    const ctx = { ...as({ kind: "job", job: "test" }), repositories: model.host };
+    return (await syncBranch({ ctx, input: { projectId, branch: name } })).outcome;
   };
   expect([await sync(one.id, "main"), await sync(one.id, "fix"), await sync(two.id, "fix")]).toEqual(
     Array(3).fill("unchanged"),

@@ -2,7 +2,7 @@ import type { project } from "@towpath/db/schema";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
-import { gitHubHeads } from "../github-check/internal.ts";
+import { gitHubCheckView, gitHubHeads } from "../github-check/internal.ts";
 import { noteLook, requireGitSource } from "./git-source.store.ts";
 import { followedSourceView, type SourceView } from "./git-source.view.ts";
 import { sourceOf } from "./source.ts";
@@ -26,9 +26,11 @@ export async function sourceView(ctx: Context, of: typeof project.$inferSelect):
   if (source.kind === "package") return source;
   if (source.kind === "github") {
     const { kind, fullName, branch, isPrivate, repositoryId } = source;
+    const { defaultBranch } = of;
     const heads = await gitHubHeads(ctx.db, { projectId: of.id, repositoryId });
     const branches = [...(heads?.keys() ?? [])].toSorted();
-    return { kind, fullName, branch, defaultBranch: of.defaultBranch, branches, private: isPrivate };
+    const checked = await gitHubCheckView(ctx, of);
+    return { kind, fullName, branch, defaultBranch, branches, private: isPrivate, ...checked };
   }
   return followedSourceView(ctx.db, ctx, of, await requireGitSource(ctx.db, of.id));
 }

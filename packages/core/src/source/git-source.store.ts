@@ -7,6 +7,7 @@ import type { Context } from "../context/index.ts";
 import { asTowpathError, notFound, TowpathError } from "../errors/index.ts";
 import { type GitCredential, mayNeedSignIn } from "../ports/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
+import { nextProblem, problemOf } from "./following.ts";
 import type { gitCredentialInputSchema } from "./git-source.schema.ts";
 import { nextTryAt } from "./pauses.ts";
 
@@ -42,36 +43,6 @@ export async function requireGitSource(db: Queryable, projectId: string): Promis
   if (!row) throw notFound("Git source");
   return row;
 }
-
-const headsSchema = z.record(z.string(), z.string());
-
-/** Heads as last seen; null before the first check. */
-export function headsOf({ heads }: Pick<GitSourceRow, "heads">): ReadonlyMap<string, string> | null {
-  const parsed = heads === null ? undefined : headsSchema.safeParse(heads).data;
-  return parsed ? new Map(Object.entries(parsed)) : null;
-}
-
-/** A row of JSON may have so many; the branch that goes live is always among them. */
-const maxHeads = 1000;
-
-export function storedHeads(heads: ReadonlyMap<string, string>, liveBranch: string): Record<string, string> {
-  const live = heads.get(liveBranch);
-  const others = [...heads].filter(([name]) => name !== liveBranch).slice(0, maxHeads - 1);
-  return Object.fromEntries(live === undefined ? others : [[liveBranch, live], ...others]);
-}
-
-const problemSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  /** When it was first seen. */
-  since: z.iso.datetime(),
-  /** How many checks in a row have failed. */
-  tries: z.number().int().min(1),
-});
-export type SourceProblem = z.infer<typeof problemSchema>;
-
-export const problemOf = ({ problem }: Pick<GitSourceRow, "problem">): SourceProblem | null =>
-  problemSchema.safeParse(problem).data ?? null;
 
 const deployKeySchema = z.object({ privateKey: z.string(), publicKey: z.string(), expiresAt: z.iso.datetime() });
 export type DeployKey = z.infer<typeof deployKeySchema>;
@@ -160,22 +131,16 @@ export const sameGitSource = (now: GitSourceRow | null, before: GitSourceRow | n
 export async function recordFailure(ctx: Context, row: GitSourceRow, error: unknown): Promise<GitSourceRow> {
   const now = ctx.clock.now();
   const { code, message, detail } = asTowpathError(error);
-  const earlier = problemOf(row);
-  const tries = (earlier?.tries ?? 0) + 1;
-  const problem: SourceProblem = {
-    code,
-    message:
-      code === "conflict"
-        ? refusedCredential(row, message, now)
-        : detail === mayNeedSignIn && row.url !== null
-          ? noLongerPublic(row.url)
-          : message,
-    since: earlier?.code === code ? earlier.since : now.toISOString(),
-    tries,
-  };
+  const shown =
+    code === "conflict"
+      ? refusedCredential(row, message, now)
+      : detail === mayNeedSignIn && row.url !== null
+        ? noLongerPublic(row.url)
+        : message;
+  const problem = nextProblem(problemOf(row), { code, message: shown }, now);
   const [after = row] = await ctx.db
     .update(gitSource)
-    .set({ problem, checkedAt: now, nextCheckAt: nextTryAt(now, tries) })
+    .set({ problem, checkedAt: now, nextCheckAt: nextTryAt(now, problem.tries) })
     // What was found is about this address and credential only.
     .where(
       and(

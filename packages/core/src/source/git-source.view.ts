@@ -4,19 +4,12 @@ import { eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { cloneUrl } from "../repository/internal.ts";
+import { type GitHubCheckView, headsOf, problemView, type SourceProblemView } from "./following.ts";
 import { type StatusHost, statusHosts } from "./git-source.schema.ts";
-import { type GitSourceRow, headsOf, problemOf, type UrlSourceRow } from "./git-source.store.ts";
+import type { GitSourceRow, UrlSourceRow } from "./git-source.store.ts";
 import { sourceOf } from "./source.ts";
 
 type ProjectRow = typeof project.$inferSelect;
-
-type SourceProblemView = {
-  readonly code: string;
-  /** What happened and what to do. */
-  readonly message: string;
-  /** When a check first found it. */
-  readonly since: string;
-};
 
 /** What lists and headings show of a project's source. */
 export type SourceSummary =
@@ -45,19 +38,21 @@ export type SourceSummary =
 
 /** A project's source as its settings show it. Values of credentials never come back. */
 export type SourceView =
-  | {
-      readonly kind: "github";
-      readonly fullName: string;
-      /** The branch that goes live, as the owner named it; null: the repository's default branch is followed. */
-      readonly branch: string | null;
-      /** The branch that goes live now. */
-      readonly defaultBranch: string;
-      /** Branches as last seen, sorted; none before the repository was first asked. */
-      readonly branches: readonly string[];
-      readonly private: boolean;
-    }
+  | GitHubSourceView
   | { readonly kind: "package"; readonly name: string; readonly follows: boolean }
   | FollowedSourceView;
+
+export type GitHubSourceView = GitHubCheckView & {
+  readonly kind: "github";
+  readonly fullName: string;
+  /** The branch that goes live, as the owner named it; null: the repository's default branch is followed. */
+  readonly branch: string | null;
+  /** The branch that goes live now. */
+  readonly defaultBranch: string;
+  /** Branches as last seen, sorted; none before the repository was first asked. */
+  readonly branches: readonly string[];
+  readonly private: boolean;
+};
 
 /** A Git repository whose branches are followed. */
 export type FollowedSourceView = GitSourceView | RepositorySourceView;
@@ -135,11 +130,6 @@ const warnBeforeMs = 7 * 86_400_000;
 
 const endsSoon = (row: Pick<GitSourceRow, "credentialExpiresAt">, now: Date): boolean =>
   row.credentialExpiresAt !== null && row.credentialExpiresAt.getTime() - now.getTime() <= warnBeforeMs;
-
-const problemView = (row: Pick<GitSourceRow, "problem">): SourceProblemView | null => {
-  const found = problemOf(row);
-  return found && { code: found.code, message: found.message, since: found.since };
-};
 
 const webhookPath = (projectId: string): string => `/api/sources/${projectId}/webhook`;
 

@@ -6,6 +6,7 @@ export { getSource } from "./get-source.ts";
 export type { DeployGitUrlInput } from "./git-source.schema.ts";
 export type {
   FollowedSourceView,
+  GitHubSourceView,
   GitSourceView,
   RepositorySourceView,
   SourceSummary,
@@ -14,7 +15,7 @@ export type {
 export { needsGitHubUser } from "./github-target.ts";
 export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";
 export { makeDeployKey } from "./make-deploy-key.ts";
-export { openGitSource } from "./open-source.ts";
+export { openBuildSource } from "./open-source.ts";
 export { findRepositoryHere } from "./repository-here.ts";
 export { makeSourceWebhookSecret, receiveSourceWebhook, removeSourceWebhookSecret } from "./source-webhook.ts";
 export { updateSource } from "./update-source.ts";

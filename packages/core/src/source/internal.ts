@@ -7,21 +7,21 @@ export {
   reachableNow,
   repositoryName,
 } from "./built-from.ts";
+export { type FoundRepository, findAtGitHub, findAtUrl, findHere } from "./find-repository.ts";
+export { changesOf, type GitHubCheckView, headsOf, nextProblem, problemOf, problemView } from "./following.ts";
 export {
   findGitSource,
   forgetHead,
   type GitSourceRow,
-  givenCredential,
   noteLook,
   recordFailure,
   sameGitSource,
-  sealedCredential,
-  storedHeads,
 } from "./git-source.store.ts";
-export { type GitSummaryColumns, nameOfUrl, type SourceSummary, sourceSummary } from "./git-source.view.ts";
-export { openSource, readerOf } from "./open-source.ts";
-export { claimedUntil, firstCheckAt, nextCheckAt, nextTryAt } from "./pauses.ts";
-export { chooseBranch, movedUrl, readRefs, refusedAt, refusedAtUrl } from "./read-refs.ts";
+export { type GitSummaryColumns, type SourceSummary, sourceSummary } from "./git-source.view.ts";
+export { openRepository, openSource } from "./open-source.ts";
+export { claimedUntil, nextCheckAt, nextTryAt } from "./pauses.ts";
+export { refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";
+export { storeGitSource } from "./set-source.ts";
 export { repositoryView, sourceOf } from "./source.ts";
 export { noteStatus, openedStatusHook } from "./status-hook.ts";

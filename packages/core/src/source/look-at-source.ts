@@ -2,13 +2,12 @@ import type { z } from "zod";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
-import { type GitCheckout, type GitHeads, type GitReader, requireInstanceRepositories } from "../ports/index.ts";
-import { requireRepository } from "../repository/internal.ts";
+import type { GitCheckout, GitHeads } from "../ports/index.ts";
+import { seeAtUrl, seeHere } from "./find-repository.ts";
 import { lookAtSourceSchema } from "./git-source.schema.ts";
 import { givenCredential } from "./git-source.store.ts";
 import { hostOfUrl, nameOfUrl } from "./git-source.view.ts";
-import { readerOf } from "./open-source.ts";
-import { chooseBranch, movedUrl, refused, refusedAt } from "./read-refs.ts";
+import { chooseBranch, refused, refusedAt } from "./read-refs.ts";
 import { repositoryHere } from "./repository-here.ts";
 import { parseSourceText, type SourceText } from "./source-text.schema.ts";
 
@@ -46,32 +45,26 @@ export async function lookAtSource(call: {
   const { text, branch: chosen, credential: input } = parseInput(lookAtSourceSchema, call.input);
   const pasted = requireGitText(text);
   const credential = givenCredential(ctx, organization.id, input)?.credential ?? null;
-  const remote = { url: pasted.url, credential };
-  const here = await repositoryHere(ctx, organization, { gitUrl: pasted.url, field: "text" });
-  const reader =
-    here === null ? readerOf(ctx, remote) : await refusedAt("text", () => openHere(ctx, organization.id, here));
-  const refs = await refusedAt("text", () => reader.refs());
-  const { branch: linked, directory } = splitLink(pasted, refs);
-  const at = chooseBranch(refs, { branch: chosen ?? linked, urlField: "text" });
-  const url = refs.url === null ? pasted.url : movedUrl(remote, refs.url);
-  const checkout = await refusedAt("text", () =>
-    (here === null ? readerOf(ctx, { ...remote, url }) : reader).checkout(at),
-  );
+  const field = "text";
+  const here = await repositoryHere(ctx, organization, { gitUrl: pasted.url, field });
+  const seen =
+    here === null
+      ? await seeAtUrl(ctx, { url: pasted.url, credential }, field)
+      : { url: pasted.url, ...(await seeHere(ctx, organization.id, here, field)) };
+  const { url, heads, reader } = seen;
+  const { branch: linked, directory } = splitLink(pasted, heads);
+  const at = chooseBranch(heads, { branch: chosen ?? linked, urlField: field });
+  const checkout = await refusedAt(field, () => reader.checkout(at));
   return {
     url,
     host: hostOfUrl(url),
     name: nameOfUrl(url),
     branch: at.branch,
-    defaultBranch: refs.defaultBranch,
-    branches: [...refs.branches.keys()].toSorted().slice(0, maxBranches),
+    defaultBranch: heads.defaultBranch,
+    branches: [...heads.branches.keys()].toSorted().slice(0, maxBranches),
     directory,
     checkout,
   };
-}
-
-async function openHere(ctx: Context, organizationId: string, name: string): Promise<GitReader> {
-  const { id } = await requireRepository(ctx.db, organizationId, name);
-  return requireInstanceRepositories(ctx).open(id);
 }
 
 function requireGitText(text: string): Extract<SourceText, { kind: "git" }> {

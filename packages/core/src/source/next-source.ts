@@ -1,23 +1,13 @@
-import type { project } from "@towpath/db/schema";
 import type { z } from "zod";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { TowpathError } from "../errors/index.ts";
-import { requireUsableInstallation } from "../installation/internal.ts";
+import { notFound, TowpathError } from "../errors/index.ts";
 import { chooseRelease, packageBranch, versionCommit } from "../package/internal.ts";
-import {
-  addressOf,
-  type GitHeads,
-  requireInstanceRepositories,
-  requirePackageIndex,
-  requireRepositoryHost,
-} from "../ports/index.ts";
+import { requirePackageIndex } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
-import { requireRepository } from "../repository/internal.ts";
+import { type FoundRepository, findAtGitHub, findAtUrl, findHere, unlessRefused } from "./find-repository.ts";
 import type { changeSourceSchema } from "./git-source.schema.ts";
-import { type GivenCredential, givenCredential } from "./git-source.store.ts";
-import { readerOf } from "./open-source.ts";
-import { chooseBranch, movedUrl, noSuchBranch, readRefs, refused, refusedAt, refusedAtUrl } from "./read-refs.ts";
+import { noSuchBranch, refused, refusedAt, refusedAtUrl } from "./read-refs.ts";
 import { repositoryHere } from "./repository-here.ts";
 import { noOtherSource } from "./source.ts";
 import { requireGitHubSettings } from "./update-github-source.ts";
@@ -26,16 +16,6 @@ type Change = z.output<typeof changeSourceSchema>;
 type Named<Kind extends keyof Change> = NonNullable<Change[Kind]>;
 type Settings = Pick<Change, "branch" | "previews" | "credential">;
 
-/** What `git_source` is to keep of a Git URL or a repository of this instance. */
-export type NextGitSource = {
-  readonly place: { readonly url: string } | { readonly repositoryId: string };
-  /** The branch, if the owner named one. */
-  readonly named: string | null;
-  readonly previews: boolean;
-  readonly given: GivenCredential | null;
-  readonly heads: GitHeads;
-};
-
 /** Where a server's code is to come from, as it was just read. */
 export type NextSource = {
   /** For the audit log: the URL, or a name. */
@@ -43,11 +23,7 @@ export type NextSource = {
   /** What goes live, and is built first. */
   readonly branch: string;
   readonly commit: BuildSource;
-  /** Columns of the project that name it. */
-  readonly columns: Pick<typeof project.$inferSelect, keyof typeof noOtherSource>;
-  /** Null: it is named by the columns alone. */
-  readonly git: NextGitSource | null;
-};
+} & Pick<FoundRepository, "columns" | "git">;
 
 const kinds = ["gitUrl", "repository", "githubRepository", "package"] as const;
 const choice =
@@ -71,78 +47,42 @@ export async function readNextSource(
     const field = given[1] ?? "gitUrl";
     throw refused(field, given.length === 0 ? `Name ${choice}.` : `Name only one of them: ${choice}.`);
   }
+  if (repository !== undefined) return readHere(ctx, organizationId, repository, change);
   if (gitUrl !== undefined) {
     const here = await repositoryHere(ctx, organization, { gitUrl, field: "gitUrl" });
-    return here === null
-      ? readGitUrl(ctx, organizationId, gitUrl, change)
-      : refusedAtUrl("gitUrl", () => readRepository(ctx, organizationId, here, change));
+    if (here !== null) return refusedAtUrl("gitUrl", () => readHere(ctx, organizationId, here, change));
+    const found = await findAtUrl(ctx, organizationId, gitUrl, change);
+    return { ...(await newest(found)), to: found.url };
   }
-  if (repository !== undefined) return readRepository(ctx, organizationId, repository, change);
   if (githubRepository !== undefined) return readGitHub(ctx, organizationId, githubRepository, change);
   if (named !== undefined) return readPackage(ctx, named, change);
   throw new TowpathError("internal", "The source could not be read.");
 }
 
-async function readGitUrl(
-  ctx: Context,
-  organizationId: string,
-  gitUrl: string,
-  { branch, previews = false, credential }: Settings,
-): Promise<NextSource> {
-  const given = givenCredential(ctx, organizationId, credential);
-  const asked = { url: gitUrl, credential: given?.credential ?? null };
-  const heads = await readRefs(ctx, asked, "gitUrl");
-  const at = chooseBranch(heads, { branch, urlField: "gitUrl" });
-  const url = movedUrl(asked, heads.url);
-  const commit = await refusedAt("gitUrl", () => readerOf(ctx, { ...asked, url }).commit(at));
-  return {
-    ...{ to: url, branch: at.branch, commit, columns: noOtherSource },
-    git: { place: { url }, named: branch ?? null, previews, given, heads },
-  };
+async function readHere(ctx: Context, organizationId: string, name: string, change: Settings): Promise<NextSource> {
+  if (change.credential) throw refused("credential", "A repository of this instance needs no credential.");
+  return newest(await findHere(ctx, organizationId, name, change));
 }
 
-async function readRepository(
-  ctx: Context,
-  organizationId: string,
-  name: string,
-  { branch, previews = true, credential }: Settings,
-): Promise<NextSource> {
-  if (credential) throw refused("credential", "A repository of this instance needs no credential.");
-  const { id } = await refusedAt("repository", () => requireRepository(ctx.db, organizationId, name));
-  const reader = requireInstanceRepositories(ctx).open(id);
-  const heads = await reader.refs();
-  const at = chooseBranch(heads, { branch, urlField: "repository" });
-  const commit = await reader.commit(at);
-  return {
-    ...{ to: name, branch: at.branch, commit, columns: noOtherSource },
-    git: { place: { repositoryId: id }, named: branch ?? null, previews, given: null, heads },
-  };
+/** With the head of its branch. */
+async function newest({ name: to, branch, sha, reader, field, columns, git }: FoundRepository): Promise<NextSource> {
+  if (sha === null) throw notFound("branch");
+  return { to, branch, commit: await refusedAt(field, () => reader.commit({ branch, sha })), columns, git };
 }
 
 /** Read as `deployProject` reads it, by whoever may deploy. */
 async function readGitHub(
   ctx: Context,
   organizationId: string,
-  { installationId, fullName }: Named<"githubRepository">,
+  named: Named<"githubRepository">,
   { branch, previews, credential }: Settings,
 ): Promise<NextSource> {
   requireGitHubSettings({ credential, previews });
   await authorize(ctx, "project.create", { organizationId });
-  await requireUsableInstallation(ctx.db, organizationId, installationId);
-  const host = requireRepositoryHost(ctx);
-  const address = addressOf(installationId, fullName);
-  const found = await unlessRefused("githubRepository", () => host.repository(address));
-  const name = branch ?? found.defaultBranch;
-  const commit = await host.head(address, name);
-  if (commit === null) {
-    if (branch) throw refused("branch", noSuchBranch(branch, null));
-    throw refused("githubRepository", `${found.fullName} has no commits yet. Push one, then try again.`);
-  }
-  const columns = {
-    ...{ ...noOtherSource, installationId, repositoryId: found.id, repositoryFullName: found.fullName },
-    ...{ repositoryPrivate: found.private, githubBranch: branch ?? null },
-  };
-  return { to: found.fullName, branch: name, commit, columns, git: null };
+  const found = await findAtGitHub(ctx, organizationId, { ...named, branch, field: "githubRepository" });
+  if (found.sha !== null) return newest(found);
+  if (branch) throw refused("branch", noSuchBranch(branch, null));
+  throw refused("githubRepository", `${found.name} has no commits yet. Push one, then try again.`);
 }
 
 async function readPackage(
@@ -160,15 +100,4 @@ async function readPackage(
     ...{ to: name, branch: packageBranch, commit: versionCommit(name, release.version), git: null },
     columns: { ...noOtherSource, packageName: name, followsPackage: follows },
   };
-}
-
-/** What isn't there is shown beside the field that names it. */
-async function unlessRefused<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    const isNamed = error instanceof TowpathError && (error.code === "not_found" || error.code === "invalid_input");
-    if (!isNamed) throw error;
-    throw new TowpathError("invalid_input", error.message, { fields: { [field]: error.message }, cause: error });
-  }
 }

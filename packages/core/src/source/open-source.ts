@@ -1,4 +1,4 @@
-import { auditLog, repository } from "@towpath/db/schema";
+import { auditLog, type project, repository } from "@towpath/db/schema";
 import { findDataKey, openSourceSecret } from "@towpath/secrets";
 import { and, eq, gt } from "drizzle-orm";
 import { z } from "zod";
@@ -6,24 +6,22 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { type GitReader, type GitRemote, requireGitRemotes, requireInstanceRepositories } from "../ports/index.ts";
+import {
+  addressOf,
+  type GitReader,
+  type GitRemote,
+  requireGitRemotes,
+  requireInstanceRepositories,
+  requireRepositoryHost,
+} from "../ports/index.ts";
 import { requireSecretBox } from "../secret/internal.ts";
 import type { BuiltFrom } from "./built-from.ts";
 import { findGitSource, type GitSourceRow, type UrlSourceRow } from "./git-source.store.ts";
+import { sourceOf } from "./source.ts";
+
+type ProjectRow = typeof project.$inferSelect;
 
 type Reason = "check" | "build" | "source" | "status";
-
-/** Reads the repository behind a URL. */
-export function readerOf(ctx: Context, remote: GitRemote): GitReader {
-  const remotes = requireGitRemotes(ctx);
-  return {
-    refs: (signal) => remotes.refs(remote, signal),
-    commit: (...rest) => remotes.commit(remote, ...rest),
-    checkout: (...rest) => remotes.checkout(remote, ...rest),
-    changedPaths: (...rest) => remotes.changedPaths(remote, ...rest),
-    tarball: (...rest) => remotes.tarball(remote, ...rest),
-  };
-}
 
 /**
  * Reads a stored source, wherever its repository is: the only place that decides it. Each reader of a credential is in
@@ -37,7 +35,7 @@ export async function openSource(
 ): Promise<GitReader> {
   if (row.repositoryId !== null) return requireInstanceRepositories(ctx).open(row.repositoryId);
   const url = row.url ?? "";
-  return readerOf(ctx, await openedRemote(ctx, organizationId, { ...row, url }, reason));
+  return requireGitRemotes(ctx).open(await openedRemote(ctx, organizationId, { ...row, url }, reason));
 }
 
 const storedCredentialSchema = z.discriminatedUnion("kind", [
@@ -81,23 +79,42 @@ async function openedRemote(
   return { url, credential: storedCredentialSchema.parse(JSON.parse(value)) };
 }
 
+/** Reads a project's repository, wherever it is; null for a project without one, or whose installation is gone. */
+export async function openRepository(ctx: Context, of: ProjectRow, reason: Reason): Promise<GitReader | null> {
+  const source = sourceOf(of);
+  if (source?.kind === "github") return openAtGitHub(ctx, source);
+  const row = source?.kind === "git" ? await findGitSource(ctx.db, of.id) : null;
+  return row && openSource(ctx, of.organizationId, row, reason);
+}
+
+function openAtGitHub(ctx: Context, source: Extract<BuiltFrom, { kind: "github" }>): GitReader | null {
+  const { installationId, repositoryId, fullName } = source;
+  if (installationId === null) return null;
+  return requireRepositoryHost(ctx).open({ ...addressOf(installationId, fullName), repositoryId });
+}
+
 /**
  * The repository of a build, for the process that fetches it. If the server has another source meanwhile, a Git URL is
  * read without the credential, which was replaced or belongs to the new one.
  *
- * @throws TowpathError `not_found` for a repository of this instance that was deleted
+ * @throws TowpathError `not_found` for a repository of this instance that was deleted, and without an installation at GitHub
  */
-export async function openGitSource(call: {
+export async function openBuildSource(call: {
   ctx: Context;
   input: {
     readonly projectId: string;
     readonly organizationId: string;
-    readonly from: Extract<BuiltFrom, { kind: "git" | "repository" }>;
+    readonly from: Exclude<BuiltFrom, { kind: "package" }>;
   };
 }): Promise<GitReader> {
   const { ctx, input } = call;
   const { projectId, organizationId, from } = input;
   authorizePlatform(ctx);
+  if (from.kind === "github") {
+    const reader = openAtGitHub(ctx, from);
+    if (reader !== null) return reader;
+    throw new TowpathError("not_found", "The server is not connected to a repository.");
+  }
   if (from.kind === "repository") {
     const own = and(eq(repository.organizationId, organizationId), eq(repository.id, from.repositoryId));
     if ((await ctx.db.$count(repository, own)) > 0) return requireInstanceRepositories(ctx).open(from.repositoryId);
@@ -105,5 +122,5 @@ export async function openGitSource(call: {
   }
   const row = await findGitSource(ctx.db, projectId);
   if (row?.url === from.url) return openSource(ctx, organizationId, row, "build");
-  return readerOf(ctx, { url: from.url, credential: null });
+  return requireGitRemotes(ctx).open({ url: from.url, credential: null });
 }

@@ -1,19 +1,11 @@
-import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import {
-  type GitHeads,
-  type GitRefs,
-  type GitRemote,
-  mayNeedSignIn,
-  requireGitRemotes,
-  unknownHost,
-} from "../ports/index.ts";
+import { type GitRefs, mayNeedSignIn, unknownHost } from "../ports/index.ts";
 import { hostOfUrl } from "./git-source.view.ts";
 
 /** Codes of what the person who gave a URL can mend, and the field that does. */
-const fieldOf = (error: TowpathError, urlField: string): string | null => {
+const fieldOf = (error: TowpathError, urlField: string | null): string | null => {
   // It names its field itself.
-  if (Object.keys(error.fields).length > 0) return null;
+  if (urlField === null || Object.keys(error.fields).length > 0) return null;
   if (error.code === "conflict") return "credential";
   if (error.detail === unknownHost) return urlField;
   return error.code === "not_found" || error.code === "invalid_input" ? urlField : null;
@@ -23,10 +15,11 @@ const signInHint = "A private repository needs a token or a deploy key.";
 
 /**
  * Runs what reads a repository that somebody has just named, and shows its refusal beside the field that can cure it.
+ * `urlField`: the one that names the repository; null: refusals are thrown as they are.
  *
  * @throws TowpathError `invalid_input`, `upstream_unavailable`
  */
-export async function refusedAt<Result>(urlField: string, work: () => Promise<Result>): Promise<Result> {
+export async function refusedAt<Result>(urlField: string | null, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -50,9 +43,6 @@ export async function refusedAtUrl<Result>(field: string, work: () => Promise<Re
   }
 }
 
-export const readRefs = (ctx: Context, remote: GitRemote, urlField: string): Promise<GitRefs> =>
-  refusedAt(urlField, () => requireGitRemotes(ctx).refs(remote));
-
 /**
  * The branch of a repository that goes live, with its head: the named one, else what the repository's HEAD names.
  *
@@ -60,7 +50,7 @@ export const readRefs = (ctx: Context, remote: GitRemote, urlField: string): Pro
  * repository
  */
 export function chooseBranch(
-  refs: GitHeads & { readonly url: string | null },
+  refs: GitRefs,
   { branch: named, urlField }: { readonly branch: string | null | undefined; readonly urlField: string },
 ): { readonly branch: string; readonly sha: string } {
   const branch = named ?? refs.defaultBranch;
@@ -77,8 +67,9 @@ export function chooseBranch(
 /** A host that redirects names the repository's new place; a credential, if there is one, is for its own origin only. */
 export function movedUrl(
   { url, credential }: { readonly url: string; readonly credential: unknown },
-  to: string,
+  to: string | null,
 ): string {
+  if (to === null) return url;
   if (credential === null) return to;
   const [before, after] = [new URL(url), new URL(to)];
   return before.protocol === after.protocol && before.host === after.host ? to : url;

@@ -4,8 +4,9 @@ import { eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { keepRepository } from "../repository/internal.ts";
-import { findGitSource, sealedCredential, storedHeads } from "./git-source.store.ts";
-import type { NextGitSource, NextSource } from "./next-source.ts";
+import type { FoundGitSource, FoundRepository } from "./find-repository.ts";
+import { storedHeads } from "./following.ts";
+import { findGitSource, sealedCredential } from "./git-source.store.ts";
 import { firstCheckAt } from "./pauses.ts";
 import { sourceOf } from "./source.ts";
 import { noStatus } from "./status-hook.ts";
@@ -20,12 +21,12 @@ export async function setSource(
   tx: Transaction,
   ctx: Context,
   before: ProjectRow,
-  next: Pick<NextSource, "branch" | "columns" | "git">,
+  next: Pick<FoundRepository, "branch" | "columns" | "git">,
   more: Partial<typeof project.$inferInsert> = {},
 ): Promise<ProjectRow> {
   const projectId = before.id;
   if (next.git === null) await tx.delete(gitSource).where(eq(gitSource.projectId, projectId));
-  else await store(tx, ctx, before, next.branch, next.git);
+  else await storeGitSource(tx, ctx, before, next.branch, next.git);
   const [after] = await tx
     .update(project)
     .set({ ...next.columns, ...more, updatedAt: ctx.clock.now() })
@@ -46,12 +47,13 @@ export async function describeSource(tx: Transaction, row: ProjectRow): Promise<
   return own?.name ?? "";
 }
 
-async function store(
+/** Its Git URL or repository of this instance. */
+export async function storeGitSource(
   tx: Transaction,
   ctx: Context,
   { id: projectId, organizationId }: ProjectRow,
   liveBranch: string,
-  { place, named, previews, given, heads }: NextGitSource,
+  { place, named, previews, given, heads }: FoundGitSource,
 ): Promise<void> {
   const before = await findGitSource(tx, projectId);
   const version = (before?.credentialVersion ?? 0) + 1;

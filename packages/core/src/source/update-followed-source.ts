@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
+import { requireGitRemotes } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
 import type { updateSourceSchema } from "./git-source.schema.ts";
 import {
@@ -15,7 +16,7 @@ import {
   sealedCredential,
 } from "./git-source.store.ts";
 import { type FollowedSourceView, followedSourceView } from "./git-source.view.ts";
-import { openSource, readerOf } from "./open-source.ts";
+import { openSource } from "./open-source.ts";
 import { chooseBranch, refusedAt } from "./read-refs.ts";
 import { sealedStatus } from "./status-hook.ts";
 
@@ -71,7 +72,7 @@ async function tryChanges(ctx: Context, organizationId: string, before: GitSourc
   const reader =
     url === null || changes.credential === undefined
       ? await openSource(ctx, organizationId, before, "source")
-      : readerOf(ctx, { url, credential: given?.credential ?? null });
+      : requireGitRemotes(ctx).open({ url, credential: given?.credential ?? null });
   // The URL isn't among what changes: what was given for it can't be used.
   const refs = await refusedAt(given === null ? "branch" : "credential", () => reader.refs());
   if (namesBranch) chooseBranch(refs, { branch: changes.branch, urlField: "branch" });

@@ -75,8 +75,6 @@ async function requireBranch(
   await requireUsableInstallation(ctx.db, organizationId, installationId);
   const host = requireRepositoryHost(ctx);
   const address = addressOf(installationId, fullName);
-  if ((await host.head(address, branch)) !== null) return;
-  // Hosts answer the same for a repository that the App can't read: this says so.
-  await host.repository(address);
+  if ((await host.open({ ...address, repositoryId }).refs(branch)).branches.has(branch)) return;
   throw refused("branch", noSuchBranch(branch, await gitHubHeads(ctx.db, { projectId: id, repositoryId })));
 }

@@ -24,26 +24,33 @@ export class GitModel {
   }
 
   readonly remotes: GitRemotes = {
-    refs: async (remote) => {
-      this.#ask(remote);
-      const branches = new Map([...this.heads].map(([name, commit]) => [name, shaOf(commit)]));
-      return { url: this.movedTo ?? remote.url, defaultBranch: this.defaultBranch, branches };
-    },
-    commit: async (remote, { sha }) => {
-      this.#ask(remote);
-      return this.#commit(sha);
-    },
-    checkout: async (remote, { sha }) => {
-      this.#ask(remote);
-      const read = async (path: string) => this.files.get(path) ?? null;
-      return { commit: this.#commit(sha), paths: [...this.files.keys()], read, close: async () => {} };
-    },
-    changedPaths: async (remote, _since, { sha }) => {
-      this.#ask(remote);
-      const [name = ""] = [...this.heads.values()].filter((commit) => shaOf(commit) === sha);
-      return this.changes.get(name) ?? null;
-    },
-    tarball: async () => new ReadableStream(),
+    open: (remote) => ({
+      refs: async () => {
+        this.#ask(remote);
+        const branches = new Map([...this.heads].map(([name, commit]) => [name, shaOf(commit)]));
+        return { url: this.movedTo ?? remote.url, defaultBranch: this.defaultBranch, branches };
+      },
+      commit: async ({ sha }) => {
+        this.#ask(remote);
+        return this.#commit(sha);
+      },
+      checkout: async ({ sha }) => {
+        this.#ask(remote);
+        return {
+          commit: this.#commit(sha),
+          paths: async () => [...this.files.keys()],
+          has: async (path) => this.files.has(path),
+          read: async (path) => this.files.get(path) ?? null,
+          close: async () => {},
+        };
+      },
+      changedPaths: async (_since, { sha }) => {
+        this.#ask(remote);
+        const [name = ""] = [...this.heads.values()].filter((commit) => shaOf(commit) === sha);
+        return this.changes.get(name) ?? null;
+      },
+      tarball: async () => new ReadableStream(),
+    }),
   };
 
   #commit(sha: string) {

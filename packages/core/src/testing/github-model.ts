@@ -1,7 +1,7 @@
 import { forkBranchName, pullRequestOfForkBranch } from "../branch/index.ts";
-import type { AskGitHub, ForkAtGitHub, PullRequestAtGitHub } from "../webhook/branch-at-source.ts";
-import type { InstallationAtGitHub, WebhookHint } from "../webhook/index.ts";
-import { shaOf } from "./seed.ts";
+import type { ForkAtGitHub, InstallationAtGitHub, PullRequestAtGitHub, RepositoryHost } from "../ports/index.ts";
+import type { WebhookHint } from "../webhook/index.ts";
+import { memoryRepositories, shaOf } from "./seed.ts";
 
 /** One repository at GitHub as far as webhooks go: what happens there, what it answers, and what it would deliver. */
 export class GitHubModel {
@@ -105,7 +105,7 @@ export class GitHubModel {
     return pulls.some((pull) => pull.isOpen) || !pulls.some((pull) => pull.headSha === shaOf(head));
   }
 
-  readonly ask: AskGitHub = async ({ installationIds, repositoryId, branch, since }) => {
+  readonly ask: RepositoryHost["branch"] = async ({ installationIds, repositoryId, branch, since }) => {
     this.questions++;
     if (this.isAway) throw new Error("GitHub is away");
     const reaches = this.isInstalled && !this.isSuspended && installationIds.includes(this.installationId);
@@ -128,6 +128,8 @@ export class GitHubModel {
     if (!this.isInstalled) return { kind: "gone" };
     return { kind: "installed", accountLogin: "acme", isSuspended: this.isSuspended };
   };
+
+  readonly host = memoryRepositories({}, { branch: this.ask, installation: this.askInstallation });
 
   #change(branch: string, how: (pull: PullRequestAtGitHub) => PullRequestAtGitHub): void {
     for (const [index, pull] of this.#pulls.entries()) {

@@ -89,8 +89,7 @@ class GitScene {
       const ctx = this.asJob(next.name);
       if (next.name === "source.check") await checkSourceOf({ ctx, input: next.payload as { projectId: string } });
       if (next.name !== "branch.sync") continue;
-      const payload = next.payload as { projectId: string; branch: string };
-      await syncBranch({ ctx, input: { ...payload, ask: () => Promise.reject(new Error("GitHub was asked")) } });
+      await syncBranch({ ctx, input: next.payload as { projectId: string; branch: string } });
     }
     const added = (await this.#queued()).filter(({ id }) => !before.some((each) => each.id === id));
     return added.map(({ commit }) => commit ?? "");

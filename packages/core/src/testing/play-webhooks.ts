@@ -18,7 +18,7 @@ async function settle(db: Database, github: GitHubModel, queue = memoryQueue()):
 
 /** Does the jobs that wait, and those that they enqueue, except builds: answers with those that they queued. */
 async function syncAll(db: Database, github: GitHubModel, queue: MemoryQueue): Promise<readonly string[]> {
-  const ctx = testContext(db, { kind: "job", job: "branch.sync" }, { queue });
+  const ctx = testContext(db, { kind: "job", job: "branch.sync" }, { queue, repositories: github.host });
   const queuedBuilds = async () => {
     const rows = await db.select({ id: build.id }).from(build).where(eq(build.status, "queued")).orderBy(build.id);
     return rows.map(({ id }) => id);
@@ -26,10 +26,8 @@ async function syncAll(db: Database, github: GitHubModel, queue: MemoryQueue): P
   const before = new Set(await queuedBuilds());
   for (let next = queue.jobs.shift(); next; next = queue.jobs.shift()) {
     const { payload } = next;
-    if ("branch" in payload) await syncBranch({ ctx, input: { ...payload, ask: github.ask } });
-    if ("installationId" in payload) {
-      await syncInstallation({ ctx, input: { ...payload, ask: github.askInstallation } });
-    }
+    if ("branch" in payload) await syncBranch({ ctx, input: payload });
+    if ("installationId" in payload) await syncInstallation({ ctx, input: payload });
   }
   return (await queuedBuilds()).filter((id) => !before.has(id));
 }
@@ -62,6 +60,9 @@ export function webhookScene(now: () => { readonly db: Database; readonly team: 
   return {
     as: (actor: Actor = { kind: "job", job: "webhook.process" }, queue = memoryQueue()) =>
       testContext(now().db, actor, { queue }),
+    /** A job that reaches this GitHub. */
+    on: (github: GitHubModel) =>
+      testContext(now().db, { kind: "job", job: "branch.sync" }, { repositories: github.host }),
     gitHubOf: (of: Seeded) => new GitHubModel({ ...of, installationId: now().team.installationId }),
     settle: (github: GitHubModel) => settle(now().db, github),
     sync: (github: GitHubModel, queue: MemoryQueue) => syncAll(now().db, github, queue),

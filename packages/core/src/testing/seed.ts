@@ -37,12 +37,15 @@ export function memoryQueue({ withReports = false } = {}): MemoryQueue {
   };
 }
 
+const unasked = () => Promise.reject(new Error("this test doesn't ask GitHub about that"));
+
 /**
  * A host on which every repository exists, with one branch and every file, unless told otherwise. `head`: name of the
- * branch's newest commit, of which `shaOf` makes the id; null for an empty repository.
+ * branch's newest commit, of which `shaOf` makes the id; null for an empty repository. `calls`: in place of its own.
  */
 export function memoryRepositories(
   state: { repository?: Partial<Repository>; head?: string | null; missing?: readonly string[] } = {},
+  calls: Partial<RepositoryHost> = {},
 ): RepositoryHost {
   const { repository, head = "head", missing = [] } = state;
   const defaultBranch = repository?.defaultBranch ?? "main";
@@ -55,9 +58,23 @@ export function memoryRepositories(
       ...{ id: 1000, fullName: `${owner}/${name}`, private: false, defaultBranch },
       ...repository,
     }),
-    head: async () => (head === null ? null : commit(shaOf(head))),
-    commit: async (_address, sha) => commit(sha),
-    fileExists: async (_address, path) => !missing.includes(path),
+    open: () => ({
+      refs: async (only = defaultBranch) => {
+        return { url: null, defaultBranch, branches: new Map(head === null ? [] : [[only, shaOf(head)]]) };
+      },
+      commit: async ({ sha }) => commit(sha),
+      checkout: async ({ sha }) => ({
+        ...{ commit: commit(sha), paths: async () => [], read: async () => null, close: async () => {} },
+        has: async (path) => !missing.includes(path),
+      }),
+      changedPaths: async () => null,
+      tarball: async () => new ReadableStream(),
+    }),
+    branch: unasked,
+    heads: unasked,
+    mayArrive: async () => true,
+    installation: unasked,
+    ...calls,
   };
 }
 

@@ -28,17 +28,15 @@ export class StoredModel {
     },
     open: (id): GitReader => {
       const { remotes, heads, ...model } = this.of(id);
+      const reader = remotes.open(remote);
       return {
+        ...reader,
         refs: async () => {
-          const { branches, defaultBranch } = await remotes.refs(remote);
+          const { branches, defaultBranch } = await reader.refs();
           const [first = null] = heads.keys();
           const isThere = defaultBranch !== null && heads.has(defaultBranch);
           return { url: null, branches, defaultBranch: isThere ? model.defaultBranch : first };
         },
-        commit: (at) => remotes.commit(remote, at),
-        checkout: (at) => remotes.checkout(remote, at),
-        changedPaths: (since, at) => remotes.changedPaths(remote, since, at),
-        tarball: (at, options) => remotes.tarball(remote, at, options),
       };
     },
     listRefs: async (id) =>

@@ -1,8 +1,8 @@
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import type { GitHeads, GitReader } from "../ports/index.ts";
+import type { BranchAtSource, GitHeads, GitReader } from "../ports/index.ts";
 import { forgetHead, openSource, recordFailure } from "../source/internal.ts";
-import type { BranchAtSource, SyncTarget } from "./branch-at-source.ts";
+import type { SyncTarget } from "./settle-branch.ts";
 
 /**
  * A branch's state at a Git URL, or in a repository of this instance. A host that refuses leaves its problem at the source, and the next check that succeeds

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { rounds } from "../../../../tests/thorough.ts";
 import { takeNextBuild } from "../build/index.ts";
 import type { Context } from "../context/index.ts";
-import type { JobPayloads } from "../ports/index.ts";
+import type { JobPayloads, RepositoryHost } from "../ports/index.ts";
 import { GitHubModel } from "../testing/github-model.ts";
 import {
   finishBuild,
@@ -109,10 +109,14 @@ class World {
   }
 
   private sync(job: SyncJob, slowly: <Answer>(ask: () => Promise<Answer>) => Promise<Answer>): Promise<unknown> {
-    const { ctx, github } = this;
-    return "branch" in job
-      ? syncBranch({ ctx, input: { ...job, ask: (question) => slowly(() => github.ask(question)) } })
-      : syncInstallation({ ctx, input: { ...job, ask: () => slowly(github.askInstallation) } });
+    const { github } = this;
+    const repositories: RepositoryHost = {
+      ...github.host,
+      branch: (question) => slowly(() => github.ask(question)),
+      installation: () => slowly(github.askInstallation),
+    };
+    const ctx = { ...this.ctx, repositories };
+    return "branch" in job ? syncBranch({ ctx, input: job }) : syncInstallation({ ctx, input: job });
   }
 
   private enqueueAgain(job: SyncJob): Promise<void> {

@@ -5,10 +5,10 @@ import { audit } from "../audit/index.ts";
 import { type BranchRow, enqueueReport, lockBranch, pullRequestOfForkBranch } from "../branch/index.ts";
 import { enqueueBuild, insertBuild, supersedeQueued } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
+import type { BranchAtSource } from "../ports/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import { isWatched } from "../project/watch-paths.schema.ts";
-import { findGitSource, sameGitSource } from "../source/internal.ts";
-import type { BranchAtSource, SyncTarget } from "./branch-at-source.ts";
+import { findGitSource, type GitSourceRow, sameGitSource } from "../source/internal.ts";
 import { followDefaultBranch } from "./follow-default-branch.ts";
 import { hintBranch } from "./hint-branch.ts";
 import { closeFork, settleFork } from "./settle-fork.ts";
@@ -16,6 +16,14 @@ import { closeFork, settleFork } from "./settle-fork.ts";
 type Project = typeof project.$inferSelect;
 type EndReason = "branch deleted" | "pull request closed" | "previews switched off" | "source changed";
 type Seen = Extract<BranchAtSource, { kind: "seen" }>;
+
+/** A branch and its project as they were before the request to the host. */
+export type SyncTarget = {
+  readonly project: Project;
+  readonly branch: BranchRow;
+  /** The project's Git URL or repository of this instance; null for another source. */
+  readonly git: GitSourceRow | null;
+};
 
 export type BranchSettled =
   | { readonly outcome: "build"; readonly buildId: string }

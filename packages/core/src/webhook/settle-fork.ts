@@ -5,8 +5,8 @@ import { audit } from "../audit/index.ts";
 import { type BranchRow, enqueueReport } from "../branch/index.ts";
 import { supersedeQueued } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
+import type { ForkAtGitHub } from "../ports/index.ts";
 import type { Commit } from "../project/project.schema.ts";
-import type { ForkAtGitHub } from "./branch-at-source.ts";
 
 type Target = {
   readonly project: typeof project.$inferSelect;

@@ -27,7 +27,10 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const { as, gitHubOf, settle, sync, settleAndBuild, live, routesOf } = webhookScene(() => ({ db: database.db, team }));
+const { as, on, gitHubOf, settle, sync, settleAndBuild, live, routesOf } = webhookScene(() => ({
+  db: database.db,
+  team,
+}));
 
 test("BLD-7 a push to the default branch builds production, another branch a preview, in every project of it", async () => {
   const one = await seedProject(database.db, team);
@@ -56,17 +59,18 @@ test("BLD-12 one push, delivered several times or as several events, makes one b
   const inStep = barrier(contenders);
   const sync = async () => {
     // Each round of questions is answered to all at once: one of them decides, and the others ask again.
-    const ask: typeof github.ask = async (question) => {
+    const branchInStep: typeof github.ask = async (question) => {
       await inStep.arrive();
       return github.ask(question);
     };
-    return syncBranch({ ctx: as(), input: { projectId: own.id, branch: "main", ask } }).finally(inStep.leave);
+    const ctx = { ...as(), repositories: { ...github.host, branch: branchInStep } };
+    return syncBranch({ ctx, input: { projectId: own.id, branch: "main" } }).finally(inStep.leave);
   };
   const results = await Promise.allSettled(Array.from({ length: contenders }, sync));
   const outcomes = results.map((each) => (each.status === "fulfilled" ? each.value.outcome : each.reason.code));
   // Whoever loses every round gives its job back to the queue, which finds nothing left to do.
   expect(outcomes.toSorted()).toEqual(["build", "conflict", "unchanged", "unchanged", "unchanged", "unchanged"]);
-  const again = await syncBranch({ ctx: as(), input: { projectId: own.id, branch: "main", ask: github.ask } });
+  const again = await syncBranch({ ctx: on(github), input: { projectId: own.id, branch: "main" } });
   expect(again).toEqual({ outcome: "unchanged" });
   expect(await database.db.$count(build, eq(build.projectId, own.id))).toBe(1);
   // Back to an earlier commit is a change of its own.
@@ -142,24 +146,18 @@ test("BLD-11 requests to GitHub hold no lock on the branch, and are repeated whe
   const github = gitHubOf(own);
   github.push("main", "m1");
   let asked = 0;
-  const slow = syncBranch({
-    ctx: as(),
-    input: {
-      projectId: own.id,
-      branch: "main",
-      ask: async (question) => {
-        const answer = await github.ask(question);
-        if (++asked === 1) {
-          // Nothing waits for the one that asks: a later push is decided meanwhile.
-          github.push("main", "m2");
-          const [buildId = ""] = await settle(github);
-          await succeedBuild(database.db, buildId);
-        }
-        return answer;
-      },
-    },
-  });
-  expect(await slow).toEqual({ outcome: "unchanged" });
+  const slowly: typeof github.ask = async (question) => {
+    const answer = await github.ask(question);
+    if (++asked === 1) {
+      // Nothing waits for the one that asks: a later push is decided meanwhile.
+      github.push("main", "m2");
+      const [buildId = ""] = await settle(github);
+      await succeedBuild(database.db, buildId);
+    }
+    return answer;
+  };
+  const ctx = { ...as(), repositories: { ...github.host, branch: slowly } };
+  expect(await syncBranch({ ctx, input: { projectId: own.id, branch: "main" } })).toEqual({ outcome: "unchanged" });
   expect(asked).toBe(2);
   const builds = await database.db.select().from(build).where(eq(build.projectId, own.id));
   expect(builds.map((each) => each.commitSha)).toEqual([shaOf("m2")]);
@@ -269,9 +267,9 @@ test("BLD-7 with two organizations on one repository a failure of one does not a
   const payloads = queue.jobs.map((each) => each.payload);
   expect(payloads).toEqual([one, two].map(({ id }) => ({ projectId: id, branch: "main" })));
   github.isAway = true;
-  const failing = syncBranch({ ctx: as(), input: { projectId: one.id, branch: "main", ask: github.ask } });
+  const failing = syncBranch({ ctx: on(github), input: { projectId: one.id, branch: "main" } });
   await expect(failing).rejects.toThrow("away");
-  const settled = await syncBranch({ ctx: as(), input: { projectId: two.id, branch: "main", ask: theirs.ask } });
+  const settled = await syncBranch({ ctx: on(theirs), input: { projectId: two.id, branch: "main" } });
   expect(settled.outcome).toBe("build");
 });
 

@@ -6,12 +6,12 @@ import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { atHost, numbersOf } from "../github-connection/numbers.schema.ts";
 import { isId } from "../input/index.ts";
+import { type BranchAtSource, requireRepositoryHost } from "../ports/index.ts";
 import { sourceOf } from "../source/internal.ts";
 import { askGitRemote } from "./ask-git-remote.ts";
-import type { AskGitHub, BranchAtSource, SyncTarget } from "./branch-at-source.ts";
-import { type BranchSettled, settleBranch } from "./settle-branch.ts";
+import { type BranchSettled, type SyncTarget, settleBranch } from "./settle-branch.ts";
 
-export type SyncBranchInput = { readonly projectId: string; readonly branch: string; readonly ask: AskGitHub };
+type SyncBranchInput = { readonly projectId: string; readonly branch: string };
 
 const maxRequests = 5;
 
@@ -34,7 +34,7 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
     const seen =
       sourceOf(before.project)?.kind === "git"
         ? await askGitRemote(ctx, before, since)
-        : await throughInstallations(ctx.db, input, before.project, since);
+        : await throughInstallations(ctx, before, since);
     const settled = await ctx.db.transaction((tx) => settleBranch(tx, ctx, { ...before, seen }));
     if (settled) return settled;
   }
@@ -42,15 +42,15 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
 }
 
 async function throughInstallations(
-  db: Database,
-  { branch, ask }: SyncBranchInput,
-  of: SyncTarget["project"],
+  ctx: Context,
+  { project: of, branch: { name: branch } }: SyncTarget,
   since: string | null,
 ): Promise<BranchAtSource> {
   const source = sourceOf(of);
-  const installationIds = await usableInstallations(db, of);
+  const installationIds = await usableInstallations(ctx.db, of);
   if (source?.kind !== "github" || installationIds.length === 0) return { kind: "no-access" };
-  const seen = await ask({ installationIds, repositoryId: source.repositoryId, branch, since });
+  const { repositoryId } = source;
+  const seen = await requireRepositoryHost(ctx).branch({ installationIds, repositoryId, branch, since });
   return seen.kind === "seen" && source.branch !== null ? { ...seen, defaultBranch: source.branch } : seen;
 }
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const { as, gitHubOf, settle, settleAndBuild, sync, live } = webhookScene(() => ({ db: database.db, team }));
+const { as, on, gitHubOf, settle, settleAndBuild, sync, live } = webhookScene(() => ({ db: database.db, team }));
 
 test("GH-1 an installation that was removed at GitHub is deleted, and what is live stays", async () => {
   const own = await seedProject(database.db, team);
@@ -66,7 +66,7 @@ test("GH-1 a suspended installation builds nothing and is not polled; when resum
   const listed = await listInstallations({ ctx: as(team.owner), input: { orgSlug: team.slug } });
   expect(listed.map((each) => each.isSuspended)).toEqual([true]);
   const questions = github.questions;
-  await syncBranch({ ctx: as(), input: { projectId: own.id, branch: "main", ask: github.ask } });
+  await syncBranch({ ctx: on(github), input: { projectId: own.id, branch: "main" } });
   expect(github.questions).toBe(questions);
   github.push("fix", "f2");
   github.suspend(false);

@@ -5,18 +5,8 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
+import { type InstallationAtGitHub, requireRepositoryHost } from "../ports/index.ts";
 import { hintBranch } from "./hint-branch.ts";
-
-export type InstallationAtGitHub =
-  /** The App was removed from the account. GitHub never reuses installation ids. */
-  | { readonly kind: "gone" }
-  | { readonly kind: "installed"; readonly accountLogin: string; readonly isSuspended: boolean };
-
-export type SyncInstallationInput = {
-  readonly installationId: number;
-  /** @throws when GitHub is unavailable; the job is then retried */
-  readonly ask: (installationId: number) => Promise<InstallationAtGitHub>;
-};
 
 const maxRequests = 5;
 
@@ -27,15 +17,17 @@ const maxRequests = 5;
  *
  * While an installation can be used, each run has all its branches checked, even if the record was already right:
  * GitHub sends no pushes during a suspension, and a suspension may be over before its first delivery is processed.
+ *
+ * @throws when GitHub is unavailable; the job is then retried
  */
 export async function syncInstallation(call: {
   ctx: Context;
-  input: SyncInstallationInput;
+  input: { readonly installationId: number };
 }): Promise<{ readonly changed: boolean }> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   for (let requests = 0; requests < maxRequests; requests++) {
-    const seen = await input.ask(input.installationId);
+    const seen = await requireRepositoryHost(ctx).installation(input.installationId);
     const changed = await ctx.db.transaction((tx) => settle(tx, ctx, input.installationId, seen));
     if (!changed) return { changed: requests > 0 };
   }

@@ -79,10 +79,9 @@ test("SRC-2 files of LFS are fetched with the repository's token, which no objec
   const read = createGitRemotes({
     policy: createAddressPolicy(["127.0.0.1/32"]),
     directory: join(directory, "scratch"),
-  });
+  }).open({ url: `${server.url}/acme/models.git`, credential: token });
   const warnings: SourceWarning[] = [];
   const stream = await read.tarball(
-    { url: `${server.url}/acme/models.git`, credential: token },
     { branch: "main", sha },
     { warn: (warning) => void warnings.push(warning), signal: new AbortController().signal },
   );

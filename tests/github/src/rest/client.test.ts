@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createGitHub, type RepositoryAddress } from "@towpath/github";
+import type { RepositoryAddress } from "@towpath/core/ports";
+import { createGitHub } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAppJwt, git, startTestForge, type TestForge } from "../testing/test-forge.ts";
 

@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { sourceKinds } from "@towpath/core/source/kind/schema";
 import { Lock } from "lucide-react";
 import { useState } from "react";
 import { EmptyState } from "~/ui/empty-state.tsx";
@@ -24,7 +25,7 @@ import { VariableSettings } from "./variable-settings.tsx";
 type Shown = {
   readonly kind: "hosted" | "external" | "portal";
   readonly isPackage: boolean;
-  readonly isGitHub: boolean;
+  readonly hasChecks: boolean;
   readonly mayDelete: boolean;
 };
 
@@ -32,7 +33,7 @@ type Shown = {
 function sectionsOf({
   kind,
   isPackage,
-  isGitHub,
+  hasChecks,
   mayDelete,
 }: Shown): readonly (readonly [id: string, title: string])[] {
   const isHosted = kind === "hosted";
@@ -42,7 +43,7 @@ function sectionsOf({
     [isPackage, "package", "Package"],
     [isHosted, "build", "Build"],
     [kind === "external", "server", "Address"],
-    [isGitHub, "pull-requests", "Pull requests"],
+    [hasChecks, "pull-requests", "Pull requests"],
     [true, "request-log", "Request log"],
     [kind !== "portal", "identity", "Caller identity"],
     [isHosted, "sleep", "While asleep"],
@@ -75,7 +76,8 @@ export function SettingsPage({
           <SectionLinks
             sections={sectionsOf({
               ...{ kind: project.kind, mayDelete },
-              ...{ isPackage: project.package !== null, isGitHub: project.source?.kind === "github" },
+              isPackage: project.package !== null,
+              hasChecks: project.source !== null && sourceKinds[project.source.kind].reports === "checks",
             })}
           />
           <div className="flex w-full max-w-4xl flex-col gap-5">

@@ -1,4 +1,5 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { sourceKinds } from "@towpath/core/source/kind/schema";
 import type { ReactNode } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
@@ -94,8 +95,7 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   return (
     <>
-      {/* Only GitHub is sent checks. */}
-      {project.source?.kind === "github" ? (
+      {project.source && sourceKinds[project.source.kind].reports === "checks" ? (
         <SwitchSetting projectKey={projectKey} setting="failOnBreakingChanges" />
       ) : null}
       <SwitchSetting projectKey={projectKey} setting="capturePayloads">

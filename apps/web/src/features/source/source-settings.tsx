@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/source";
-import { RefreshCw } from "lucide-react";
 import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
@@ -11,7 +10,6 @@ import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { GitHubChecked } from "../github/github-checked.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { RepositoryLink } from "../project-screen/repository-links.tsx";
 import { useMay } from "../session/guards.ts";
@@ -19,7 +17,8 @@ import { UploadVersion } from "../upload/upload-version.tsx";
 import { ChangeSource } from "./change-source.tsx";
 import { ContinueOnGitHub, type FromGitHub, MovedNote, type MovedToGitHub } from "./continue-on-github.tsx";
 import { GitCommands } from "./git-commands.tsx";
-import { checkSource, sourceQuery, updateSource } from "./source.functions.ts";
+import { sourceQuery, updateSource } from "./source.functions.ts";
+import { SourceChecked } from "./source-checked.tsx";
 import { SourceCredential } from "./source-credential.tsx";
 import { SourceStatus } from "./source-status.tsx";
 import { SourceWebhook } from "./source-webhook.tsx";
@@ -109,7 +108,7 @@ type GitHubProps = { readonly projectKey: ProjectKey; readonly source: Extract<S
 function GitHub({ projectKey, source }: GitHubProps) {
   return (
     <>
-      <GitHubChecked projectKey={projectKey} />
+      <SourceChecked projectKey={projectKey} source={source} />
       <LiveBranch projectKey={projectKey} source={source} hint="Pushes to it go live. Other branches get previews." />
     </>
   );
@@ -120,7 +119,7 @@ type GitProps = { readonly projectKey: ProjectKey; readonly source: GitSourceVie
 function GitUrl({ projectKey, source }: GitProps) {
   return (
     <>
-      <Checked projectKey={projectKey} source={source} />
+      <SourceChecked projectKey={projectKey} source={source} />
       <Followed projectKey={projectKey} source={source} />
       <SourceCredential projectKey={projectKey} source={source} />
       <SourceWebhook projectKey={projectKey} source={source} />
@@ -156,48 +155,6 @@ function OwnRepository({ projectKey, source }: OwnProps) {
       <Followed projectKey={projectKey} source={source} />
       <GitCommands orgSlug={projectKey.orgSlug} repository={name} />
     </>
-  );
-}
-
-/** When the repository was last asked, and why that failed. */
-function Checked({ projectKey, source: { checkedAt, problem, webhook } }: GitProps) {
-  const { busy, failure, apply } = useSourceChange(projectKey);
-  return (
-    <div className="flex flex-col gap-3">
-      {problem ? (
-        <Callout tone="warn" title="Pushes aren't followed">
-          {problem.message} First failed <RelativeTime time={problem.since} />.
-        </Callout>
-      ) : null}
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
-        <p className="min-w-0 flex-1 basis-56">
-          {checkedAt === null ? (
-            "Not checked yet."
-          ) : (
-            <>
-              Checked <RelativeTime time={checkedAt} />
-            </>
-          )}
-          <span className="block text-xs text-muted">
-            {webhook.receivedAt === null ? (
-              "Towpath asks the repository by itself, because no webhook has come."
-            ) : (
-              <>
-                Last webhook <RelativeTime time={webhook.receivedAt} />. Towpath asks by itself too.
-              </>
-            )}
-          </span>
-        </p>
-        <Button
-          icon={<RefreshCw aria-hidden />}
-          busy={busy}
-          onClick={() => void apply(() => checkSource({ data: projectKey }))}
-        >
-          Check now
-        </Button>
-      </div>
-    </div>
   );
 }
 

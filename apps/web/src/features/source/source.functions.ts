@@ -109,7 +109,7 @@ export const continueOnGitHub = createServerFn({ method: "POST" })
   .validator(input(continueOnGitHubSchema.extend(projectKeySchema.shape).extend({ gitHubName: gitHubNameSchema })))
   .handler(({ context, data }) => continueRepository({ signedIn: context.signedIn, ctx: context.ctx, input: data }));
 
-/** Asks a Git URL now which branches have changed (SRC-2). */
+/** Asks a repository now which branches have changed (SRC-2, GH-6). */
 export const checkSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
   .validator(input(projectKeySchema))

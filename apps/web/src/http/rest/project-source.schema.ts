@@ -109,9 +109,6 @@ const repositorySource = named(
   }),
 );
 
-/** `FollowedSourceView` of core. */
-export const followedSource = named("FollowedSource", z.discriminatedUnion("kind", [gitSource, repositorySource]));
-
 /** `SourceView` of core. */
 export const sourceDetail = named(
   "Source",
@@ -123,6 +120,10 @@ export const sourceDetail = named(
       defaultBranch: z.string(),
       branches: names.describe("as last seen; none before the repository was first asked"),
       private: z.boolean(),
+      checkedAt: time.nullable().describe("when it was last asked for pushes"),
+      webhookAt: time.nullable().describe("when a webhook last came"),
+      withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't tell of pushes"),
+      problem,
     }),
     z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
     gitSource,

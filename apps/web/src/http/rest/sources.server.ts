@@ -26,7 +26,7 @@ import { answers } from "./answers.schema.ts";
 import { changedEntrypoint } from "./changed-entrypoint.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
 import { otherSource } from "./other-source.ts";
-import { followedSource, gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
+import { gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
 import { saveVariables } from "./settings.server.ts";
 
 const { shape } = deployGitUrlSchema;
@@ -229,7 +229,7 @@ export const sourceOperations: readonly Operation[] = [
     id: "checkSource",
     permission: "project.update",
     summary: "asks its Git URL or repository now, and builds what is new",
-    answer: followedSource,
+    answer: sourceDetail,
     handle: ({ ctx, project }) => checkSource({ ctx, input: { projectId: project.id } }),
   }),
   operation({

@@ -9,9 +9,9 @@ import { repositoryProposals } from "./repository-proposals.ts";
 export async function lookIntoSource(call: Parameters<typeof lookAtSource>[0]) {
   const { checkout, ...found } = await lookAtSource(call);
   try {
-    const { commit, paths } = checkout;
+    const { commit } = checkout;
     const read = (path: string) => checkout.read(path);
-    const proposals = await repositoryProposals(paths, read);
+    const proposals = await repositoryProposals(await checkout.paths(), read);
     const python = await pythonIn(found.directory, read);
     const serverName = await nameLike(call.ctx, found);
     return { ...found, commit, ...proposals, python, serverName };

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createGitHub } from "@towpath/github";
 import { afterEach, expect, test } from "vitest";
-import { askGitHub } from "./github-sync.ts";
+import { branchAtGitHub } from "./branch-at-github.ts";
+import { createGitHub } from "./client.ts";
 
 type Answer = readonly [status: number, body: unknown];
 
@@ -58,7 +58,7 @@ async function ask(
     ...{ appId: "1", appSlug: "app", clientId: "id", clientSecret: "s", webhookSecret: "w", url, apiUrl: url },
     privateKey: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
   });
-  return askGitHub(github)({ installationIds, repositoryId: 7, branch, since });
+  return branchAtGitHub(github, { installationIds, repositoryId: 7, branch, since });
 }
 
 const tokens = { "POST /app/installations/11/access_tokens": token };

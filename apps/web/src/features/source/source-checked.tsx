@@ -1,0 +1,84 @@
+import type { GitHubSourceView, GitSourceView } from "@towpath/core/source";
+import { RefreshCw } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { checkSource } from "./source.functions.ts";
+import { useSourceChange } from "./use-source-change.ts";
+
+type Props = { readonly projectKey: ProjectKey; readonly source: GitSourceView | GitHubSourceView };
+
+/** How pushes to a repository elsewhere become known, when it was last asked, and why that failed (SRC-2, GH-6). */
+export function SourceChecked({ projectKey, source }: Props) {
+  const { busy, failure, apply } = useSourceChange(projectKey);
+  const { problem } = source;
+  const [known, how] = source.kind === "git" ? urlKnown(source) : gitHubKnown(source);
+  return (
+    <section aria-label="How pushes become known" className="flex flex-col gap-3">
+      {problem ? (
+        <Callout tone="warn" title="Pushes aren't followed">
+          {problem.message} First failed <RelativeTime time={problem.since} />.
+        </Callout>
+      ) : null}
+      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
+        <p className="min-w-0 flex-1 basis-56">
+          {known}
+          <span className="block text-xs text-muted">{how}</span>
+        </p>
+        <Button
+          icon={<RefreshCw aria-hidden />}
+          busy={busy}
+          onClick={() => void apply(() => checkSource({ data: projectKey }))}
+        >
+          Check now
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+type Known = readonly [known: ReactNode, how: ReactNode];
+
+const checked = (at: string | null) =>
+  at === null ? (
+    "Not checked yet"
+  ) : (
+    <>
+      Checked <RelativeTime time={at} />
+    </>
+  );
+
+const lastWebhook = (at: string) => (
+  <>
+    Last webhook <RelativeTime time={at} />.
+  </>
+);
+
+function urlKnown({ checkedAt, webhook: { receivedAt } }: GitSourceView): Known {
+  const how =
+    receivedAt === null ? (
+      "Towpath asks the repository by itself, because no webhook has come."
+    ) : (
+      <>{lastWebhook(receivedAt)} Towpath asks by itself too.</>
+    );
+  return [<>{checked(checkedAt)}.</>, how];
+}
+
+function gitHubKnown({ checkedAt, webhookAt, withoutWebhooks }: GitHubSourceView): Known {
+  if (withoutWebhooks !== null) {
+    const how =
+      withoutWebhooks === "unreachable"
+        ? "GitHub can't reach this instance. Towpath asks for pushes by itself, often while somebody works."
+        : "A push came without one. Towpath asks for pushes by itself, until a webhook arrives again.";
+    return [<>{checked(checkedAt)}, because webhooks don't arrive.</>, how];
+  }
+  if (webhookAt === null)
+    return [<>{checked(checkedAt)}.</>, "Pushes become known by webhooks. None has come yet, so Towpath asks too."];
+  return [
+    lastWebhook(webhookAt),
+    "Pushes become known at once. Towpath asks every few minutes too, in case one is missed.",
+  ];
+}
