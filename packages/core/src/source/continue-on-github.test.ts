@@ -60,6 +60,7 @@ class TargetModel {
     remote: async (_address, { url }) => ({
       url: `${url}.git`,
       credential: { kind: "token", username: "x-access-token", token: "secret-token" },
+      atAnyAddress: true,
     }),
   };
 }
