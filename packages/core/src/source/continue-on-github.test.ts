@@ -1,6 +1,6 @@
 import { branch, build, githubInstallation, project, repository, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "../ports/index.ts";
@@ -17,7 +17,7 @@ import { GitHubModel } from "../testing/github-model.ts";
 import { refusal, refusalCode, type SeededOrganization, shaOf } from "../testing/index.ts";
 import { openGitScene } from "../testing/play-git.ts";
 import { syncBranch } from "../webhook/index.ts";
-import { changeSource, continueOnGitHub, getSource, needsGitHubUser } from "./index.ts";
+import { changeSource, continueOnGitHub, getSource, needsGitHubUser, otherGitHubUser } from "./index.ts";
 
 /** Accounts at GitHub as far as moves go: their repositories with their heads, and what was asked. */
 class TargetModel {
@@ -200,28 +200,36 @@ test("SRC-3 ERR-1 a move that fails at any step changes no server, and goes on w
     expect(await stored()).toMatchObject({ continuedAt: null, movingUntil: null });
     expect(await write()).toMatchObject({ id });
   };
+  // A person's token isn't used for an organization, which the App makes it in.
+  const made = vi.spyOn(hub.port, "make");
   hub.answer = { kind: "taken" };
+  expect(await refusalCode(move({}, team.owner, "of-ada"))).toBe("invalid_input");
+  expect(made).toHaveBeenCalledWith(expect.objectContaining({ userToken: null }));
   expect((await refusal(move())).fields.gitHubName).toContain("acme has a repository weather");
   hub.answer = { kind: "refused" };
   expect((await refusal(move())).message).toMatch(/permission Administration.*make an empty repository weather/s);
   hub.answer = { kind: "other-user", login: "mallory" };
-  expect((await refusal(move())).message).toContain("Only acme can make a repository");
+  const other = await refusal(move());
+  expect([other.message, other.detail]).toEqual([
+    expect.stringContaining("Only acme can make a repository"),
+    otherGitHubUser,
+  ]);
   await unchanged();
   hub.answer = null;
   scene.stored.push = () => Promise.reject(away);
   expect(await refusalCode(move())).toBe("upstream_unavailable");
   await unchanged();
   expect(await stored()).toMatchObject({ githubFullName: "acme/weather" });
-  const [made] = [...hub.all.values()];
-  Object.assign(made ?? {}, { private: false });
+  const [there] = [...hub.all.values()];
+  Object.assign(there ?? {}, { private: false });
   expect((await refusal(move())).fields.private).toMatch(/acme\/weather is public on GitHub/);
   await unchanged();
-  Object.assign(made ?? {}, { private: true });
+  Object.assign(there ?? {}, { private: true });
   scene.stored.push = arrives;
   await push({ main: "m2" });
   expect((await move()).servers).toEqual([own.name]);
   expect(hub.made).toHaveLength(1);
-  expect(await rowOf(own.id)).toMatchObject({ repositoryId: made?.id });
+  expect(await rowOf(own.id)).toMatchObject({ repositoryId: there?.id });
   expect(hub.named("acme/weather")?.heads.get("main")).toBe(shaOf("m2"));
 });
 

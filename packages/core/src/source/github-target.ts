@@ -7,6 +7,8 @@ import { refused } from "./read-refs.ts";
 
 /** `detail` of a `conflict`: the owner of the GitHub account has to sign in there for a repository to be made. */
 export const needsGitHubUser = "needs_github_user";
+/** The same: who has signed in there isn't the account's owner. */
+export const otherGitHubUser = "other_github_user";
 
 type Account = Awaited<ReturnType<GitHubTarget["account"]>>;
 
@@ -32,7 +34,7 @@ type Wanted = {
  * somebody has made there, or a new one, which is noted at once.
  *
  * @throws TowpathError `invalid_input` with `fields.gitHubName` or `fields.private`; `conflict` where GitHub refuses it, with
- * the detail `needsGitHubUser` where a person has to sign in there; errors of GitHub
+ * the details `needsGitHubUser` and `otherGitHubUser` where a person has to sign in there; errors of GitHub
  */
 export async function targetAtGitHub(ctx: Context, wanted: Wanted): Promise<TargetRepository> {
   const host = requireGitHubTarget(ctx);
@@ -70,7 +72,9 @@ function withVisibility({ hostName }: Account, wanted: Wanted, there: TargetRepo
 }
 
 async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promise<TargetRepository> {
-  const { installationId, name, userToken } = wanted;
+  const { installationId, name } = wanted;
+  // An organization's is made as the App: a token may be of an earlier try, in the person's own account.
+  const userToken = account.isPerson ? wanted.userToken : null;
   if (account.isPerson && userToken === null) throw byHand(account, wanted);
   const answer = await host.make({ installationId, name, private: wanted.private, userToken });
   const { login, hostName, settingsUrl } = account;
@@ -86,6 +90,7 @@ async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promi
       throw new TowpathError(
         "conflict",
         `You signed in to ${hostName} as ${answer.login}. Only ${login} can make a repository in that account. Sign in there as ${login}, or choose another account.`,
+        { detail: otherGitHubUser },
       );
     case "refused":
       throw new TowpathError(
