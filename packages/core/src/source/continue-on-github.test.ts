@@ -1,6 +1,7 @@
 import { branch, build, githubInstallation, project, repository, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { beforeEach, expect, test, vi } from "vitest";
+import { redeployBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "../ports/index.ts";
@@ -113,7 +114,7 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   await push({ fix: "f2" });
   await scene.settle();
   await scene.buildAll();
-  const before = await scene.db.select().from(build);
+  const before = await scene.db.select().from(build).orderBy(build.id);
   const routes = await scene.db.select().from(route);
   const branches = await scene.db.select({ id: branch.id, endedAt: branch.endedAt }).from(branch);
   const moved = await move({ gitHubName: "Weather-2" });
@@ -138,7 +139,14 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   expect(await getSource({ ctx: as(team.owner), input: { projectId: one.id } })).toMatchObject({
     ...{ kind: "github", fullName: "acme/Weather-2", private: true },
   });
-  expect(await scene.db.select().from(build)).toEqual(before);
+  // They are of the same history, and are built again from there.
+  const builtFrom = {
+    kind: "github",
+    installationId: at.installationId,
+    repositoryId: there?.id,
+    fullName: at.repositoryFullName,
+  };
+  expect(await scene.db.select().from(build).orderBy(build.id)).toEqual(before.map((each) => ({ ...each, builtFrom })));
   expect(await scene.db.select().from(route)).toEqual(routes);
   expect(await scene.db.select({ id: branch.id, endedAt: branch.endedAt }).from(branch)).toEqual(branches);
 
@@ -160,6 +168,8 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   model.push("main", "m2");
   expect(await sync(one.id, "main")).toBe("build");
   expect(await scene.live(one.id)).toBe(shaOf("m1"));
+  const first = before.find(({ projectId }) => projectId === one.id)?.id ?? "";
+  expect(await redeployBuild({ ctx: as(team.owner), input: { buildId: first } })).toMatchObject({ status: "queued" });
   const [changed] = await scene.auditsOf(one.id, "source.change");
   expect(changed?.detail).toMatchObject({ from: "weather", to: "acme/Weather-2", branch: "main" });
 });
