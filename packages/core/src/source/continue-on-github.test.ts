@@ -269,18 +269,21 @@ test("SRC-3 ERR-1 what can't be moved is refused by field before anything is mad
   expect((await move({}, await team.join("member"))).servers).toEqual([]);
 });
 
-test("SRC-3 a repository that is there is taken if it is empty or has the same commits, and as private as was asked", async () => {
+test("SRC-3 a repository that is there is taken if it is empty, and as private as was asked", async () => {
   await push({ main: "m1", fix: "f1" });
   hub.isPerson = true;
   const asked = await refusal(move());
   expect([asked.code, asked.detail]).toEqual(["conflict", needsGitHubUser]);
   expect(asked.message).toContain("https://github.com/new?owner=acme&name=weather&visibility=private");
   hub.add("acme/taken", { main: shaOf("other") });
-  expect((await refusal(move({ gitHubName: "taken" }))).fields.gitHubName).toContain("has other commits");
+  expect((await refusal(move({ gitHubName: "taken" }))).fields.gitHubName).toContain("exists and has commits");
+  // Also with ours: who has read them could push more there with the App's right.
+  hub.add("acme/read", { main: shaOf("m1"), fix: shaOf("f1") });
+  expect((await refusal(move({ gitHubName: "read" }))).fields.gitHubName).toContain("exists and has commits");
   hub.add("acme/open", {}, false);
   expect((await refusal(move({ gitHubName: "open" }))).fields.private).toContain("is public");
-  hub.add("acme/half", { main: shaOf("m1") });
-  expect((await move({ gitHubName: "half" })).repository.continued?.fullName).toBe("acme/half");
+  hub.add("acme/bare");
+  expect((await move({ gitHubName: "bare" })).repository.continued?.fullName).toBe("acme/bare");
   expect(hub.made).toEqual([]);
 });
 

@@ -25,8 +25,6 @@ type Wanted = {
   readonly name: string;
   readonly private: boolean;
   readonly userToken: string | null;
-  /** Heads of its branches, by name. */
-  readonly branches: ReadonlyMap<string, string>;
 };
 
 /**
@@ -50,9 +48,11 @@ export async function targetAtGitHub(ctx: Context, wanted: Wanted): Promise<Targ
   const there = await host.find(address);
   if (there !== null) {
     withVisibility(account, wanted, there);
-    const heads = await host.heads(address);
-    if ([...heads].some(([branch, sha]) => wanted.branches.get(branch) !== sha))
-      throw refused("gitHubName", `${there.fullName} exists and has other commits. Choose another name.`);
+    // The App may write more repositories than who acts here may at GitHub, who would write them through it.
+    if ((await host.heads(address)).size > 0) {
+      const message = `${there.fullName} exists and has commits. Choose another name, or change each server's source to that repository.`;
+      throw refused("gitHubName", message);
+    }
     await note(ctx, wanted, there, "found");
     return there;
   }
