@@ -18,6 +18,8 @@ const lowestRole = {
   "project.create": "member",
   "project.update": "member",
   "project.delete": "admin",
+  // Writes to the GitHub account with the App's rights, and what is written may run there as GitHub Actions.
+  "repository.continue": "admin",
   "build.read": "viewer",
   "build.start": "member",
   // Runs the code of strangers on this instance.

@@ -17,6 +17,7 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "project.create": "deploy a new server",
   "project.update": "change a server's settings",
   "project.delete": "delete a server",
+  "repository.continue": "move a repository of this instance to a connected GitHub account",
   "build.read": "see builds, build logs and server logs",
   "build.start": "rebuild, cancel a build, deploy a commit, promote a preview, make an earlier deployment live",
   "build.approve": "approve or decline pull requests from forks, whose code is then built and run without variables",

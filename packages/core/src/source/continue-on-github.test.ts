@@ -253,7 +253,8 @@ test("SRC-3 ERR-1 what can't be moved is refused by field before anything is mad
     ]);
   expect((await refusal(move({ installationId: others.installationId }))).fields).toHaveProperty("installationId");
   expect(await refusalCode(move({ repository: "rain" }))).toBe("not_found");
-  expect(await refusalCode(move({}, await team.join("viewer")))).toBe("forbidden");
+  // The App may write more there than a member.
+  expect(await refusalCode(move({}, await team.join("member")))).toBe("forbidden");
   expect(await refusalCode(move({}, others.owner))).toBe("forbidden");
   const without = { ...scene.as(team.owner), gitHubTarget: null };
   const input = { orgSlug: team.slug, repository: "weather", installationId: team.installationId, userToken: null };
@@ -266,7 +267,7 @@ test("SRC-3 ERR-1 what can't be moved is refused by field before anything is mad
   expect((await refusal(move())).message).toContain("suspended");
   await scene.db.update(githubInstallation).set({ suspendedAt: null }).where(own);
   expect(hub.made).toEqual([]);
-  expect((await move({}, await team.join("member"))).servers).toEqual([]);
+  expect((await move({}, await team.join("admin"))).servers).toEqual([]);
 });
 
 test("SRC-3 a repository that is there is taken if it is empty, and as private as was asked", async () => {

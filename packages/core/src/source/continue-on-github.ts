@@ -41,7 +41,7 @@ export async function continueOnGitHub(call: {
   input: ContinueOnGitHubInput & { readonly orgSlug: string; readonly userToken: string | null };
 }): Promise<{ readonly repository: RepositoryView; readonly servers: readonly string[] }> {
   const { ctx } = call;
-  const { organization } = await authorize(ctx, "project.update", { orgSlug: call.input.orgSlug });
+  const { organization } = await authorize(ctx, "repository.continue", { orgSlug: call.input.orgSlug });
   const input = parseInput(continueOnGitHubSchema, call.input);
   const { id, continuedAt } = await requireRepository(ctx.db, organization.id, input.repository);
   if (continuedAt !== null) throw alreadyThere(await repositoryView(ctx, ctx.db, organization, id));

@@ -10,7 +10,7 @@ import { commandsOf, type Steps } from "./code-commands.ts";
 export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug: string; repository: string } }) {
   const { made, make, busy, failure } = useGitKey(here.orgSlug, here.repository);
   const mayMakeKeys = useMay("apiKey.create");
-  const mayMove = useMay("project.update");
+  const mayMove = useMay("repository.continue");
   const params = useParams({ from: "/$orgSlug/$projectName" });
   return (
     <div className="flex min-w-0 flex-col gap-2">

@@ -36,6 +36,7 @@ export function SourceSettings({
   readonly back: FromGitHub | null;
 }) {
   const [moved, setMoved] = useState<MovedToGitHub | null>(null);
+  const mayMove = useMay("repository.continue");
   const { data: source, error, refetch } = useQuery(sourceQuery(projectKey));
   return (
     <Card id="source" className="scroll-mt-24">
@@ -51,7 +52,7 @@ export function SourceSettings({
             {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
             {source.kind === "github" ? <GitHub projectKey={projectKey} source={source} /> : null}
             {source.kind === "repository" ? <OwnRepository projectKey={projectKey} source={source} /> : null}
-            {source.kind === "repository" ? (
+            {source.kind === "repository" && mayMove ? (
               <ContinueOnGitHub projectKey={projectKey} source={source} back={back} onMoved={setMoved} />
             ) : null}
             <ChangeSource projectKey={projectKey} source={source} />

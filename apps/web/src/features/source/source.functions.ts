@@ -105,7 +105,7 @@ export const repositoriesQuery = (slug: string) =>
  * the URL at GitHub at which the account's owner must first agree.
  */
 export const continueOnGitHub = createServerFn({ method: "POST" })
-  .middleware([organizationAccess("project.update")])
+  .middleware([organizationAccess("repository.continue")])
   .validator(input(continueOnGitHubSchema.extend(projectKeySchema.shape).extend({ gitHubName: gitHubNameSchema })))
   .handler(({ context, data }) => continueRepository({ signedIn: context.signedIn, ctx: context.ctx, input: data }));
 

@@ -93,7 +93,7 @@ export const repositoryOperations: readonly Operation[] = [
     method: "POST",
     path: "/repositories/{repository}/continue",
     id: "continueRepository",
-    permission: "project.update",
+    permission: "repository.continue",
     summary:
       "moves it to a connected GitHub account (`installationId`) with its history, as a new repository (`gitHubName`, `private`) or an empty one of that name, and has its servers built from there; it is read-only then",
     body: continueOnGitHubSchema.omit({ repository: true }).extend({ organization: z.string().min(1).nullish() }),
