@@ -27,7 +27,7 @@ async function serve(request: Request, { orgSlug, repository, _splat: path = "" 
   // Only the first request: git follows no redirect of a later one, of a push that began before the organization was renamed.
   if (found.orgSlug !== orgSlug && request.method === "GET") return moved(request, { ...found, path });
   return repositoryStore.serve(request, {
-    ...{ id: found.id, defaultBranch: found.defaultBranch, asked },
+    ...{ id: found.id, organizationId: found.organizationId, defaultBranch: found.defaultBranch, asked },
     onPush: (refs) => receivePush({ ctx, input: { repositoryId: found.id, refs } }),
   });
 }

@@ -20,7 +20,7 @@ type Limits = {
   readonly onProblem?: (error: unknown) => void;
 };
 
-type ServeRequest = Pick<ServeOptions, "id" | "asked" | "onPush" | "defaultBranch">;
+type ServeRequest = Pick<ServeOptions, "id" | "organizationId" | "asked" | "onPush" | "defaultBranch">;
 
 export type Repositories = InstanceRepositories & {
   readonly parseGitRequest: typeof parseGitRequest;

@@ -138,7 +138,7 @@ test("SRC-3 transfers of one repository that take long leave some for the others
   const open: ReadableStreamDefaultController[] = [];
   const ask = (of: string, init: RequestInit, asked: GitRequest) =>
     store.serve(new Request(`${url}/${asked.service}?service=git-upload-pack`, init), {
-      ...{ id: of, defaultBranch: "main", asked },
+      ...{ id: of, organizationId: of, defaultBranch: "main", asked },
       onPush: async () => {},
     });
   const push = () => {

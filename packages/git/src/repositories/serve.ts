@@ -7,6 +7,7 @@ import type { RepositoryChange, RepositoryStorage } from "./storage.ts";
 export type ServeOptions = {
   readonly storage: RepositoryStorage;
   readonly id: string;
+  readonly organizationId: string;
   /** Of a repository without commits. */
   readonly defaultBranch: string;
   /** As `parseGitRequest` found it; the caller has checked that it may. */
@@ -39,11 +40,13 @@ export function parseGitRequest(request: Request, path: string): GitRequest | nu
  * limit, and is stored before the client has its answer.
  */
 export async function serveRepository(request: Request, options: ServeOptions): Promise<Response> {
-  const { id } = options;
-  if (running.size >= maxRunning || [...running.values()].filter((of) => of === id).length >= maxOfOne)
-    return tooMany();
-  const transfer = Symbol();
-  running.set(transfer, id);
+  const { id, organizationId } = options;
+  const ofOrganization = [...running].filter((other) => other.organizationId === organizationId);
+  const ofRepository = ofOrganization.filter((other) => other.id === id);
+  const isFull = running.size >= maxRunning || ofOrganization.length >= maxOfOrganization;
+  if (isFull || ofRepository.length >= maxOfRepository) return tooMany();
+  const transfer = { id, organizationId };
+  running.add(transfer);
   const ended = () => running.delete(transfer);
   try {
     return await serve(request, options, ended);
@@ -55,10 +58,11 @@ export async function serveRepository(request: Request, options: ServeOptions): 
 
 /** In this process: each is a process of git that packs or checks objects. */
 const maxRunning = 16;
-/** Of one repository, so that those who use it slowly leave some for the others. */
-const maxOfOne = 4;
-/** Transfers that run, with their repositories' ids. */
-const running = new Map<symbol, string>();
+/** Those who are slow leave some for other organizations, and for other repositories of their own. */
+const maxOfOrganization = 8;
+const maxOfRepository = 4;
+/** Transfers that run. */
+const running = new Set<Pick<ServeOptions, "id" | "organizationId">>();
 
 const tooMany = () =>
   new Response("Too many clones and pushes are running. Try again in a moment.\n", {

@@ -39,7 +39,10 @@ beforeEach(async () => {
     if (asked === null) return void response.writeHead(404).end();
     const id = ids.get(name) ?? randomUUID();
     ids.set(name, id);
-    const answer = await store.serve(sent, { id, asked, defaultBranch: "main", onPush: async () => {} });
+    const answer = await store.serve(sent, {
+      ...{ id, organizationId: name.slice(0, 1), asked, defaultBranch: "main" },
+      onPush: async () => {},
+    });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     await pipeline(Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>), response).catch(() => {});
   });
@@ -155,4 +158,15 @@ test("SRC-3 the 17th transfer of an instance is refused: git prints that it is b
   }
   await Promise.all(held.map((each) => each.end()));
   expect((await client(work, "push", "--quiet", `${url}/echo.git`, "main")).status).toBe(0);
+});
+
+test("SRC-3 slow transfers of one organization leave some for the others", async () => {
+  const held = ["aa", "ab"].flatMap((name) => Array.from({ length: 4 }, () => hold(name)));
+  await makeRepository(join(directory, "work"), { "server.py": "one\n" });
+  const list = async (name: string) =>
+    (await client(join(directory, "work"), "ls-remote", `${url}/${name}.git`)).status;
+  await expect.poll(() => list("ac")).toBe(128);
+  expect(await list("b")).toBe(0);
+  await Promise.all(held.map((each) => each.end()));
+  expect(await list("ac")).toBe(0);
 });

@@ -29,7 +29,7 @@ export async function serveStore(
     if (asked === null) return void response.writeHead(404).end();
     if (asked.access === "write" && !mayWrite()) return void response.writeHead(403).end();
     try {
-      const answer = await store.serve(sent, { id, asked, defaultBranch: "main", onPush });
+      const answer = await store.serve(sent, { id, organizationId: id, asked, defaultBranch: "main", onPush });
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       await pipeline(Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>), response).catch(() => {});
     } catch (thrown) {
