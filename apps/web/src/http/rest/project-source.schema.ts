@@ -147,7 +147,7 @@ export const repository = named(
     continued: z
       .object({ fullName: z.string(), url: z.string(), at: time })
       .nullable()
-      .describe("where it goes on at GitHub, since when it takes no pushes"),
+      .describe("where it continues on GitHub; it takes no pushes since"),
   }),
 );
 
