@@ -106,7 +106,7 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       expect(await stores[1].open(id).refs()).toMatchObject({ defaultBranch: "fix/a" });
       const [reader, at] = [stores[1].open(id), { branch: "main", sha: second }];
       const checkout = await reader.checkout(at);
-      expect([checkout.paths, await checkout.read("server.py")]).toEqual([["server.py"], "two\n"]);
+      expect([await checkout.paths(), await checkout.read("server.py")]).toEqual([["server.py"], "two\n"]);
       await checkout.close();
       expect(await reader.changedPaths(head, at)).toEqual(["server.py"]);
       const tarball = await reader.tarball(at, { warn: () => {}, signal: AbortSignal.timeout(30_000) });
