@@ -22,7 +22,7 @@ export async function whileMoving<Result>(
 ): Promise<Result> {
   const row = await hold(ctx, id, or(isNull(repository.movingUntil), lt(repository.movingUntil, ctx.clock.now())));
   if (row === null)
-    throw new TowpathError("conflict", "Somebody is moving this repository to GitHub. Look again in a minute.");
+    throw new TowpathError("conflict", "Somebody is moving this repository to GitHub. Try again in a minute.");
   let held: RepositoryRow | null = row;
   let renewal: Promise<unknown> = Promise.resolve();
   const own = () => (held?.movingUntil ? eq(repository.movingUntil, held.movingUntil) : sql`false`);

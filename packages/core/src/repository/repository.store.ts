@@ -77,7 +77,7 @@ export async function keepRepository(tx: Transaction, organizationId: string, id
   if (!row) throw notFound("repository");
   const { githubFullName } = row;
   if (row.continuedAt === null) return row;
-  const message = `The repository ${row.name} continues on GitHub as ${githubFullName}. Choose that one there.`;
+  const message = `The repository ${row.name} continues on GitHub as ${githubFullName}. Choose that repository.`;
   throw new TowpathError("invalid_input", message, { fields: { repository: message } });
 }
 

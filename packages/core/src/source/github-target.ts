@@ -90,7 +90,7 @@ async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promi
     case "refused":
       throw new TowpathError(
         "conflict",
-        `${hostName} lets the App make no repository in ${login}. Give it the permission Administration (read and write) at ${settingsUrl}, check the account's rules for new repositories, or make an empty repository ${name} there yourself. Then try again.`,
+        `${hostName} doesn't let the App make a repository in ${login}. Give it the permission Administration (read and write) at ${settingsUrl}, check the account's rules for new repositories, or make an empty repository ${name} there yourself. Then try again.`,
       );
   }
 }
@@ -129,6 +129,6 @@ async function found(host: GitHubTarget, installationId: number, id: number): Pr
 function notVisible({ hostName, settingsUrl }: Account, { fullName }: TargetRepository): never {
   throw new TowpathError(
     "conflict",
-    `${fullName} was made on ${hostName}, but the App may not read it. Give it access at ${settingsUrl}, then try again with the same name.`,
+    `${fullName} was made on ${hostName}, but the App can't read it. Give it access at ${settingsUrl}, then try again with the same name.`,
   );
 }

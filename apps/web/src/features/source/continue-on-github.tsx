@@ -112,7 +112,7 @@ function MoveForm({
     >
       {back && Object.keys(problems).length === 0 ? (
         <Callout tone="ok">
-          You signed in to GitHub as {back.signedInAs}. Towpath may now create the repository: go on below.
+          You signed in to GitHub as {back.signedInAs}. Towpath may now make the repository: continue below.
         </Callout>
       ) : null}
       <Field label="GitHub account">
@@ -137,7 +137,7 @@ function MoveForm({
           <Field
             label="Name on GitHub"
             error={problems.gitHubName}
-            hint="Of a new repository, or of an empty one that the account has."
+            hint="A new repository, or an empty one of this account."
           >
             {(control) => (
               <Input
@@ -227,9 +227,9 @@ function WhatHappens({
     <Callout title="What happens">
       All branches and tags go to {fullName}.{" "}
       {servers.length > 1 ? `The servers ${servers.map(({ name }) => name).join(", ")} are` : "This server is"} built
-      from there from now on. Names, addresses, variables, logs, previews and deployments stay, and nothing is built
+      from there. Names, addresses, variables, logs, previews and deployments stay, and nothing is built
       again. The repository here becomes read-only: git says where to push instead, and after 30 days it is deleted.
-      {source.previews ? "" : " Branches that are pushed there get previews, as on GitHub always."}
+      {source.previews ? "" : " Branches that are pushed there get previews, as always on GitHub."}
     </Callout>
   );
 }
