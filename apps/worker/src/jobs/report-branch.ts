@@ -26,7 +26,7 @@ export async function reportToGitHub(services: Services, branchId: string): Prom
   }
 }
 
-/** Tells a repository of GitHub that a server has left it; as `reportToGitHub`. */
+/** Reports to a repository of GitHub that a server has left it; as `reportToGitHub`. */
 export async function leaveGitHub(services: Services, leaving: JobPayloads["repository.leave"]): Promise<void> {
   const { tellGitHub: tell, dashboardUrl } = services;
   try {

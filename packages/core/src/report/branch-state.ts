@@ -29,7 +29,7 @@ export type ReportedBuild = {
   readonly url: string | null;
   /** The repository of GitHub that it was built from; null: of another kind, or one that no installation reads. */
   readonly github: { readonly address: ReportAddress; readonly repositoryId: number } | null;
-  /** What its host was last told of it; null: nothing. */
+  /** What was last reported of it to its host; null: nothing. */
   readonly told: typeof buildReport.$inferSelect | null;
 };
 

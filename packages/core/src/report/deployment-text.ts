@@ -11,8 +11,8 @@ export const hasLeft = ({ status, isLive, told }: ReportedBuild): boolean =>
   told !== null && told.deploymentId !== null && (status === "canceled" || (status === "succeeded" && !isLive));
 
 /**
- * The deployment of a build, as it is now; null: GitHub is told of none. What never got as far as being built has none. `isShared`: the organization deploys several servers from the
- * repository, which would otherwise share one environment.
+ * The deployment of a build, as it is now; null: none is reported. What never got as far as being built has none.
+ * `isShared`: the organization deploys several servers from the repository, which would otherwise share one environment.
  */
 export function deploymentOfBuild(
   { branch, project }: BranchState,

@@ -17,7 +17,7 @@ export type LeaveRepositoryInput = {
 };
 
 /**
- * Tells a repository of GitHub that a server has left it: ends its deployments and checks, and brings the comments of its
+ * Reports to a repository of GitHub that a server has left it: ends its deployments and checks, and brings the comments of its
  * pull requests to the servers that are left. Idempotent.
  *
  * @throws when GitHub is unavailable, or somebody else writes the comment; the job is then retried

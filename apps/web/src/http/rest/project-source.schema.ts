@@ -122,7 +122,7 @@ export const sourceDetail = named(
       private: z.boolean(),
       checkedAt: time.nullable().describe("when it was last asked for pushes"),
       webhookAt: time.nullable().describe("when a webhook last came"),
-      withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't tell of pushes"),
+      withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't report pushes"),
       problem,
     }),
     z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
