@@ -25,7 +25,8 @@ export async function buildStates(args: string[]): Promise<number> {
   const [name = "", action = "show", host] = positionals;
   if (!actions.includes(action))
     throw new UsageError(`${action} is not show, set or remove.${didYouMean(action, actions)}`);
-  if (action !== "set" && host !== undefined) throw new UsageError(`${host} is too much for ${action}. See towpath help build-states.`);
+  if (action !== "set" && host !== undefined)
+    throw new UsageError(`${host} is too much for ${action}. See towpath help build-states.`);
   const status = action === "set" ? { kind: hostOf(host), token: await readToken() } : null;
   const api = await connectApi(values);
   const path = `${projectPath(name)}/source`;
@@ -59,9 +60,7 @@ const without: Readonly<Record<string, string>> = {
 
 function printStates({ kind, status }: Source): void {
   if (!status) {
-    print(
-      without[kind] ?? `Build states are not posted. ${dim("towpath build-states NAME set HOST adds a token.")}`,
-    );
+    print(without[kind] ?? `Build states are not posted. ${dim("towpath build-states NAME set HOST adds a token.")}`);
     return;
   }
   const last = status.postedAt === null ? "none yet" : `the last one ${ago(status.postedAt)}`;
