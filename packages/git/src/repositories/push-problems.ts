@@ -60,7 +60,8 @@ function wordsOf(stderr: string): string {
   const reasons = lines.flatMap((line) =>
     line.startsWith(" ! [") && line.endsWith(")") ? [line.slice(line.indexOf(" (") + 2, -1)] : [],
   );
-  const own = printed.length === 0 ? reasons : reasons.filter((reason) => !/hook declined|rule violations/.test(reason));
+  const own =
+    printed.length === 0 ? reasons : reasons.filter((reason) => !/hook declined|rule violations/.test(reason));
   const texts = [...printed, ...own].flatMap((line) => {
     // Frames and empty lines around GitHub's texts.
     const text = printable(line).replaceAll("—", "").replace(/ {2,}/g, " ").trim();

@@ -11,6 +11,7 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { AccountSelect } from "../github/account-select.tsx";
 import { installationsQuery } from "../github/github.functions.ts";
 import { SuspendedAccount } from "../onboarding/suspended-account.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -117,16 +118,13 @@ function MoveForm({
       ) : null}
       <Field label="GitHub account">
         {(control) => (
-          <Select
+          <AccountSelect
             {...control}
             className="sm:max-w-80"
             disabled={busy}
-            value={String(account)}
-            onChange={(next) => setAccount(Number(next))}
-            options={installations.map(({ installationId, accountLogin, isSuspended }) => ({
-              value: String(installationId),
-              label: isSuspended ? `${accountLogin} (suspended)` : accountLogin,
-            }))}
+            installations={installations}
+            value={account}
+            onChange={setAccount}
           />
         )}
       </Field>
@@ -227,8 +225,8 @@ function WhatHappens({
     <Callout title="What happens">
       All branches and tags go to {fullName}.{" "}
       {servers.length > 1 ? `The servers ${servers.map(({ name }) => name).join(", ")} are` : "This server is"} built
-      from there. Names, addresses, variables, logs, previews and deployments stay, and nothing is built
-      again. The repository here becomes read-only: git says where to push instead, and after 30 days it is deleted.
+      from there. Names, addresses, variables, logs, previews and deployments stay, and nothing is built again. The
+      repository here becomes read-only: git says where to push instead, and after 30 days it is deleted.
       {source.previews ? "" : " Branches that are pushed there get previews, as always on GitHub."}
     </Callout>
   );

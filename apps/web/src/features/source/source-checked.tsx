@@ -76,7 +76,10 @@ function gitHubKnown({ checkedAt, webhookAt, withoutWebhooks }: GitHubSourceView
     return [<>{checked(checkedAt)}, because webhooks don't arrive.</>, how];
   }
   if (webhookAt === null)
-    return [<>{checked(checkedAt)}.</>, "Pushes become known by webhooks. None has arrived yet, so Towpath also checks."];
+    return [
+      <>{checked(checkedAt)}.</>,
+      "Pushes become known by webhooks. None has arrived yet, so Towpath also checks.",
+    ];
   return [
     lastWebhook(webhookAt),
     "Pushes become known at once. Towpath also checks every few minutes, in case one is missed.",

@@ -145,9 +145,7 @@ test("SRC-3 a cache that is lost is restored; a bundle that is damaged or missin
   await appendFile(join(artifacts(), digest), "x");
   await rm(join(directory, "one"), { recursive: true });
   const clone = () => outcome(git(directory, "clone", `${url}/${id}.git`, "damaged"));
-  expect(await clone()).toMatch(
-    new RegExp(`damaged in the artifact store. Ask the operator to restore .*${digest}`),
-  );
+  expect(await clone()).toMatch(new RegExp(`damaged in the artifact store. Ask the operator to restore .*${digest}`));
   await rm(join(artifacts(), digest));
   expect(await clone()).toContain("is missing in the artifact store");
   expect(await outcome(git(work(), "push", `${url}/${id}.git`, "main:more"))).toContain(
