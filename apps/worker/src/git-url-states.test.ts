@@ -149,7 +149,7 @@ test("SRC-2 a commit that the host no longer has doesn't hold up the states of l
   expect(await problem()).toMatch(/answered with status 500 to a build's state, which is posted again later/);
   const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
   await checkGitSource(bench.services, project.id);
-  await until(async () => statesOf(sha).includes("success"), 20_000);
-  expect(statesOf(sha)).toEqual(["pending", "success"]);
+  // By the retry of the report that failed, at the latest: it may find the build ended, without a state before.
+  await until(async () => statesOf(sha).at(-1) === "success", 20_000);
   await until(async () => (await problem()) === null, 10_000);
 });
