@@ -135,6 +135,7 @@ test("OPS-4 ERR-1 the id of another organization's thing is not there either, by
     ["/{number}", { decision: "approve", commitSha: "0".repeat(40) }],
     ["/repositories/{repository}", { confirmation: "theirs" }],
     ["/repositories/{repository}/deploy", { name: "brave-teal-otter" }],
+    ["/repositories/{repository}/continue", { installationId: 1, private: true }],
   ] as const;
   for (const { method, path } of tried) {
     const named = path.slice("/api/v1".length).replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? newId());

@@ -27,6 +27,9 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
   "deliveries of Git hosts, before it is known what they change": [
     ...["webhook/processWebhook", "webhook/receiveWebhook", "source/receiveSourceWebhook"],
   ],
+  "the end of what GitHub shows of a server, whose change of source or deletion is in the log": [
+    "report/leaveRepository",
+  ],
   "questions to GitHub, whose answers start what is in the log": [
     ...["github-check/checkDueGitHubRepositories", "github-check/noteMissedWebhooks"],
   ],
