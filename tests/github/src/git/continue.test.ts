@@ -167,7 +167,7 @@ test("SRC-3 commits that somebody pushed there are not overwritten", async () =>
   ]);
 });
 
-test("SRC-3 ERR-1 a host that can't be reached or breaks off is reported, and the next push completes", async () => {
+test("SRC-3 ERR-1 a host that can't be reached or breaks off is said to be, and the next push goes on", async () => {
   const made = await make("away");
   const gone = targetOf({ ...forge.gitHubConfig, url: `http://localhost:${await freePort()}` });
   const unreached = await refusal(push(made, gone));
