@@ -100,7 +100,7 @@ function compose(config: WebConfig): Services {
     ...{ kind: config.repositories, dataDirectory: config.dataDirectory, db: database.db },
     store: openArtifacts(config.dataDirectory).store,
     onProblem: (error) => log.error({ err: error }, "a repository of this instance can't be stored"),
-    maxPushBytes: config.maxPushBytes,
+    ...{ maxPushBytes: config.maxPushBytes, policy },
   });
   const signIns = new SignInRecorder({
     pool: database.pool,

@@ -81,7 +81,7 @@ const commonSettings = (protocol: Endpoint["protocol"]): Settings => [
 
 /**
  * Pins curl to the checked addresses, so that a name can't be resolved to another one meanwhile. None: the host is one that
- * the operator has named, which is reached at any.
+ * the environment names, which is reached at any.
  */
 export function httpSettings(
   endpoint: Endpoint,

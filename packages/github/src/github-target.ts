@@ -1,4 +1,4 @@
-import { atHost } from "@towpath/core/github-connection/numbers";
+import { atHost, environmentConnection } from "@towpath/core/github-connection/numbers";
 import { gitHubHostName } from "@towpath/core/github-connection/schema";
 import type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "@towpath/core/ports";
 import type { GitHubConnections } from "./connections.ts";
@@ -45,6 +45,7 @@ export function createGitHubTarget(connections: GitHubConnections): GitHubTarget
         const token = await connections.pushToken(address);
         return {
           url: `${config.url}/${fullName}.git`,
+          atAnyAddress: atHost(address.installationId).connection === environmentConnection,
           credential: { kind: "token", username: "x-access-token", token },
         };
       }),

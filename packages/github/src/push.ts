@@ -13,17 +13,19 @@ export function createPushCalls(
   config: GitHubConfig,
   credentials: AppCredentials,
 ): Pick<GitHub, "createEmptyRepository" | "setDefaultBranch" | "pushToken"> {
+  const { reach } = config;
   return {
     async createEmptyRepository({ installationId, userToken, name, private: isPrivate }) {
       const body = { name, private: isPrivate, auto_init: false };
       const post = async (path: string, authorization: string) => {
-        const request = { method: "POST", url: config.apiUrl + path, authorization, body } as const;
+        const request = { reach, method: "POST", url: config.apiUrl + path, authorization, body } as const;
         return (await requestJson(request, gitHubRepositorySchema)).value;
       };
       if (userToken !== null) return post("/user/repos", `Bearer ${userToken}`);
       const url = config.apiUrl + apiPath("app", "installations", installationId);
       const authorization = await credentials.appAuthorization();
-      const { account } = (await requestJson({ method: "GET", url, authorization }, gitHubInstallationSchema)).value;
+      const { account } = (await requestJson({ reach, method: "GET", url, authorization }, gitHubInstallationSchema))
+        .value;
       const path = apiPath("orgs", account.login, "repos");
       return credentials.withInstallationToken({ installationId, permissions: administration }, (token) =>
         post(path, token),
@@ -33,7 +35,7 @@ export function createPushCalls(
       const scope = { installationId, repository: { name }, permissions: administration };
       const url = config.apiUrl + apiPath("repos", owner, name);
       await credentials.withInstallationToken(scope, (authorization) =>
-        requestJson({ method: "PATCH", url, authorization, body: { default_branch: branch } }, z.unknown()),
+        requestJson({ reach, method: "PATCH", url, authorization, body: { default_branch: branch } }, z.unknown()),
       );
     },
     async pushToken({ installationId, name }) {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { access, chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { shortDirectory } from "@towpath/runtime/testing";
@@ -122,4 +122,16 @@ test("SRC-4 repositories within the directory come along with their files and by
   await run("git", ["init", "--quiet", "--bare", "--initial-branch=main", bare]);
   await pushDirectory(directory, { url: `file://${bare}`, password: "", branch: "main", overwrite: false });
   expect(await git(bare, "ls-tree", "-r", "--name-only", "main")).toBe(paths.join("\n"));
+});
+
+test("SRC-4 OPS-4 settings in a stranger's directory, or in a repository within it, run no program", async () => {
+  const directory = await write(`${root}/work`, { "server.py": "1", "inner/a.py": "1" });
+  for (const each of [directory, `${directory}/inner`]) {
+    await git(each, "init", "--quiet");
+    await git(each, "add", each === directory ? "server.py" : "a.py");
+    await git(each, "config", "core.fsmonitor", `touch ${root}/ran; false`);
+    await git(each, "config", "core.untrackedCache", "true");
+  }
+  expect((await directoryFiles(directory)).paths).toEqual(["inner/a.py", "server.py"]);
+  await expect(access(`${root}/ran`)).rejects.toThrow("ENOENT");
 });

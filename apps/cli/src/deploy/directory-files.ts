@@ -72,15 +72,18 @@ async function listed(directory: string, prefix: string, leftOut: Set<string>): 
 
 const isRealDirectory = async (path: string) => (await lstat(path).catch(() => null))?.isDirectory() ?? false;
 
+/** The directory may be a stranger's, whose settings run no program and fetch nothing. */
+const asStranger = ["-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"];
+
 /** Lists files with the repository that the directory is in, or, where there is none or it ignores the directory, without. */
 async function gitIn(directory: string) {
   const options = {
     cwd: directory,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, GIT_ALLOW_PROTOCOL: "none" },
     maxBuffer: 256 * 1024 * 1024,
   };
   const succeeds = (...args: string[]) =>
-    run("git", args, options).then(
+    run("git", [...asStranger, ...args], options).then(
       ({ stdout }) => stdout.trim() !== "false",
       () => false,
     );
@@ -92,7 +95,7 @@ async function gitIn(directory: string) {
   return {
     isRepository,
     async list(...args: string[]): Promise<string[]> {
-      const { stdout } = await run("git", [...place, "ls-files", ...args], options);
+      const { stdout } = await run("git", [...asStranger, ...place, "ls-files", ...args], options);
       return stdout.split("\0").filter((path) => path !== "");
     },
     close: async () => {

@@ -1,8 +1,11 @@
 import { closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** A power cut costs at most what was appended within this time, plus the time of a flush. */
-const syncEveryMs = 200;
+/**
+ * A power cut costs at most what was appended within this time, plus the time of a flush. Longer than a batch takes to the
+ * database (250 ms), which saves the flush while the database keeps up.
+ */
+const syncEveryMs = 400;
 
 /**
  * Flushes a file that is being appended to, for all appends of a while together, and without holding any of them up: a

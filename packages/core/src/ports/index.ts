@@ -220,6 +220,7 @@ export {
   type GitRemotes,
   type InstanceRepositories,
   mayNeedSignIn,
+  type PushRemote,
   type SourceWarning,
   unknownHost,
 } from "./source.ts";

@@ -13,6 +13,9 @@ export type GitRemote = {
   readonly credential: GitCredential | null;
 };
 
+/** Where to push. `atAnyAddress`: the environment names the host; others are reached as Git URLs are (SRC-2). */
+export type PushRemote = GitRemote & { readonly atAnyAddress: boolean };
+
 export type GitHeads = {
   /** What HEAD names; null for an empty repository. */
   readonly defaultBranch: string | null;
@@ -119,10 +122,10 @@ export type InstanceRepositories = {
   /** Full names of branches and tags, and what they name. */
   listRefs(id: string): Promise<ReadonlyMap<string, string>>;
   /**
-   * Pushes all branches and tags with their history to another host, which the operator has named; overwrites nothing there.
+   * Pushes all branches and tags with their history to another host; overwrites nothing there.
    *
-   * @throws TowpathError `conflict` for what the host refuses, with its words; `upstream_unavailable`. What arrived stays
-   * there, and a push again sends the rest.
+   * @throws TowpathError `conflict` for what the host refuses, with its words; `upstream_unavailable`; `invalid_input` for an
+   * address that isn't allowed. What arrived stays there, and a push again sends the rest.
    */
-  push(id: string, remote: GitRemote): Promise<void>;
+  push(id: string, remote: PushRemote): Promise<void>;
 };

@@ -63,14 +63,39 @@ test("SRC-4 links within the folder stay, others lead out", () => {
 const rules = {
   ".gitignore":
     "# comment\n*.log\n!keep.log\n/dist\nbuild/\ndocs/*.txt\n**/tmp/**\n\\#odd\nname with space\nCase\n/a/*\n!/a/keep\n",
+  "globs/.gitignore":
+    "\ufeff*.py[cod]\r\n[!a-y]1\n[]-]x\n[[:digit:]]\\*\nq?q\nend\\ \ntrim  \n\\!no\nx**y\nin/**/deep\nall/**\n**/any/z\n[open\nback\\\n*a*b*c\n[[:none:]]\n/top/\n[\\]]\n",
   "src/.gitignore": "!debug.log\n/only-here\ngenerated/\n",
   "src/deep/.gitignore": "*\n!.gitignore\n!yes.py\n",
 };
+const inGlobs = (path: string) => `globs/${path}`;
 const paths = [
   ...["a.log", "keep.log", "src/debug.log", "src/deep/debug.log", "dist/x", "src/dist/x", "build/x/y", "src/build/x"],
   ...["build", "docs/a.txt", "docs/b/a.txt", "x/tmp/y", "tmp/z", "#odd", "name with space", "case", "Case", "a/keep/x"],
   ...["a/drop/x", "a/b", "src/only-here", "only-here", "src/generated/a/b", "generated/a", "src/deep/yes.py"],
   ...["src/deep/no.py", "src/deep/er/yes.py", "server.py", "src/a.py"],
+  ...[
+    "a.pyc",
+    "a.pyx",
+    "z1",
+    "b1",
+    "]x",
+    "-x",
+    "ax",
+    "4*",
+    "4x",
+    "qaq",
+    "qq",
+    "end ",
+    "end",
+    "trim",
+    "trim ",
+    "!no",
+  ].map(inGlobs),
+  ...["xy", "xaby", "in/deep", "in/a/b/deep", "in/deeper", "all/a", "all/b/c", "b/all/c", "any/z", "b/any/z", "z"].map(
+    inGlobs,
+  ),
+  ...["[open", "back", "back\\", "xaxbxc", "xaxcxb", "abcc", "n", "top/x", "b/top", "]", "top2/top/x"].map(inGlobs),
 ];
 
 test("SRC-4 .gitignore files are read as git reads them", () => {
@@ -94,4 +119,20 @@ test("SRC-4 .gitignore files are read as git reads them", () => {
   } finally {
     rmSync(directory, { recursive: true });
   }
+});
+
+test("SRC-4 no .gitignore keeps the instance busy: patterns don't backtrack, and too many of them are refused", () => {
+  const names = (count: number, last: string) => `${"a/".repeat(count)}${last}`;
+  const hostile = {
+    [`${"a/**/".repeat(60)}b`]: names(1500, "c"),
+    [`x${"*a".repeat(100)}b`]: `xb${"a".repeat(250)}c`,
+    [`x${"*[ab]".repeat(100)}/c`]: names(1500, `x${"a".repeat(200)}`),
+  };
+  const began = process.cpuUsage();
+  for (const [pattern, path] of Object.entries(hostile))
+    expect(gitignoreRule(new Map([[".gitignore", pattern]]))(path)).toBeNull();
+  const many = gitignoreRule(new Map([[".gitignore", "**/a/b/\n**/a/c\n".repeat(10_000)]]));
+  expect(() => Array.from({ length: 50_000 }, (_, at) => many(names(100, String(at))))).toThrow(/too many rules/);
+  const { user } = process.cpuUsage(began);
+  expect(user).toBeLessThan(25_000_000);
 });

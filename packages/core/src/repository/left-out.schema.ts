@@ -1,4 +1,5 @@
-import ignore from "ignore";
+import { TowpathError } from "../errors/index.ts";
+import { type IgnoreRule, parseGitignore, ruleMatches, type Spend } from "./gitignore.schema.ts";
 
 /**
  * What of a folder, an archive or a directory becomes no commit (SRC-4): one rule for browser, terminal and the instance.
@@ -46,45 +47,69 @@ export function leadsOut(path: string, target: string): boolean {
 
 /** No text of rules that people write is longer. */
 export const maxGitignoreBytes = 200_000;
+/** Of all of them: each line takes memory. */
+export const maxGitignoreBytesTogether = 2_000_000;
 
 /** Whether a path is one of git's files of rules. */
 export const isGitignore = (path: string): boolean => path === ".gitignore" || path.endsWith("/.gitignore");
+
+/** Comparisons for all paths together, a second or two. 50,000 files and 300 rules take 20 million. */
+const maxSteps = 40_000_000;
+
+const tooManyRules = "The .gitignore files have too many rules for so many files. Make them shorter, then try again.";
 
 /**
  * What `.gitignore` files say. `texts`: by the files' paths.
  *
  * @returns why a file is left out: the directory above it that is ignored, with a slash, or its own path; null for one that
- * isn't
+ * isn't. @throws TowpathError `invalid_input` with `fields.archive` if that takes too long
  */
 export function gitignoreRule(texts: ReadonlyMap<string, string>): (path: string) => string | null {
   const rules = new Map(
-    [...texts].map(([path, text]) => [path.slice(0, -".gitignore".length), ignore({ ignorecase: false }).add(text)]),
+    [...texts].map(([path, text]) => [path.slice(0, -".gitignore".length), parseGitignore(text).toReversed()]),
   );
+  let left = maxSteps;
+  const spend = (steps: number) => {
+    left -= steps;
+    if (left < 0) throw new TowpathError("invalid_input", tooManyRules, { fields: { archive: tooManyRules } });
+  };
   // A directory has many files.
   const known = new Map<string, boolean>();
-  const isIgnored = (path: string): boolean => {
-    const found = known.get(path) ?? decide(rules, path);
-    if (path.endsWith("/")) known.set(path, found);
-    return found;
-  };
   return (path) => {
     if (rules.size === 0) return null;
-    for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
-      const directory = path.slice(0, end + 1);
-      if (isIgnored(directory)) return directory;
+    const names = path.split("/");
+    const above: Above[] = [];
+    let directory = "";
+    for (let at = 0; at < names.length; at += 1) {
+      spend(1 + (directory.length >> 4));
+      const of = rules.get(directory);
+      if (of) above.unshift({ rules: of, depth: at });
+      const isDirectory = at + 1 < names.length;
+      const here = `${directory}${names[at]}${isDirectory ? "/" : ""}`;
+      const isIgnored = known.get(here) ?? decide(above, names.slice(0, at + 1), { isDirectory, spend });
+      if (isDirectory) known.set(here, isIgnored);
+      if (isIgnored) return here;
+      directory = here;
     }
-    return isIgnored(path) ? path : null;
+    return null;
   };
 }
 
-/** The rules nearest to a path that say anything about it count. */
-function decide(rules: ReadonlyMap<string, ReturnType<typeof ignore>>, path: string): boolean {
-  const inner = path.endsWith("/") ? path.slice(0, -1) : path;
-  for (let end = inner.lastIndexOf("/") + 1; ; end = inner.lastIndexOf("/", end - 2) + 1) {
-    const found = rules.get(inner.slice(0, end))?.test(path.slice(end));
-    if (found?.ignored) return true;
-    if (found?.unignored || end === 0) return false;
+/** Rules of a directory so deep, the last first. */
+type Above = { readonly rules: readonly IgnoreRule[]; readonly depth: number };
+
+/** The rules nearest to a path that say anything about it count. `above`: nearest first. */
+function decide(
+  above: readonly Above[],
+  names: readonly string[],
+  of: { readonly isDirectory: boolean; readonly spend: Spend },
+): boolean {
+  for (const { rules, depth } of above) {
+    const inner = names.slice(depth);
+    const found = rules.find((rule) => ruleMatches(rule, inner, of));
+    if (found) return !found.negates;
   }
+  return false;
 }
 
 const maxNamed = 8;

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "@towpath/db";
-import { type build, githubInstallation, gitSource, organization, project, repository } from "@towpath/db/schema";
-import { and, eq } from "drizzle-orm";
+import { build, githubInstallation, gitSource, organization, project, repository } from "@towpath/db/schema";
+import { and, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { versionCommit } from "../package/internal.ts";
@@ -104,6 +104,22 @@ export async function reachableNow(
     eq(githubInstallation.installationId, from.installationId),
   );
   return (await db.$count(githubInstallation, held)) > 0 ? from : { ...from, installationId: null };
+}
+
+/**
+ * Has the builds of a project's repository of this instance count as built from where its history goes on: they can be built
+ * again from there, also when the repository here is gone. The project is locked.
+ */
+export async function continueBuilds(
+  tx: Transaction,
+  projectId: string,
+  { repositoryId, to }: { readonly repositoryId: string; readonly to: BuiltFrom },
+): Promise<void> {
+  const fromHere = sql`${build.builtFrom} @> ${JSON.stringify({ kind: "repository", repositoryId })}::jsonb`;
+  await tx
+    .update(build)
+    .set({ builtFrom: to })
+    .where(and(eq(build.projectId, projectId), fromHere));
 }
 
 /**

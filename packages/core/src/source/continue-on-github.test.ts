@@ -1,6 +1,7 @@
 import { branch, build, githubInstallation, project, repository, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
+import { redeployBuild } from "../build/index.ts";
 import type { Actor } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "../ports/index.ts";
@@ -17,7 +18,7 @@ import { GitHubModel } from "../testing/github-model.ts";
 import { refusal, refusalCode, type SeededOrganization, shaOf } from "../testing/index.ts";
 import { openGitScene } from "../testing/play-git.ts";
 import { syncBranch } from "../webhook/index.ts";
-import { changeSource, continueOnGitHub, getSource, needsGitHubUser } from "./index.ts";
+import { changeSource, continueOnGitHub, getSource, needsGitHubUser, otherGitHubUser } from "./index.ts";
 
 /** Accounts at GitHub as far as moves go: their repositories with their heads, and what was asked. */
 class TargetModel {
@@ -60,6 +61,7 @@ class TargetModel {
     remote: async (_address, { url }) => ({
       url: `${url}.git`,
       credential: { kind: "token", username: "x-access-token", token: "secret-token" },
+      atAnyAddress: true,
     }),
   };
 }
@@ -112,7 +114,7 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   await push({ fix: "f2" });
   await scene.settle();
   await scene.buildAll();
-  const before = await scene.db.select().from(build);
+  const before = await scene.db.select().from(build).orderBy(build.id);
   const routes = await scene.db.select().from(route);
   const branches = await scene.db.select({ id: branch.id, endedAt: branch.endedAt }).from(branch);
   const moved = await move({ gitHubName: "Weather-2" });
@@ -137,7 +139,14 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   expect(await getSource({ ctx: as(team.owner), input: { projectId: one.id } })).toMatchObject({
     ...{ kind: "github", fullName: "acme/Weather-2", private: true },
   });
-  expect(await scene.db.select().from(build)).toEqual(before);
+  // They are of the same history, and are built again from there.
+  const builtFrom = {
+    kind: "github",
+    installationId: at.installationId,
+    repositoryId: there?.id,
+    fullName: at.repositoryFullName,
+  };
+  expect(await scene.db.select().from(build).orderBy(build.id)).toEqual(before.map((each) => ({ ...each, builtFrom })));
   expect(await scene.db.select().from(route)).toEqual(routes);
   expect(await scene.db.select({ id: branch.id, endedAt: branch.endedAt }).from(branch)).toEqual(branches);
 
@@ -159,6 +168,8 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   model.push("main", "m2");
   expect(await sync(one.id, "main")).toBe("build");
   expect(await scene.live(one.id)).toBe(shaOf("m1"));
+  const first = before.find(({ projectId }) => projectId === one.id)?.id ?? "";
+  expect(await redeployBuild({ ctx: as(team.owner), input: { buildId: first } })).toMatchObject({ status: "queued" });
   const [changed] = await scene.auditsOf(one.id, "source.change");
   expect(changed?.detail).toMatchObject({ from: "weather", to: "acme/Weather-2", branch: "main" });
 });
@@ -199,28 +210,36 @@ test("SRC-3 ERR-1 a move that fails at any step changes no server, and goes on w
     expect(await stored()).toMatchObject({ continuedAt: null, movingUntil: null });
     expect(await write()).toMatchObject({ id });
   };
+  // A person's token isn't used for an organization, which the App makes it in.
+  const made = vi.spyOn(hub.port, "make");
   hub.answer = { kind: "taken" };
+  expect(await refusalCode(move({}, team.owner, "of-ada"))).toBe("invalid_input");
+  expect(made).toHaveBeenCalledWith(expect.objectContaining({ userToken: null }));
   expect((await refusal(move())).fields.gitHubName).toContain("acme has a repository weather");
   hub.answer = { kind: "refused" };
   expect((await refusal(move())).message).toMatch(/permission Administration.*make an empty repository weather/s);
   hub.answer = { kind: "other-user", login: "mallory" };
-  expect((await refusal(move())).message).toContain("Only acme can make a repository");
+  const other = await refusal(move());
+  expect([other.message, other.detail]).toEqual([
+    expect.stringContaining("Only acme can make a repository"),
+    otherGitHubUser,
+  ]);
   await unchanged();
   hub.answer = null;
   scene.stored.push = () => Promise.reject(away);
   expect(await refusalCode(move())).toBe("upstream_unavailable");
   await unchanged();
   expect(await stored()).toMatchObject({ githubFullName: "acme/weather" });
-  const [made] = [...hub.all.values()];
-  Object.assign(made ?? {}, { private: false });
+  const [there] = [...hub.all.values()];
+  Object.assign(there ?? {}, { private: false });
   expect((await refusal(move())).fields.private).toMatch(/acme\/weather is public on GitHub/);
   await unchanged();
-  Object.assign(made ?? {}, { private: true });
+  Object.assign(there ?? {}, { private: true });
   scene.stored.push = arrives;
   await push({ main: "m2" });
   expect((await move()).servers).toEqual([own.name]);
   expect(hub.made).toHaveLength(1);
-  expect(await rowOf(own.id)).toMatchObject({ repositoryId: made?.id });
+  expect(await rowOf(own.id)).toMatchObject({ repositoryId: there?.id });
   expect(hub.named("acme/weather")?.heads.get("main")).toBe(shaOf("m2"));
 });
 
@@ -250,18 +269,21 @@ test("SRC-3 ERR-1 what can't be moved is refused by field before anything is mad
   expect((await move({}, await team.join("member"))).servers).toEqual([]);
 });
 
-test("SRC-3 a repository that is there is taken if it is empty or has the same commits, and as private as was asked", async () => {
+test("SRC-3 a repository that is there is taken if it is empty, and as private as was asked", async () => {
   await push({ main: "m1", fix: "f1" });
   hub.isPerson = true;
   const asked = await refusal(move());
   expect([asked.code, asked.detail]).toEqual(["conflict", needsGitHubUser]);
   expect(asked.message).toContain("https://github.com/new?owner=acme&name=weather&visibility=private");
   hub.add("acme/taken", { main: shaOf("other") });
-  expect((await refusal(move({ gitHubName: "taken" }))).fields.gitHubName).toContain("has other commits");
+  expect((await refusal(move({ gitHubName: "taken" }))).fields.gitHubName).toContain("exists and has commits");
+  // Also with ours: who has read them could push more there with the App's right.
+  hub.add("acme/read", { main: shaOf("m1"), fix: shaOf("f1") });
+  expect((await refusal(move({ gitHubName: "read" }))).fields.gitHubName).toContain("exists and has commits");
   hub.add("acme/open", {}, false);
   expect((await refusal(move({ gitHubName: "open" }))).fields.private).toContain("is public");
-  hub.add("acme/half", { main: shaOf("m1") });
-  expect((await move({ gitHubName: "half" })).repository.continued?.fullName).toBe("acme/half");
+  hub.add("acme/bare");
+  expect((await move({ gitHubName: "bare" })).repository.continued?.fullName).toBe("acme/bare");
   expect(hub.made).toEqual([]);
 });
 

@@ -47,11 +47,11 @@ export async function continueOnGitHub(call: {
   if (continuedAt !== null) throw alreadyThere(await repositoryView(ctx, ctx.db, organization, id));
   await requireUsableInstallation(ctx.db, organization.id, input.installationId);
   return whileMoving(ctx, id, async (row) => {
-    const { branches, defaultBranch } = await requireInstanceRepositories(ctx).open(id).refs();
+    const { defaultBranch } = await requireInstanceRepositories(ctx).open(id).refs();
     if (defaultBranch === null) throw empty();
     const { installationId, private: isPrivate } = input;
     const to = await targetAtGitHub(ctx, {
-      ...{ row, installationId, private: isPrivate, branches },
+      ...{ row, installationId, private: isPrivate },
       ...{ name: input.gitHubName ?? row.name, userToken: call.input.userToken },
     });
     const servers = await pushAndSwitch(ctx, organization, { id, installationId, to, defaultBranch });

@@ -6,6 +6,7 @@ import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import type { TargetRepository } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
+import { builtFromNow, continueBuilds } from "./built-from.ts";
 import { findGitSource } from "./git-source.store.ts";
 import { describeSource, setSource } from "./set-source.ts";
 import { noOtherSource } from "./source.ts";
@@ -37,6 +38,10 @@ export async function continueSource(
     ...{ repositoryPrivate: repository.private, githubBranch },
   };
   const after = await setSource(tx, ctx, before, { branch: before.defaultBranch, columns, git: null });
+  const to = await builtFromNow(tx, after);
+  if (to !== null && git.repositoryId !== null) {
+    await continueBuilds(tx, projectId, { repositoryId: git.repositoryId, to });
+  }
   const followed = await tx
     .select({ name: branch.name })
     .from(branch)

@@ -7,6 +7,8 @@ import { refused } from "./read-refs.ts";
 
 /** `detail` of a `conflict`: the owner of the GitHub account has to sign in there for a repository to be made. */
 export const needsGitHubUser = "needs_github_user";
+/** The same: who has signed in there isn't the account's owner. */
+export const otherGitHubUser = "other_github_user";
 
 type Account = Awaited<ReturnType<GitHubTarget["account"]>>;
 
@@ -23,8 +25,6 @@ type Wanted = {
   readonly name: string;
   readonly private: boolean;
   readonly userToken: string | null;
-  /** Heads of its branches, by name. */
-  readonly branches: ReadonlyMap<string, string>;
 };
 
 /**
@@ -32,7 +32,7 @@ type Wanted = {
  * somebody has made there, or a new one, which is noted at once.
  *
  * @throws TowpathError `invalid_input` with `fields.gitHubName` or `fields.private`; `conflict` where GitHub refuses it, with
- * the detail `needsGitHubUser` where a person has to sign in there; errors of GitHub
+ * the details `needsGitHubUser` and `otherGitHubUser` where a person has to sign in there; errors of GitHub
  */
 export async function targetAtGitHub(ctx: Context, wanted: Wanted): Promise<TargetRepository> {
   const host = requireGitHubTarget(ctx);
@@ -48,9 +48,11 @@ export async function targetAtGitHub(ctx: Context, wanted: Wanted): Promise<Targ
   const there = await host.find(address);
   if (there !== null) {
     withVisibility(account, wanted, there);
-    const heads = await host.heads(address);
-    if ([...heads].some(([branch, sha]) => wanted.branches.get(branch) !== sha))
-      throw refused("gitHubName", `${there.fullName} exists and has other commits. Choose another name.`);
+    // The App may write more repositories than who acts here may at GitHub, who would write them through it.
+    if ((await host.heads(address)).size > 0) {
+      const message = `${there.fullName} exists and has commits. Choose another name, or change each server's source to that repository.`;
+      throw refused("gitHubName", message);
+    }
     await note(ctx, wanted, there, "found");
     return there;
   }
@@ -70,7 +72,9 @@ function withVisibility({ hostName }: Account, wanted: Wanted, there: TargetRepo
 }
 
 async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promise<TargetRepository> {
-  const { installationId, name, userToken } = wanted;
+  const { installationId, name } = wanted;
+  // An organization's is made as the App: a token may be of an earlier try, in the person's own account.
+  const userToken = account.isPerson ? wanted.userToken : null;
   if (account.isPerson && userToken === null) throw byHand(account, wanted);
   const answer = await host.make({ installationId, name, private: wanted.private, userToken });
   const { login, hostName, settingsUrl } = account;
@@ -86,6 +90,7 @@ async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promi
       throw new TowpathError(
         "conflict",
         `You signed in to ${hostName} as ${answer.login}. Only ${login} can make a repository in that account. Sign in there as ${login}, or choose another account.`,
+        { detail: otherGitHubUser },
       );
     case "refused":
       throw new TowpathError(

@@ -12,7 +12,7 @@ export type {
   SourceSummary,
   SourceView,
 } from "./git-source.view.ts";
-export { needsGitHubUser } from "./github-target.ts";
+export { needsGitHubUser, otherGitHubUser } from "./github-target.ts";
 export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";
 export { makeDeployKey } from "./make-deploy-key.ts";
 export { openBuildSource } from "./open-source.ts";

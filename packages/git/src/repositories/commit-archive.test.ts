@@ -193,3 +193,10 @@ test("SRC-4 what an archive's .gitignore files name, environments, caches and se
   }
   expect(await refusal(commit(makeZip([{ name: "a/.env", content: "1" }])))).toContain("The archive has no files");
 });
+
+test("SRC-4 an archive's .gitignore files have a limit together, as each of their lines takes memory", async () => {
+  const text = "a\n".repeat(95_000);
+  const entries = Array.from({ length: 12 }, (_, at) => ({ name: `${at}/.gitignore`, content: text }));
+  expect(await refusal(commit(makeZip(entries.slice(0, 10))))).toBe("accepted");
+  expect(await refusal(commit(makeZip(entries)))).toMatch(/\.gitignore files have more than 2 MB together/);
+});

@@ -5,7 +5,13 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { TowpathError } from "@towpath/core/errors";
 import type { CommitFiles, InstanceRepositories } from "@towpath/core/ports";
-import { gitignoreRule, isGitignore, leftOutName, maxGitignoreBytes } from "@towpath/core/repository/left-out/schema";
+import {
+  gitignoreRule,
+  isGitignore,
+  leftOutName,
+  maxGitignoreBytes,
+  maxGitignoreBytesTogether,
+} from "@towpath/core/repository/left-out/schema";
 import { branchNameSchema } from "@towpath/core/source/schema";
 import { readCommit } from "../read-commit.ts";
 import { GitFailure, pipeToGit, runGit } from "../run-git.ts";
@@ -120,9 +126,13 @@ async function write(stream: Writable, chunk: string | Uint8Array): Promise<void
 /** Why a path of the archive becomes no file of the commit (SRC-4): a name for people, null for one that does. */
 async function whatIsLeftOut(entries: AsyncIterable<ArchiveEntry>): Promise<(path: string) => string | null> {
   const texts = new Map<string, string>();
+  let bytes = 0;
   for await (const { name, kind, size, content } of entries) {
     const path = entryPath(name)?.join("/");
     if (path === undefined || kind !== "file" || !isGitignore(path) || size > maxGitignoreBytes) continue;
+    bytes += size;
+    if (bytes > maxGitignoreBytesTogether)
+      throw unusable(`The archive's .gitignore files have more than ${maxGitignoreBytesTogether / 1e6} MB together.`);
     const chunks: Uint8Array[] = [];
     for await (const chunk of content) chunks.push(chunk);
     texts.set(path, Buffer.concat(chunks).toString("utf8"));

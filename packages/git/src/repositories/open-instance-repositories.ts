@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { ArtifactStore } from "@towpath/artifacts";
 import { TowpathError } from "@towpath/core/errors";
 import type { Database } from "@towpath/db";
+import type { AddressPolicy } from "@towpath/egress";
 import { bundleStorage } from "./bundles/bundle-storage.ts";
 import type { RepositoriesKind } from "./config.ts";
 import { directoryStorage } from "./directory-storage.ts";
@@ -16,6 +17,8 @@ type Options = {
   readonly onProblem: (error: unknown) => void;
   /** Of one push; left out where nobody pushes. Default: 2 GB. */
   readonly maxPushBytes?: number;
+  /** Where repositories may be pushed to; left out where nothing pushes any. Default: public addresses. */
+  readonly policy?: AddressPolicy;
 };
 
 /**

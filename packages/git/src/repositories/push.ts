@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { GitRemote } from "@towpath/core/ports";
+import type { PushRemote } from "@towpath/core/ports";
+import type { AddressPolicy } from "@towpath/egress";
 import { httpSettings, trustSettings } from "../connection.ts";
-import { endpointOf } from "../endpoint.ts";
+import { checkedAddresses, endpointOf } from "../endpoint.ts";
 import { configEnvironment } from "../git-environment.ts";
 import { runGit } from "../run-git.ts";
 import { runOn, storeSettings } from "./bare-repository.ts";
@@ -16,18 +17,19 @@ const pushMs = 15 * 60_000;
 const everything = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
 
 /**
- * Pushes all branches and tags of a stored repository to a host that the operator has named. The credential reaches git by
- * its environment.
+ * Pushes all branches and tags of a stored repository to a host at addresses that the policy allows. The credential reaches
+ * git by its environment.
  *
  * @throws TowpathError as `InstanceRepositories.push`
  */
-export async function pushRepository(directory: string, remote: GitRemote): Promise<void> {
+export async function pushRepository(directory: string, remote: PushRemote, policy: AddressPolicy): Promise<void> {
   const endpoint = endpointOf(remote);
   const scratch = await mkdtemp(join(tmpdir(), "towpath-push-"));
   try {
+    const addresses = remote.atAnyAddress ? [] : await checkedAddresses(endpoint, policy);
     const settings = [
       ...storeSettings,
-      ...httpSettings(endpoint, [], remote.credential),
+      ...httpSettings(endpoint, addresses, remote.credential),
       ...(await trustSettings(endpoint, scratch)),
       // The host is silent while it checks what came.
       ["http.lowSpeedTime", "300"],

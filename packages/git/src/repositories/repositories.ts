@@ -1,5 +1,6 @@
 import { notFound } from "@towpath/core/errors";
 import type { InstanceRepositories } from "@towpath/core/ports";
+import { type AddressPolicy, createAddressPolicy } from "@towpath/egress";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archive-entry.ts";
 import { asStoreProblem, listRefs, setHead } from "./bare-repository.ts";
 import { commitArchive } from "./commit-archive.ts";
@@ -13,6 +14,8 @@ type Limits = {
   /** Default: 2 GB. */
   readonly maxPushBytes?: number;
   readonly archiveLimits?: ArchiveLimits;
+  /** Where they may be pushed to. Default: public addresses. */
+  readonly policy?: AddressPolicy;
   /** What a client has only a general text about. */
   readonly onProblem?: (error: unknown) => void;
 };
@@ -48,6 +51,7 @@ export function openRepositories({ directory, ...limits }: Limits & { readonly d
 /** `open`: of the repository with this id, or of all. What it throws, calls throw. */
 export function repositoriesIn(open: (id?: string) => Promise<RepositoryStorage>, limits: Limits = {}): Repositories {
   const { maxPushBytes = defaultMaxPushBytes, archiveLimits = defaultArchiveLimits, onProblem = () => {} } = limits;
+  const { policy = createAddressPolicy([]) } = limits;
   async function changing<Result>(id: string, branch: string, work: (directory: string) => Promise<Result>) {
     const change = await (await open(id)).change(id, branch);
     try {
@@ -75,7 +79,7 @@ export function repositoriesIn(open: (id?: string) => Promise<RepositoryStorage>
     async push(id, remote) {
       const directory = await (await open(id)).read(id);
       if (directory === null) throw notFound("repository");
-      await pushRepository(directory, remote);
+      await pushRepository(directory, remote, policy);
     },
     serve: async (request, options) =>
       serveRepository(request, { ...options, storage: await open(options.id), maxPushBytes, onProblem }),

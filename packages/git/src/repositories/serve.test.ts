@@ -3,10 +3,12 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TowpathError } from "@towpath/core/errors";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commitFiles, git, makeRepository } from "../testing/index.ts";
 import { serveStore } from "../testing/serve-store.ts";
-import { openRepositories, type Repositories } from "./repositories.ts";
+import { directoryStorage } from "./directory-storage.ts";
+import { openRepositories, type Repositories, repositoriesIn } from "./repositories.ts";
 import type { GitRequest } from "./serve.ts";
 
 let directory: string;
@@ -16,6 +18,8 @@ let url: string;
 let close: () => Promise<void>;
 let mayWrite: boolean;
 let pushes: (readonly string[])[];
+/** What taking note of a push fails with. */
+let refuses: Error | null;
 let sent: { readonly encoding: string; readonly isChunked: boolean; readonly protocol: string }[];
 const maxPushBytes = 4 * 1024 * 1024;
 
@@ -23,6 +27,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-repositories-"));
   store = openRepositories({ directory: join(directory, "stored"), maxPushBytes });
   [id, mayWrite, pushes, sent] = [randomUUID(), true, [], []];
+  refuses = null;
   const served = await serveStore(store, {
     onRequest: ({ headers }) =>
       void sent.push({
@@ -30,7 +35,10 @@ beforeEach(async () => {
         isChunked: headers["transfer-encoding"] === "chunked",
         protocol: String(headers["git-protocol"] ?? ""),
       }),
-    onPush: async (refs) => void pushes.push(refs),
+    onPush: async (refs) => {
+      pushes.push(refs);
+      if (refuses) throw refuses;
+    },
     mayWrite: () => mayWrite,
   });
   url = `${served.url}/${id}.git`;
@@ -151,4 +159,38 @@ test("SRC-3 transfers of one repository that take long leave some for the others
   const after = await list(id);
   expect(after.status).toBe(200);
   await after.text();
+});
+
+test("SRC-3 ERR-1 a push that may not count after all is refused in these words, and one whose refs can't be read is not confirmed", async () => {
+  await makeRepository(work(), { "server.py": "one\n" });
+  refuses = new TowpathError("conflict", "This repository continues on GitHub as acme/rain.");
+  expect(await refusal(git(work(), "push", url, "main"))).toMatch(
+    /! \[remote rejected\] main -> main \(This repository continues on GitHub as acme\/rain\.\)/,
+  );
+  const storage = directoryStorage(join(directory, "broken"));
+  let stored = 0;
+  const broken = await serveStore(
+    repositoriesIn(async () => ({
+      ...storage,
+      async change(...args) {
+        const change = await storage.change(...args);
+        let asked = 0;
+        return {
+          ...change,
+          // Read before git runs, by git, and afterwards.
+          get directory() {
+            asked += 1;
+            return asked < 3 ? change.directory : directory;
+          },
+          store: async () => {
+            stored += 1;
+          },
+        };
+      },
+    })),
+  );
+  const pushed = await refusal(git(work(), "push", `${broken.url}/${id}.git`, "main"));
+  await broken.close();
+  expect(pushed).toMatch(/! \[remote rejected\] main -> main/);
+  expect(stored).toBe(0);
 });

@@ -11,7 +11,10 @@ export type ServeOptions = {
   readonly defaultBranch: string;
   /** As `parseGitRequest` found it; the caller has checked that it may. */
   readonly asked: GitRequest;
-  /** Called with full names of the branches and tags that a push has changed, before git's client has its answer. */
+  /**
+   * Called with full names of the branches and tags that a push has changed, before git's client has its answer; a
+   * TowpathError refuses them there.
+   */
   readonly onPush: (refs: readonly string[]) => Promise<void>;
   readonly maxPushBytes: number;
   readonly onProblem: (error: unknown) => void;
@@ -115,8 +118,9 @@ async function storePush(
   before: ReadonlyMap<string, string>,
   { onPush, onProblem }: ServeOptions,
 ): Promise<string | null> {
-  const after = await listRefs(change.directory);
+  let after: ReadonlyMap<string, string>;
   try {
+    after = await listRefs(change.directory);
     await change.store();
   } catch (thrown) {
     const error = asStoreProblem(thrown);
@@ -125,6 +129,12 @@ async function storePush(
   }
   const names = new Set([...before.keys(), ...after.keys()]);
   const changed = [...names].filter((name) => before.get(name) !== after.get(name)).toSorted();
-  if (changed.length > 0) await onPush(changed);
-  return null;
+  try {
+    if (changed.length > 0) await onPush(changed);
+    return null;
+  } catch (error) {
+    // Such as: it goes on elsewhere since then. The commits are stored, and count for nothing.
+    if (error instanceof TowpathError) return error.message;
+    throw error;
+  }
 }

@@ -167,6 +167,17 @@ test("SRC-3 commits that somebody pushed there are not overwritten", async () =>
   ]);
 });
 
+test("SRC-3 GH-5 a host that somebody has typed is pushed to at addresses that the operator allows only", async () => {
+  const made = await make("inside");
+  const typed = { ...(await target.remote(made.address, made.there)), atAnyAddress: false };
+  const error = await refusal(store.push(id, typed));
+  expect([error.code, error.message]).toEqual(["invalid_input", expect.stringMatching(/TOWPATH_EXTERNAL_NETWORKS/)]);
+  expect(await target.heads(made.address)).toEqual(new Map());
+  const policy = { allows: () => true };
+  await openRepositories({ directory: join(directory, "stored"), policy }).push(id, typed);
+  expect((await refsAt(made)).toSorted()).toEqual((await refsHere()).toSorted());
+});
+
 test("SRC-3 ERR-1 a host that can't be reached or breaks off is said to be, and the next push goes on", async () => {
   const made = await make("away");
   const gone = targetOf({ ...forge.gitHubConfig, url: `http://localhost:${await freePort()}` });

@@ -70,7 +70,7 @@ async function afterAuthorization(caller: Caller, trip: RoundTrip, token: UserTo
     return `/${trip.orgSlug}/welcome/server-setup?serverName=${encodeURIComponent(trip.serverName)}&isCreating=true`;
   }
   if (trip.purpose === "continue") {
-    await storeUserToken(caller.sessionId, continueTokenName(trip.orgSlug, trip.repository), token);
+    await storeUserToken(caller.sessionId, continueTokenName(trip), token);
     return formPath(trip, viewer.login);
   }
   const installations = await client.userInstallations(token.accessToken);

@@ -60,8 +60,15 @@ const secretKey = (sessionId: string, serverName: string) => ({
   name: `github-user-token:${serverName}`,
 });
 
-/** In place of a server's name, which can't look like it: for what a repository of this instance is moved with. */
-export const continueTokenName = (orgSlug: string, repository: string) => `continue:${orgSlug}/${repository}`;
+/**
+ * In place of a server's name, which can't look like it: for what a repository of this instance is moved with. With the
+ * connection, so that a token of one host is never shown to another.
+ */
+export const continueTokenName = (of: {
+  readonly orgSlug: string;
+  readonly connection: number;
+  readonly repository: string;
+}) => `continue:${of.connection}:${of.orgSlug}/${of.repository}`;
 
 export async function storeUserToken(sessionId: string, serverName: string, token: UserToken): Promise<void> {
   const latest = new Date(Date.now() + tokenSeconds * 1000);

@@ -2,7 +2,7 @@ import type { SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { atHost } from "@towpath/core/github-connection/numbers";
-import { continueOnGitHub, needsGitHubUser } from "@towpath/core/source";
+import { continueOnGitHub, needsGitHubUser, otherGitHubUser } from "@towpath/core/source";
 import { isGitHubError } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
 import {
@@ -44,7 +44,8 @@ type Call = {
  */
 export async function continueRepository({ signedIn, ctx, input }: Call): Promise<Continued> {
   const { projectName, ...move } = input;
-  const tokenName = continueTokenName(input.orgSlug, input.repository);
+  const { connection } = atHost(input.installationId);
+  const tokenName = continueTokenName({ ...input, connection });
   const userToken = await readUserToken(signedIn.sessionId, tokenName);
   try {
     const { repository, servers } = await continueOnGitHub({ ctx, input: { ...move, userToken } });
@@ -54,9 +55,9 @@ export async function continueRepository({ signedIn, ctx, input }: Call): Promis
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;
     const isRevoked = userToken !== null && isGitHubError(error.cause, "unauthorized");
+    // Whoever signs in as somebody else now has another token.
+    if (isRevoked || error.detail === otherGitHubUser) await deleteUserToken(signedIn.sessionId, tokenName);
     if (error.detail !== needsGitHubUser && !isRevoked) throw error;
-    if (isRevoked) await deleteUserToken(signedIn.sessionId, tokenName);
-    const { connection } = atHost(input.installationId);
     const found = await gitHub().find(connection);
     if (found === null) throw error;
     const state = await beginRoundTrip(signedIn.sessionId, { purpose: "continue", connection, ...input });

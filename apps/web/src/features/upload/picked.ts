@@ -1,3 +1,4 @@
+import { TowpathError } from "@towpath/core/errors";
 import {
   gitignoreRule,
   isGitignore,
@@ -91,11 +92,17 @@ async function folder(name: string, all: readonly FolderFile[], skipped: Set<str
   const ignoring = kept.filter(({ path, file }) => isGitignore(path) && file.size <= maxGitignoreBytes);
   const texts = await Promise.all(ignoring.map(async ({ path, file }) => [path, await file.text()] as const));
   const ignored = gitignoreRule(new Map(texts));
-  const files = kept.filter(({ path }) => {
-    const why = ignored(path);
-    if (why !== null) skipped.add(why);
-    return why === null;
-  });
+  let files: readonly FolderFile[];
+  try {
+    files = kept.filter(({ path }) => {
+      const why = ignored(path);
+      if (why !== null) skipped.add(why);
+      return why === null;
+    });
+  } catch (error) {
+    if (error instanceof TowpathError) return { problem: error.message };
+    throw error;
+  }
   if (files.length === 0) return { problem: "There are no files in it to build a server from." };
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   return { kind: "folder", name, files, bytes, leftOut: [...skipped].sort() };

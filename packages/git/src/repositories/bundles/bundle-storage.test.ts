@@ -32,7 +32,11 @@ async function newId(pushedAt: Date | null = null): Promise<string> {
 }
 
 /** A machine has a cache and a scratch directory of its own; all share the database and the artifact store. */
-const machine = (directory: string, name: string, more: { store?: ArtifactStore; maxBundles?: number } = {}) =>
+const machine = (
+  directory: string,
+  name: string,
+  more: { store?: ArtifactStore; maxBundles?: number; maxRefs?: number } = {},
+) =>
   bundleStorage({
     ...{ db: database.db, store: createDirectoryStore(join(directory, "artifacts")), ...more },
     ...{ cacheDirectory: join(directory, name, "cache"), scratchDirectory: join(directory, name, "git") },
@@ -313,4 +317,14 @@ test("SRC-3 repositories move to the artifact store and back when the setting ch
   await git(directory, "clone", "--quiet", stored(id), "clone");
   await git(work("clone"), "fsck", "--strict");
   expect([await bundlesOf(id), problems]).toEqual([[], []]);
+});
+
+test("SRC-3 a push beyond the most branches and tags is refused whole; deleting some makes room", async () => {
+  const [id, url] = [await newId(), await serve(directory, "one", { maxRefs: 4 })];
+  await makeRepository(work(), { "server.py": "one" });
+  const push = (...refs: readonly string[]) => outcome(git(work(), "push", `${url}/${id}.git`, ...refs));
+  expect(await push("main", "HEAD:refs/heads/a", "HEAD:refs/tags/b", "HEAD:refs/other/c")).toBe("accepted");
+  expect(await push("HEAD:refs/heads/d")).toMatch(/rejected.*at most 4 branches and tags/);
+  expect(await push(":refs/other/c")).toBe("accepted");
+  expect(await push("HEAD:refs/heads/d")).toBe("accepted");
 });

@@ -20,6 +20,8 @@ export type BundleStorageOptions = {
   readonly scratchDirectory: string;
   /** A push that makes one more has all of them bundled anew; the worker does so at an eighth. Default: 64. */
   readonly maxBundles?: number;
+  /** Of all kinds, in one repository: every read takes the row with them. Default: 50,000, which are 4 MB. */
+  readonly maxRefs?: number;
 };
 
 type Change = { readonly from: BundledState; readonly borrowed: string; readonly scratch: Scratch };
@@ -33,7 +35,7 @@ const maxAttempts = 50;
  * before the row names it. The row is replaced only in the state from which the push began, so none is lost.
  */
 export function bundleStorage(options: BundleStorageOptions): RepositoryStorage {
-  const { db, store, cacheDirectory, scratchDirectory, maxBundles = 64 } = options;
+  const { db, store, cacheDirectory, scratchDirectory, maxBundles = 64, maxRefs = 50_000 } = options;
   const states = bundledStates(db);
   const cache = openBundleCache(cacheDirectory, store);
 
@@ -67,6 +69,8 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     let current = from;
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const merged = mergeRefs(current.refs, changes);
+      const most = Math.max(maxRefs, Object.keys(current.refs).length);
+      if (Object.keys(merged).length > most) throw tooManyRefs(maxRefs);
       const added = await addBundle(repository, directory, { refs: set, known: Object.values(current.refs) });
       const bundles = [...current.bundles, ...added];
       const next = { head: head === from.head ? current.head : head, refs: merged, bundles };
@@ -161,6 +165,12 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     },
   };
 }
+
+const tooManyRefs = (max: number) =>
+  new TowpathError(
+    "conflict",
+    `A repository of this instance has at most ${max} branches and tags. Delete some first.`,
+  );
 
 const notStoredYet = () =>
   new TowpathError(
