@@ -104,8 +104,8 @@ test("SRC-2 files of LFS and a private submodule of a real Gitea are in what is 
 
 test("SRC-2 an empty repository of a real Gitea, a path that has none and its front page say what they are", async () => {
   const { cloneUrl } = await newRepository("empty", { files: null });
-  const said = async (url: string) => (await deploy(url, "gitea-nothing")).stderr;
-  expect(await said(cloneUrl)).toContain("has no commits yet. Push one, then try again.");
-  expect(await said(`${inject("giteaUrl")}/ada/none.git`)).toMatch(/shows no repository at this URL/);
-  expect(await said(`${inject("giteaUrl")}/ada`)).toMatch(/repository/);
+  const refusal = async (url: string) => (await deploy(url, "gitea-nothing")).stderr;
+  expect(await refusal(cloneUrl)).toContain("has no commits yet. Push one, then try again.");
+  expect(await refusal(`${inject("giteaUrl")}/ada/none.git`)).toMatch(/shows no repository at this URL/);
+  expect(await refusal(`${inject("giteaUrl")}/ada`)).toMatch(/repository/);
 });

@@ -237,10 +237,10 @@ test("SRC-3 git goes on at the new address once the organization is renamed, how
   ] as const) {
     const cloned = await run(directory, ...options, "clone", from, name);
     // Git doesn't say so where it had to ask for the key first.
-    const said = name === "by-helper" ? "" : `redirecting to ${after}/`;
-    expect(cloned.stderr).toContain(said);
+    const redirect = name === "by-helper" ? "" : `redirecting to ${after}/`;
+    expect(cloned.stderr).toContain(redirect);
     const pushed = await run(work("moving"), ...options, "push", from, "HEAD:refs/heads/main", "HEAD:refs/heads/other");
-    expect(pushed.stderr).toContain(said);
+    expect(pushed.stderr).toContain(redirect);
     expect(await git(work("moving"), "ls-remote", withKey(after, by), "main")).toContain(
       await git(work("moving"), "rev-parse", "HEAD"),
     );

@@ -146,7 +146,7 @@ test("SRC-2 OPS-4 the terminal names the branch that goes live, and sets and rem
   expect((await towpath("", "settings", "weather-three", "--branch=")).stdout).toContain("✓ branch: main → ");
 
   const states = (input: string, ...args: string[]) => towpath(input, "build-states", "weather-three", ...args);
-  expect((await states("")).stdout).toContain("Build states are posted nowhere.");
+  expect((await states("")).stdout).toContain("Build states are not posted.");
   const set = await states("t0ken\n", "set", "gitea");
   expect([set.status, set.stdout]).toEqual([0, "Build states are posted to Gitea or Forgejo: none yet.\n"]);
   expect(JSON.parse((await states("", "--json")).stdout)).toEqual({ kind: "gitea", postedAt: null, problem: null });

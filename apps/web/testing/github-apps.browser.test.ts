@@ -199,7 +199,7 @@ test("GH-6 a server's settings say when its repository was asked, and that webho
   await known.getByText("Not checked yet.").waitFor();
   await known.getByRole("button", { name: "Check now" }).click();
   await known.getByText(/^Checked /).waitFor();
-  await known.getByText("None has come yet, so Towpath asks too.").waitFor();
+  await known.getByText("None has arrived yet, so Towpath also checks.").waitFor();
   await site.db.update(githubCheck).set({ missedAt: new Date() });
   await page.reload();
   await known.getByText(/^Checked .*, because webhooks don't arrive\./).waitFor();

@@ -21,8 +21,8 @@ import { createSandboxDriver, processName } from "@towpath/runtime";
 import { checkDatabase, createSecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
+import { createGitHubReporter } from "./jobs/github-reporter.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
-import { createTellGitHub } from "./jobs/tell-github.ts";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
@@ -117,7 +117,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     repositories: createRepositoryHost(github, config.dashboardUrl),
     gitRemotes: createGitRemotes({ policy, directory: gitDirectory }),
     instanceRepositories: repositories,
-    tellGitHub: createTellGitHub(github, log),
+    gitHubReporter: createGitHubReporter(github, log),
     postState: createStatePoster({ policy }),
     builder: createBuilder(config.builder, {
       ...{ driver, layers },

@@ -10,7 +10,7 @@ import type {
   RepositoryHost,
 } from "@towpath/core/ports";
 import { systemClock } from "@towpath/core/ports";
-import type { PostState, TellGitHub } from "@towpath/core/report";
+import type { GitHubReporter, PostState } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
 import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
@@ -26,7 +26,7 @@ export type Services = {
   readonly repositories: RepositoryHost;
   readonly gitRemotes: GitRemotes;
   readonly instanceRepositories: InstanceRepositories;
-  readonly tellGitHub: TellGitHub;
+  readonly gitHubReporter: GitHubReporter;
   readonly postState: PostState;
   readonly packages: PackageIndex;
   readonly builder: Builder;

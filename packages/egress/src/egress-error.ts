@@ -11,6 +11,10 @@ type EgressProblem =
   | "too_large"
   | "not_json";
 
+/** What to do about `address_not_allowed`, as a sentence. */
+export const privateNetworkRemedy =
+  "If it is in a private network, ask the operator to allow that in TOWPATH_EXTERNAL_NETWORKS.";
+
 /** `message` is safe to show to whoever named the URL. */
 export class EgressError extends Error {
   readonly problem: EgressProblem;

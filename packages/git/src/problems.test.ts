@@ -27,7 +27,7 @@ test.each([
     /broke or could not be made/,
   ],
   ["Connection closed by 192.0.2.1 port 22\n", "upstream_unavailable", /broke or could not be made/],
-])("SRC-2 what an SSH host answers is told apart: %s", (said, code, message) => {
-  const problem = publicProblem(new GitFailure("failed", ["ls-remote"], `${said}${ending}`), "a.example");
+])("SRC-2 answers of an SSH host are distinguished: %s", (stderr, code, message) => {
+  const problem = publicProblem(new GitFailure("failed", ["ls-remote"], `${stderr}${ending}`), "a.example");
   expect(problem).toMatchObject({ code, message: expect.stringMatching(message) });
 });

@@ -1,6 +1,6 @@
 import { TowpathError } from "@towpath/core/errors";
 import { mayNeedSignIn, unknownHost } from "@towpath/core/ports";
-import { EgressError } from "@towpath/egress";
+import { EgressError, privateNetworkRemedy } from "@towpath/egress";
 import { GitFailure } from "./run-git.ts";
 
 /** `detail` of the error for what is larger than a limit: no part of a repository can be left out for it. */
@@ -58,8 +58,6 @@ export const notGit = (host: string) =>
 export const unavailable = (text: string, cause?: unknown) =>
   new TowpathError("upstream_unavailable", `${text} Try again shortly.`, { cause });
 
-const ownNetwork =
-  "If it is in your own network, ask the operator of this instance to allow that (TOWPATH_EXTERNAL_NETWORKS).";
 const unknownName = "Check the URL; if it is right, this instance can't look up names at the moment.";
 
 /** The error of a connection or git process in public words. Others, bugs, are returned as they are. */
@@ -67,7 +65,7 @@ export function publicProblem(error: unknown, host: string): unknown {
   if (error instanceof GitFailure) return gitProblem(error, host);
   if (!(error instanceof EgressError)) return error;
   if (error.problem === "address_not_allowed")
-    return new TowpathError("invalid_input", `${error.message} ${ownNetwork}`, { cause: error });
+    return new TowpathError("invalid_input", `${error.message} ${privateNetworkRemedy}`, { cause: error });
   if (error.problem === "invalid_url") return new TowpathError("invalid_input", error.message, { cause: error });
   if (error.problem === "tls")
     return new TowpathError(

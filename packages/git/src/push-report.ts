@@ -1,5 +1,6 @@
-/** Bands of a response's packets (gitprotocol-pack, "Packfile Data"); progress is for people. */
-const band = { data: 1, progress: 2 } as const;
+import { band, firstPacket, packetOf } from "./pkt-line.ts";
+
+/** Of a packet in a band. */
 const maxPayload = 65_515;
 
 /**
@@ -24,20 +25,6 @@ export async function* holdReport(
   const refusal = await outcome.catch(() => null);
   yield* refusal === null ? held : refuseAll(held, refusal);
 }
-
-/** With its length of four hex digits (gitprotocol-common, "pkt-line Format"); null: it isn't complete. */
-function firstPacket(bytes: Buffer): Buffer | null {
-  const digits = bytes.toString("latin1", 0, 4);
-  if (!/^[0-9a-f]{4}$/.test(digits)) return null;
-  // Those below 4 are marks without content, such as the end.
-  const length = Math.max(4, Number.parseInt(digits, 16));
-  return bytes.length < length ? null : bytes.subarray(0, length);
-}
-
-const packetOf = (...content: readonly Uint8Array[]) => {
-  const bytes = Buffer.concat(content);
-  return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, "0")), bytes]);
-};
 
 /** The report's own packets are in packets of the data band, or bare where the client asked for no bands. */
 function refuseAll(held: readonly Buffer[], reason: string): readonly Buffer[] {

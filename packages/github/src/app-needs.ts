@@ -1,15 +1,15 @@
 /** What Towpath's code needs of a GitHub App: the manifest asks for it, and each look at an App compares it. */
 export const neededPermissions = {
-  /** Builds read code; the quickstart writes the sample. */
+  /** Builds read code; the quickstart writes the sample, and repositories of the instance continue there. */
   contents: "write",
   metadata: "read",
   /** Reports (BLD-8). */
   checks: "write",
   deployments: "write",
   pull_requests: "write",
-  /** The quickstart creates a repository. */
+  /** Both create a repository. */
   administration: "write",
-  /** Tells who administers an organization, and may open its installation to a team. */
+  /** Says who administers an organization, and may open its installation to a team. */
   members: "read",
 } as const;
 

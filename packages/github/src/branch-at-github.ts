@@ -42,7 +42,7 @@ export async function branchAtGitHub(
   return { kind: "no-access" };
 }
 
-/** A pull request counts as one from a fork only by the numbers of both repositories, whatever they are called. */
+/** A pull request counts as one from a fork only by the numbers of both repositories, not by their names. */
 async function askAboutFork(
   github: Client,
   of: { readonly address: RepositoryAddress; readonly repository: GitHubRepository; readonly number: number },

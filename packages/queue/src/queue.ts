@@ -26,7 +26,7 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   "webhook.process": { ...withRetries, expireInSeconds: 120 },
   // Several requests to a Git host of up to 30 s, each possibly retried.
   "branch.sync": { ...withRetries, expireInSeconds: 600 },
-  // GitHub may be away for hours; what is told is the state of then.
+  // GitHub may be unavailable for hours; what is reported then is the state at that time.
   "branch.report": {
     ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
     expireInSeconds: 900,

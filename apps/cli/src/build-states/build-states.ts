@@ -25,7 +25,8 @@ export async function buildStates(args: string[]): Promise<number> {
   const [name = "", action = "show", host] = positionals;
   if (!actions.includes(action))
     throw new UsageError(`${action} is not show, set or remove.${didYouMean(action, actions)}`);
-  if (action !== "set" && host !== undefined) throw new UsageError(`${host} is too much for ${action}.`);
+  if (action !== "set" && host !== undefined)
+    throw new UsageError(`${host} is too much for ${action}. See towpath help build-states.`);
   const status = action === "set" ? { kind: hostOf(host), token: await readToken() } : null;
   const api = await connectApi(values);
   const path = `${projectPath(name)}/source`;
@@ -50,7 +51,7 @@ async function readToken(): Promise<string> {
   throw new UsageError("Stdin has no token: towpath build-states NAME set HOST < FILE. Nothing was set.");
 }
 
-/** Why no token is of use, by the kind of source. */
+/** Why it takes no token, by the kind of source. */
 const without: Readonly<Record<string, string>> = {
   github: "The GitHub App posts build states, without a token.",
   repository: "The repository is one of this instance: build states are on the server's page.",
@@ -59,13 +60,11 @@ const without: Readonly<Record<string, string>> = {
 
 function printStates({ kind, status }: Source): void {
   if (!status) {
-    print(
-      without[kind] ?? `Build states are posted nowhere. ${dim("towpath build-states NAME set HOST adds a token.")}`,
-    );
+    print(without[kind] ?? `Build states are not posted. ${dim("towpath build-states NAME set HOST adds a token.")}`);
     return;
   }
   const last = status.postedAt === null ? "none yet" : `the last one ${ago(status.postedAt)}`;
   print(`Build states are posted to ${hostNames[status.kind] ?? status.kind}: ${last}.`);
   if (status.problem === null) return;
-  print(`${yellow("!")} ${bold("The newest build state was not taken")}\n  ${status.problem}`);
+  print(`${yellow("!")} ${bold("The host refused the newest build state")}\n  ${status.problem}`);
 }

@@ -20,7 +20,7 @@ export type CommandSpec = {
   readonly choices?: Readonly<Record<number, Choices>>;
   readonly text: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** Options of earlier releases, and what to do instead, as the rest of a sentence: "--NAME is gone: …". */
+  /** Options of earlier releases, and what to do instead, as the rest of a sentence: "--NAME was removed: …". */
   readonly removed?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Works on this machine only, beside the instance or without one. */

@@ -85,7 +85,7 @@ test("OPS-4 wrong use has exit status 2 and says what is right, a refusal 1", as
     [["settings", "one", "--public", "--private"], "Pass only one of"],
     [["deploy", "/nonexistent/here", "--name", "my-server-one"], "There is no directory /nonexistent/here."],
     [["up", "--port", "0"], "must be a port between 1 and 65535"],
-    [["up", "--forge-port", "8090"], "--forge-port is gone: leave it out, since"],
+    [["up", "--forge-port", "8090"], "--forge-port was removed: leave it out, since"],
     [["login", "ftp://example.com"], "is not the address of an instance"],
     [["test", "unti"], "There is no stage unti. Did you mean unit?"],
     [["test", "bench", "gatway"], "There is no benchmark gatway. Did you mean gateway?"],

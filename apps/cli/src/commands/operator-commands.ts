@@ -11,7 +11,7 @@ export const operatorCommands = {
     text:
       "Lists the GitHub Apps of the instance on this machine with what is wrong with each, connects, changes or removes " +
       "one: ACTION is list, connect, rotate or remove. connect prints the page where a browser connects one, and opens it. " +
-      "rotate takes a private-key or client-secret that was made at GitHub from stdin; a webhook-secret is made by itself. " +
+      "rotate reads a private-key or client-secret that was made at GitHub from stdin, or makes a new webhook-secret. " +
       "remove asks for the App's name, unless --yes repeats it.",
     options: { yes: value("APP", "of remove: the name again, for scripts"), ...common },
     examples: [

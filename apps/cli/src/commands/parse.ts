@@ -53,7 +53,7 @@ function readWords(name: CommandName, args: readonly string[]) {
     const known = Object.keys(options).map((option) => `--${option}`);
     const unknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? (/'(--[^'=]+)/.exec(sentence)?.[1] ?? "") : "";
     const removed = specs[name]?.removed?.[unknown.slice("--".length)];
-    if (removed !== undefined) throw new UsageError(`${unknown} is gone: ${removed}`);
+    if (removed !== undefined) throw new UsageError(`${unknown} was removed: ${removed}`);
     const instead = didYouMean(unknown, known);
     throw new UsageError(`${sentence.replace(/\.$/, "")}.${instead} See towpath help ${name}.`);
   }

@@ -1,10 +1,6 @@
-import { rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { startTimeOf } from "../instance/instance.ts";
 import { UsageError } from "../terminal/terminal.ts";
+import { startStandIn } from "../testing/stand-in.ts";
 import { github } from "./github.ts";
 
 const nothing = { owner: null, createdAt: null, accounts: [], suspended: [], servers: [], problems: [], notes: [] };
@@ -12,32 +8,25 @@ const app = { ...nothing, id: "11111111-1111-4111-8111-111111111111", host: "Git
 const clock = { title: "The clock is wrong", detail: "Set it.", url: "https://github.com/settings/apps/towpath-acme" };
 
 let directory = "";
-let server: Server;
+let close = async () => {};
 let apps: object[] = [];
 let printed = "";
 let asked: unknown[] = [];
 
 beforeEach(async () => {
-  [directory, printed, asked, apps] = [await shortDirectory(), "", [], []];
+  [printed, asked, apps] = ["", [], []];
   vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
     printed += String(chunk);
     return true;
   });
-  server = createServer((request, response) => {
+  ({ directory, close } = await startStandIn((request, response) => {
     if (request.method !== "GET") asked.push([request.method, request.url, request.headers.authorization]);
     response.end(JSON.stringify(request.method === "GET" ? apps : app));
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
-  await writeFile(`${directory}/running.json`, JSON.stringify(running));
-  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
+  }));
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  server.closeAllConnections();
-  await new Promise((done) => server.close(done));
-  await rm(directory, { recursive: true, force: true });
+  await close();
 });
 
 const run = (...args: string[]) => github([...args, "--data-dir", directory]);

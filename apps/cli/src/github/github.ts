@@ -76,7 +76,7 @@ function printApp(app: CheckedApp, isNext: boolean): void {
   for (const text of notes) print(`  ${dim(text)}`);
 }
 
-/** GitHub sends an App's keys to a browser alone. */
+/** GitHub sends an App's keys only to a browser. */
 async function connect(api: Api): Promise<number> {
   const page = await api.call(
     "GET",
@@ -101,7 +101,7 @@ async function remove(api: Api, name: string, yes: string | undefined): Promise<
   const typed = yes ?? (await ask(`Its keys are deleted here. Type ${slug} to remove it: `)).trim();
   if (typed !== slug) throw new CommandError(`${typed || "Nothing"} is not ${slug}. Nothing was removed.`);
   await api.call("DELETE", `${appsPath}/${id}?confirm=${encodeURIComponent(slug)}`, z.looseObject({}));
-  output({ removed: slug }, () => print(`Removed ${slug}. At its host it stays until its owner deletes it there.`));
+  output({ removed: slug }, () => print(`Removed ${slug}. It stays at its host until its owner deletes it there.`));
   return 0;
 }
 

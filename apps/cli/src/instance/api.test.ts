@@ -1,12 +1,12 @@
-import { rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { noteRunning } from "../testing/stand-in.ts";
 import { apiOf as apiWithLimits, openApi } from "./api.ts";
 import { networkCause } from "./failure-texts.ts";
-import { startTimeOf } from "./instance.ts";
 
 let directory = "";
 beforeEach(async () => {
@@ -33,9 +33,7 @@ function end(server: Server): Promise<void> {
 
 async function apiOf(port: number) {
   const url = `http://127.0.0.1:${port}`;
-  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
-  await writeFile(`${directory}/running.json`, JSON.stringify(running));
-  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
+  await noteRunning(directory, url);
   return openApi(directory);
 }
 

@@ -1,11 +1,8 @@
-import { rm, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import type { RequestLogEntry } from "@towpath/logs";
-import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { startTimeOf } from "../instance/instance.ts";
 import { printVerbosely } from "../terminal/terminal.ts";
+import { startStandIn } from "../testing/stand-in.ts";
 import { logs } from "./logs.ts";
 
 const row: RequestLogEntry = {
@@ -42,7 +39,7 @@ const row: RequestLogEntry = {
 };
 
 let directory = "";
-let server: Server;
+let close = async () => {};
 let printed = "";
 let asked = "";
 let answer: RequestListener;
@@ -56,22 +53,14 @@ beforeEach(async () => {
     printed += text;
     return true;
   });
-  directory = await shortDirectory();
-  server = createServer((request, response) => {
+  ({ directory, close } = await startStandIn((request, response) => {
     asked = request.url ?? "";
     answer(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
-  await writeFile(`${directory}/running.json`, JSON.stringify(running));
-  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
+  }));
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  server.close();
-  server.closeAllConnections();
-  await rm(directory, { recursive: true, force: true });
+  await close();
 });
 
 test("PRJ-5 OPS-4 `logs --json` prints a row as the API gives it, outcome, error and target included", async () => {

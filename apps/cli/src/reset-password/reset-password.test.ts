@@ -1,23 +1,19 @@
-import { rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { startTimeOf } from "../instance/instance.ts";
+import { startStandIn } from "../testing/stand-in.ts";
 import { resetPassword } from "./reset-password.ts";
 
 let directory = "";
-let server: Server;
+let close = async () => {};
 let printed = "";
 let asked: unknown[] = [];
 beforeEach(async () => {
-  [directory, printed, asked] = [await shortDirectory(), "", []];
+  [printed, asked] = ["", []];
   vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
     printed += String(chunk);
     return true;
   });
-  server = createServer(async (request, response) => {
+  ({ directory, close } = await startStandIn(async (request, response) => {
     const body = JSON.parse(await text(request));
     asked.push([request.method, request.url, request.headers.authorization, body]);
     if (body.email === "nobody@example.com") {
@@ -29,18 +25,11 @@ beforeEach(async () => {
       expiresAt: "2026-11-22T14:00:00Z",
     };
     response.end(JSON.stringify({ ...link, removedSecondFactor: body.removeSecondFactor }));
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
-  await writeFile(`${directory}/running.json`, JSON.stringify(running));
-  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
+  }));
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  server.closeAllConnections();
-  await new Promise((done) => server.close(done));
-  await rm(directory, { recursive: true, force: true });
+  await close();
 });
 
 const run = (...args: string[]) => resetPassword(["--data-dir", directory, ...args]);

@@ -1,11 +1,9 @@
-import { rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { rm } from "node:fs/promises";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "../commands/parse.ts";
 import { parseDeployOptions } from "../deploy/options.ts";
-import { startTimeOf } from "../instance/instance.ts";
+import { startStandIn } from "../testing/stand-in.ts";
 import { authModeOf } from "./auth-mode.ts";
 import { changesOf, settings } from "./settings.ts";
 
@@ -53,14 +51,13 @@ test("OPS-4 BLD-17 settings says whether newer versions of a package are deploye
 });
 
 test("OPS-4 settings says what changed, and calls an entrypoint found only if none was set", async () => {
-  const directory = await shortDirectory();
   let project = {
     ...{ name: "my-server", url: "http://localhost/my-server/mcp", authMode: "towpath-cloud", entrypoint: "" },
     ...{ arguments: [], requirements: null, rootDirectory: null, watchPaths: [], failOnBreakingChanges: false },
     ...{ keepsData: false, ownSignIn: null, package: null },
   };
   let live = "server.py:mcp";
-  const server = createServer(async (request, response) => {
+  const { directory, close } = await startStandIn(async (request, response) => {
     if (request.method === "PATCH") {
       const { entrypoint } = JSON.parse(await new Response(request).text());
       project = { ...project, entrypoint: entrypoint ?? "" };
@@ -74,14 +71,8 @@ test("OPS-4 settings says what changed, and calls an entrypoint found only if no
   });
   onTestFinished(async () => {
     vi.restoreAllMocks();
-    server.close().closeAllConnections();
-    await rm(directory, { recursive: true });
+    await close();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const running = { pid: process.pid, startTime: startTimeOf(process.pid), url, serverUrl: `${url}/{name}` };
-  await writeFile(`${directory}/running.json`, JSON.stringify(running));
-  await writeFile(`${directory}/operator-token`, "tpo_of-this-test\n");
   let printed = "";
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
     printed += text;

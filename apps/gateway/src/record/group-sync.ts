@@ -64,7 +64,7 @@ export class GroupSync {
     this.#again = false;
     fdatasync(this.#descriptor, () => {
       this.#isSyncing = false;
-      // In the background as well: a busy disk takes milliseconds, in which no call would go on.
+      // In the background as well: a busy disk takes milliseconds, during which no call would be handled.
       this.#nameOnce((directory) => fsync(directory, () => closeSync(directory)));
       if (this.#closing !== null) this.#closing();
       else if (this.#again) this.appended(isNeeded);

@@ -32,7 +32,7 @@ async function serve(request: Request, { orgSlug, repository, _splat: path = "" 
   });
 }
 
-/** Git goes on at the new address, and names it. The location is relative, so that a key in the URL stays with it. */
+/** Git follows to the new address, and prints it. The location is relative, so that a key in the URL stays with it. */
 function moved(
   request: Request,
   { orgSlug, name, path }: { readonly orgSlug: string; readonly name: string; readonly path: string },

@@ -1,23 +1,23 @@
 import type { JobPayloads } from "@towpath/core/ports";
 import { leaveRepository, reportBranch } from "@towpath/core/report";
 import { jobContext, type Services } from "../services.ts";
-import { GitHubPaused } from "./tell-github.ts";
+import { GitHubPaused } from "./github-reporter.ts";
 
 /** How long another worker's report may take. */
 const busyPauseMs = 2000;
 
 /**
- * Tells GitHub, or the host of a Git URL, how a branch is (BLD-8, SRC-2). A throw (the host is unavailable) gives the job
+ * Reports a branch to GitHub, or to the host of a Git URL (BLD-8, SRC-2). A throw (the host is unavailable) gives the job
  * back to the queue; while GitHub limits requests, or another worker reports, the branch waits without using up the job's
  * retries.
  */
 export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
   const ctx = jobContext(services, "branch.report");
-  const { tellGitHub: tell, postState, dashboardUrl } = services;
+  const { gitHubReporter: reporter, postState, dashboardUrl } = services;
   const again = (startAfter: Date) =>
     services.queue.enqueue("branch.report", { branchId }, { key: branchId, startAfter });
   try {
-    const outcome = await reportBranch({ ctx, input: { branchId, tell, postState, dashboardUrl } });
+    const outcome = await reportBranch({ ctx, input: { branchId, reporter, postState, dashboardUrl } });
     if (outcome === "busy") await again(new Date(Date.now() + busyPauseMs));
   } catch (error) {
     if (!(error instanceof GitHubPaused)) throw error;
@@ -26,13 +26,13 @@ export async function reportToGitHub(services: Services, branchId: string): Prom
   }
 }
 
-/** Tells a repository of GitHub that a server has left it; as `reportToGitHub`. */
+/** Reports to a repository of GitHub that a server has left it; as `reportToGitHub`. */
 export async function leaveGitHub(services: Services, leaving: JobPayloads["repository.leave"]): Promise<void> {
-  const { tellGitHub: tell, dashboardUrl } = services;
+  const { gitHubReporter: reporter, dashboardUrl } = services;
   try {
     await leaveRepository({
       ctx: jobContext(services, "repository.leave"),
-      input: { leaving, tell, dashboardUrl },
+      input: { leaving, reporter, dashboardUrl },
     });
   } catch (error) {
     if (!(error instanceof GitHubPaused)) throw error;

@@ -55,7 +55,7 @@ async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promis
   const stored: string[] = [];
   for await (const { digest } of store.list()) stored.push(digest);
   const [layers, bundles] = [await referencedLayers({ ctx }), await referencedBundles({ ctx })];
-  // A layer that was just replaced is often wanted again.
+  // A layer that was just replaced is often needed again.
   const unusedSince = new Date(now.getTime() - (low ? maxBuildMs : dayMs));
   return countRemoved(stored, signal, (digest) =>
     layers.has(digest) || bundles.has(digest) ? Promise.resolve(false) : store.delete(digest, { unusedSince }),

@@ -50,7 +50,7 @@ export type Bench = {
   readonly runner: RunnerStandIn;
   /** Where each branch stands at GitHub. */
   readonly heads: Map<string, string>;
-  /** What GitHub was told of commits, oldest first. */
+  /** What was reported to GitHub of commits, oldest first. */
   readonly checks: CheckReport[];
   gitHubIsAway: boolean;
   trusted: boolean;
@@ -72,7 +72,7 @@ const noRepositories = openRepositories({ directory: "/nowhere" });
  * instance, and GitHub.
  */
 type Given = Partial<
-  Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "repositories" | "tellGitHub">
+  Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "repositories" | "gitHubReporter">
 >;
 
 export async function openBench(given: Given = {}): Promise<Bench> {
@@ -134,7 +134,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
         }),
       },
     ),
-    tellGitHub: {
+    gitHubReporter: {
       check: async (_to, report) => {
         if (bench().gitHubIsAway) throw new Error("GitHub is away");
         return bench().checks.push(report);

@@ -17,8 +17,8 @@ export const headCheckId = (branchId: string): string => `${headCheckPrefix}${br
 type Leaving = JobPayloads["repository.leave"];
 
 /**
- * Enqueues, for when the transaction commits, what GitHub's repositories are told of servers that leave them: nothing of
- * theirs waits, runs or is served any more. Call it while the rows are still there. `deleted`: the builds go too; otherwise
+ * Enqueues, for when the transaction commits, the reports to GitHub's repositories that servers leave: nothing of theirs
+ * waits, runs or is served there any more. Call it while the rows are still there. `deleted`: the builds go too; otherwise
  * they are reported with their branches, until the next source's first one is live.
  */
 export async function enqueueLeaving(
@@ -55,21 +55,21 @@ async function addBuilds(tx: Transaction, of: ProjectRow, at: At): Promise<void>
   const active = and(isNotNull(buildReport.deploymentId), inArray(buildReport.deploymentState, activeDeployments));
   const unfinished = and(isNotNull(buildReport.check), notLike(buildReport.check, "completed%"));
   const rows = await tx
-    .select({ build, told: buildReport })
+    .select({ build, report: buildReport })
     .from(build)
     .innerJoin(buildReport, eq(buildReport.buildId, build.id))
     .where(and(eq(build.projectId, of.id), or(active, unfinished)));
   const now = await builtFromNow(tx, of);
-  for (const { build: row, told } of rows) {
+  for (const { build: row, report } of rows) {
     const from = builtFromOf(row, of, now);
     const source = now !== null && isSameSource(from, now) ? now : from;
     if (source?.kind !== "github" || source.installationId === null) continue;
     const place = at(source.installationId, source.fullName, source.repositoryId);
-    if (told.deploymentId !== null && activeDeployments.includes(told.deploymentState ?? "")) {
-      place.deployments.push(told.deploymentId);
+    if (report.deploymentId !== null && activeDeployments.includes(report.deploymentState ?? "")) {
+      place.deployments.push(report.deploymentId);
     }
-    const isUnfinished = told.check !== null && !told.check.startsWith("completed");
-    if (isUnfinished) place.checks.push({ id: told.checkRunId, sha: row.commitSha, externalId: row.id });
+    const isUnfinished = report.check !== null && !report.check.startsWith("completed");
+    if (isUnfinished) place.checks.push({ id: report.checkRunId, sha: row.commitSha, externalId: row.id });
   }
 }
 
@@ -78,15 +78,15 @@ async function addHeads(tx: Transaction, of: ProjectRow, at: At): Promise<void> 
   const now = await builtFromNow(tx, of);
   if (now?.kind !== "github" || now.installationId === null) return;
   const rows = await tx
-    .select({ branch, told: branchReport, fork: forkPullRequest.state })
+    .select({ branch, report: branchReport, fork: forkPullRequest.state })
     .from(branch)
     .leftJoin(branchReport, eq(branchReport.branchId, branch.id))
     .leftJoin(forkPullRequest, eq(forkPullRequest.branchId, branch.id))
     .where(and(eq(branch.projectId, of.id), isNotNull(branch.pullRequestNumber)));
-  for (const { branch: row, told, fork } of rows) {
+  for (const { branch: row, report, fork } of rows) {
     const place = at(now.installationId, now.fullName, now.repositoryId);
     if (row.pullRequestNumber !== null) place.pullRequests.push(row.pullRequestNumber);
-    if (fork !== "waiting" || !told?.headCommitSha || told.headCheck === null) continue;
-    place.checks.push({ id: told.headCheckRunId, sha: told.headCommitSha, externalId: headCheckId(row.id) });
+    if (fork !== "waiting" || !report?.headCommitSha || report.headCheck === null) continue;
+    place.checks.push({ id: report.headCheckRunId, sha: report.headCommitSha, externalId: headCheckId(row.id) });
   }
 }

@@ -4,18 +4,18 @@ import { and, eq, exists, isNotNull, or } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 
 /**
- * Enqueues the job that tells GitHub, or the host of a Git URL, how a branch and its builds are (BLD-8), for when the
- * transaction commits. Whatever changes the status of a build, what is live, or what a head waits for, calls it. Enqueues
- * nothing where nobody can be told: the server's source is a package, a repository of this instance, or a Git URL
+ * Enqueues the job that reports a branch and its builds to GitHub, or to the host of a Git URL (BLD-8), for when the
+ * transaction commits. Everything that changes the status of a build, what is live, or what a head waits for, calls it.
+ * Enqueues nothing where there is nobody to report to: the server's source is a package, a repository of this instance, or a Git URL
  * without a status hook, and GitHub shows nothing of an earlier source.
  */
 export async function enqueueReport(tx: Transaction, ctx: Context, branchId: string): Promise<void> {
-  const told = tx
+  const shown = tx
     .select({ id: build.id })
     .from(build)
     .innerJoin(buildReport, eq(buildReport.buildId, build.id))
     .where(and(eq(build.branchId, branch.id), or(isNotNull(buildReport.deploymentId), isNotNull(buildReport.check))));
-  const [reader] = await tx
+  const [reported] = await tx
     .select({ id: branch.id })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
@@ -23,8 +23,8 @@ export async function enqueueReport(tx: Transaction, ctx: Context, branchId: str
     .where(
       and(
         eq(branch.id, branchId),
-        or(isNotNull(project.installationId), isNotNull(gitSource.statusKind), exists(told)),
+        or(isNotNull(project.installationId), isNotNull(gitSource.statusKind), exists(shown)),
       ),
     );
-  if (reader) await ctx.queue.enqueue("branch.report", { branchId }, { key: branchId, transaction: tx });
+  if (reported) await ctx.queue.enqueue("branch.report", { branchId }, { key: branchId, transaction: tx });
 }

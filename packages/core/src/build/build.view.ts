@@ -5,7 +5,7 @@ import { type DeploymentSummary, deploymentSummary } from "../deployment/interna
 import { notFound } from "../errors/index.ts";
 import { displayNameOf } from "../organization/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
-import { repositoryView } from "../source/internal.ts";
+import { gitHubRepositoryView } from "../source/internal.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import {
   type BuildManifest,
@@ -85,7 +85,7 @@ export type BuildPage = {
 
 export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary {
   const { build: found, project } = row;
-  const repository = repositoryView(project);
+  const repository = gitHubRepositoryView(project);
   return {
     id: found.id,
     status: buildStatusSchema.parse(found.status),

@@ -51,8 +51,8 @@ export const auditedVersion = ({ commitSha, packageVersion }: Pick<BuildRow, "co
 });
 
 /**
- * Inserts a queued build of the project's source, or of what an earlier build was built from, as the newest of its branch, cancels the branch's builds that are still queued, and reopens an
- * ended branch. The caller enqueues the job.
+ * Inserts a queued build of the project's source, or of what an earlier build was built from, as the newest of its branch,
+ * cancels the branch's builds that are still queued, and reopens an ended branch. The caller enqueues the job.
  */
 export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild): Promise<BuildRow> {
   const locked = await lockBranch(tx, input.branchId);

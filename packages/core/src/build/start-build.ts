@@ -34,8 +34,8 @@ function isReusable(status: string, reuse: "unless-failed" | "always" | "never")
  * current settings, and `reuse` allows it, returns that build with `created: false`, so that a push which a webhook has
  * already reported isn't built twice.
  *
- * @throws TowpathError `out_of_storage`, `conflict` for a project without a repository or with another source meanwhile, `not_found` for a branch or
- * commit that it doesn't contain, and errors of the repository host
+ * @throws TowpathError `out_of_storage`, `conflict` for a project without a repository or whose source was changed just
+ * now, `not_found` for a branch or commit that it doesn't contain, and errors of the repository host
  */
 export async function startBuild(call: {
   ctx: Context;

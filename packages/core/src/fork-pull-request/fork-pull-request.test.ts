@@ -10,7 +10,7 @@ import { listProjects } from "../project/index.ts";
 import { actFromCheck, reportBranch } from "../report/index.ts";
 import { pinEnvironment } from "../secret/index.ts";
 import type { GitHubModel } from "../testing/github-model.ts";
-import { ToldGitHub } from "../testing/github-reports.ts";
+import { ReportsModel } from "../testing/github-reports.ts";
 import {
   liveCommit,
   refusalCode,
@@ -152,13 +152,13 @@ test("BLD-9 a fork is told by numbers: a renamed one, a deleted one and one with
 });
 
 test("BLD-9 BLD-8 GitHub is told who has to do what, but not at a commit whose check belongs to the repository", async () => {
-  const told = new ToldGitHub();
+  const reports = new ReportsModel();
   const report = async () =>
     reportBranch({
       ctx: job(),
       input: {
         branchId: await branchId(),
-        tell: told,
+        reporter: reports,
         postState: async () => {},
         dashboardUrl: "https://towpath.test",
       },
@@ -168,21 +168,21 @@ test("BLD-9 BLD-8 GitHub is told who has to do what, but not at a commit whose c
   github.pushToFork(7, "same");
   await scene.settle(github);
   await report();
-  expect(told.checks.size).toBe(0);
+  expect(reports.checks.size).toBe(0);
   github.pushToFork(7, "A");
   await scene.settle(github);
   await report();
-  expect(told.checkOf(shaOf("A"))).toMatchObject({ conclusion: "action_required", title: "Waits for approval" });
-  expect([...told.comments.values()][0]?.body).toContain("[Waits for approval]");
+  expect(reports.checkOf(shaOf("A"))).toMatchObject({ conclusion: "action_required", title: "Waits for approval" });
+  expect([...reports.comments.values()][0]?.body).toContain("[Waits for approval]");
   const { buildId } = await decide("A");
   await succeedBuild(db(), buildId ?? "");
   await report();
-  expect(told.checkOf(shaOf("A"))).toMatchObject({ conclusion: "success", externalId: buildId });
-  expect([...told.deployments.values()]).toMatchObject([{ environment: "preview/pull/7", state: "success" }]);
+  expect(reports.checkOf(shaOf("A"))).toMatchObject({ conclusion: "success", externalId: buildId });
+  expect([...reports.deployments.values()]).toMatchObject([{ environment: "preview/pull/7", state: "success" }]);
   github.closeFork(7);
   await scene.settle(github);
   await report();
-  expect([...told.deployments.values()]).toMatchObject([{ state: "inactive" }]);
+  expect([...reports.deployments.values()]).toMatchObject([{ state: "inactive" }]);
 });
 
 test("BLD-9 viewers may not decide, strangers find nothing, and a branch of the repository is no fork", async () => {

@@ -3,7 +3,7 @@ import type { PushRemote } from "./source.ts";
 /** By its name, as one installation sees it. */
 type Address = { readonly installationId: number; readonly owner: string; readonly name: string };
 
-/** A repository at GitHub as a repository of this instance goes on there. */
+/** A repository at GitHub that continues one of this instance. */
 export type TargetRepository = {
   /** Towpath's number (decision 054). */
   readonly id: number;
@@ -33,7 +33,7 @@ export type TargetMade =
   | { readonly kind: "refused" };
 
 /**
- * Makes repositories at GitHub for those of this instance to go on as (SRC-3). Numbers are Towpath's (decision 054). Calls
+ * Makes repositories at GitHub that continue those of this instance (SRC-3). Numbers are Towpath's (decision 054). Calls
  * throw TowpathError with a public text about what GitHub rejected.
  */
 export type GitHubTarget = {

@@ -19,7 +19,7 @@ export const jobPayloadSchemas = {
   "source.check": z.object({ projectId: z.uuid() }),
   /** Tell GitHub how a branch and its builds are. */
   "branch.report": z.object({ branchId: z.uuid() }),
-  /** Tell a repository of GitHub that a server has left it. Numbers are Towpath's (decision 054), ids GitHub's. */
+  /** Report to a repository of GitHub that a server has left it. Numbers are Towpath's (decision 054), ids GitHub's. */
   "repository.leave": z.object({
     organizationId: z.uuid(),
     /** Of the server. */

@@ -5,7 +5,7 @@ import type { DataUsage } from "../data-volume/index.ts";
 import { type DeploymentSummary, type InstanceState, instanceState } from "../deployment/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import { repositoryView, type SourceSummary, sourceOf, sourceSummary } from "../source/internal.ts";
+import { gitHubRepositoryView, type SourceSummary, sourceOf, sourceSummary } from "../source/internal.ts";
 import {
   type AuthMode,
   authModeSchema,
@@ -143,7 +143,7 @@ export function projectView(
     watchPaths: row.watchPaths,
     failOnBreakingChanges: row.failOnBreakingChanges,
     defaultBranch: row.defaultBranch,
-    githubRepository: repositoryView(row),
+    githubRepository: gitHubRepositoryView(row),
     source: sourceSummary(ctx, row, more),
     package: source?.kind === "package" ? { name: source.name, follows: source.follows } : null,
     external: more.external && {

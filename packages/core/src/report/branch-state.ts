@@ -29,20 +29,20 @@ export type ReportedBuild = {
   readonly url: string | null;
   /** The repository of GitHub that it was built from; null: of another kind, or one that no installation reads. */
   readonly github: { readonly address: ReportAddress; readonly repositoryId: number } | null;
-  /** What its host was last told of it; null: nothing. */
-  readonly told: typeof buildReport.$inferSelect | null;
+  /** What was last reported of it to its host; null: nothing. */
+  readonly reported: typeof buildReport.$inferSelect | null;
 };
 
 /** A head that has no build, and why. */
 export type Head = { readonly sha: string; readonly why: "waiting" | "declined" | "closed" | "skipped" };
 
-/** A branch as GitHub is to be told about it. */
+/** A branch as it is to be reported. */
 export type BranchState = {
   readonly branch: typeof branch.$inferSelect;
   readonly project: typeof project.$inferSelect;
   readonly orgSlug: string;
   readonly fork: typeof forkPullRequest.$inferSelect | null;
-  readonly told: typeof branchReport.$inferSelect | null;
+  readonly reported: typeof branchReport.$inferSelect | null;
   /** Where the server is built from now; null: not at GitHub, or no installation reads the repository. */
   readonly address: ReportAddress | null;
   /**
@@ -60,7 +60,7 @@ const maxBuilds = 20;
 /** Null for a branch that doesn't exist (any more). */
 export async function readBranchState(ctx: Context, branchId: string): Promise<BranchState | null> {
   const [of] = await ctx.db
-    .select({ branch, project, orgSlug: organization.slug, fork: forkPullRequest, told: branchReport })
+    .select({ branch, project, orgSlug: organization.slug, fork: forkPullRequest, reported: branchReport })
     .from(branch)
     .innerJoin(project, eq(project.id, branch.projectId))
     .innerJoin(organization, eq(organization.id, project.organizationId))
@@ -114,7 +114,7 @@ async function readBuilds(
       diagnosis: build.diagnosis,
       slug: deployment.slug,
       live: route.deploymentId,
-      told: buildReport,
+      reported: buildReport,
     })
     .from(build)
     .leftJoin(buildReport, eq(buildReport.buildId, build.id))

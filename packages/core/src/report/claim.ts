@@ -4,7 +4,7 @@ import { and, eq, isNull, lt, or, sql } from "drizzle-orm";
 import { TowpathError } from "../errors/index.ts";
 
 /**
- * One worker at a time tells GitHub about a branch, and about a pull request, so that a slow report can't overwrite a
+ * One worker at a time reports a branch, and a pull request, to GitHub, so that a slow report can't overwrite a
  * newer one. The claim outlasts the requests of one report, with their time-outs; whoever holds it renews it before each
  * and stops without it.
  */

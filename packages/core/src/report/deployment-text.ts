@@ -7,12 +7,12 @@ import type { DeploymentReport } from "./report.port.ts";
 const maxEnvironment = 255;
 
 /** Whether GitHub has a deployment of a build that is not served any more: it was replaced, ended or canceled. */
-export const hasLeft = ({ status, isLive, told }: ReportedBuild): boolean =>
-  told !== null && told.deploymentId !== null && (status === "canceled" || (status === "succeeded" && !isLive));
+export const hasLeft = ({ status, isLive, reported }: ReportedBuild): boolean =>
+  reported !== null && reported.deploymentId !== null && (status === "canceled" || (status === "succeeded" && !isLive));
 
 /**
- * The deployment of a build, as it is now; null: GitHub is told of none. What never got as far as being built has none. `isShared`: the organization deploys several servers from the
- * repository, which would otherwise share one environment.
+ * The deployment of a build, as it is now; null: none is reported. What never got as far as being built has none.
+ * `isShared`: the organization deploys several servers from the repository, which would otherwise share one environment.
  */
 export function deploymentOfBuild(
   { branch, project }: BranchState,
@@ -35,10 +35,10 @@ export function deploymentOfBuild(
   };
 }
 
-function stateOf({ status, isLive, told }: ReportedBuild): DeploymentReport["state"] | null {
+function stateOf({ status, isLive, reported }: ReportedBuild): DeploymentReport["state"] | null {
   switch (status) {
     case "queued":
-      return told !== null && told.deploymentId !== null ? "queued" : null;
+      return reported !== null && reported.deploymentId !== null ? "queued" : null;
     case "building":
       return "in_progress";
     case "failed":

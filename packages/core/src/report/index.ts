@@ -5,9 +5,9 @@ export type {
   CommentReport,
   CommitState,
   DeploymentReport,
+  GitHubReporter,
   PostState,
   ReportAddress,
   StatusHook,
-  TellGitHub,
 } from "./report.port.ts";
 export { reportBranch } from "./report-branch.ts";

@@ -9,7 +9,7 @@ import { deleteProject } from "../project/index.ts";
 import { changeSource } from "../source/index.ts";
 import { GitModel } from "../testing/git-model.ts";
 import { GitHubModel } from "../testing/github-model.ts";
-import { ToldGitHub } from "../testing/github-reports.ts";
+import { ReportsModel } from "../testing/github-reports.ts";
 import { refusalCode, sampleOutcome, seedProject, shaOf } from "../testing/index.ts";
 import { openProjectSuite } from "../testing/project-suite.ts";
 import { type MemoryQueue, memoryQueue } from "../testing/seed.ts";
@@ -18,11 +18,11 @@ import { leaveRepository, reportBranch } from "./index.ts";
 
 const gitUrl = "https://git.example/acme/echo";
 const suite = openProjectSuite();
-let told: ToldGitHub;
+let reports: ReportsModel;
 let queue: MemoryQueue;
 let git: GitModel;
 beforeEach(() => {
-  told = new ToldGitHub();
+  reports = new ReportsModel();
   queue = memoryQueue({ withReports: true });
   git = new GitModel(gitUrl);
   git.heads.set("main", "u1");
@@ -32,16 +32,19 @@ const db = () => suite.database.db;
 const as = (actor = suite.team.owner) => suite.as(actor, { queue, gitRemotes: git.remotes });
 const job = () => suite.as({ kind: "job", job: "test" }, { queue });
 const dashboardUrl = "https://towpath.test";
-/** Does the jobs that tell somebody; says which branches were reported. */
+/** Runs the jobs that report; returns which branches were reported. */
 async function report(): Promise<readonly string[]> {
   const branches: string[] = [];
   for (const { name, payload } of queue.jobs.splice(0)) {
     if (name === "repository.leave") {
-      await leaveRepository({ ctx: job(), input: { leaving: payload as never, tell: told, dashboardUrl } });
+      await leaveRepository({ ctx: job(), input: { leaving: payload as never, reporter: reports, dashboardUrl } });
     } else if (name === "branch.report") {
       const { branchId } = payload as { branchId: string };
       branches.push(branchId);
-      await reportBranch({ ctx: job(), input: { branchId, tell: told, postState: async () => {}, dashboardUrl } });
+      await reportBranch({
+        ctx: job(),
+        input: { branchId, reporter: reports, postState: async () => {}, dashboardUrl },
+      });
     }
   }
   return branches;
@@ -73,32 +76,36 @@ test("SRC-1 BLD-8 GitHub shows what a server that left its repository serves fro
   await report();
   const { build: next } = await leave();
   await report();
-  expect(told.stateOf).toEqual({
+  expect(reports.stateOf).toEqual({
     [shaOf("one")]: "success",
     [shaOf("two")]: "inactive",
     [shaOf("three")]: "in_progress",
   });
-  expect(told.checkOf(shaOf("four"))).toMatchObject({ externalId: queued, conclusion: "cancelled", repository: own() });
+  expect(reports.checkOf(shaOf("four"))).toMatchObject({
+    externalId: queued,
+    conclusion: "cancelled",
+    repository: own(),
+  });
   await cancelBuild({ ctx: as(), input: { buildId: running } });
   await succeed(next.id);
   await report();
-  expect(told.stateOf).toEqual({
+  expect(reports.stateOf).toEqual({
     [shaOf("one")]: "inactive",
     [shaOf("two")]: "inactive",
     [shaOf("three")]: "inactive",
   });
-  expect(told.checkOf(shaOf("three"))).toMatchObject({ conclusion: "cancelled", repository: own() });
+  expect(reports.checkOf(shaOf("three"))).toMatchObject({ conclusion: "cancelled", repository: own() });
   // The next source has no reports, and the earlier one's don't begin again.
-  const { calls } = told;
-  expect(told.checkOf(shaOf("u1"))).toBeUndefined();
+  const { calls } = reports;
+  expect(reports.checkOf(shaOf("u1"))).toBeUndefined();
   const input = { ...suite.at(), branch: "main", reuse: "never" } as const;
   const { build: again } = await startBuild({ ctx: as(), input });
   await cancelBuild({ ctx: as(), input: { buildId: again.id } });
   await report();
-  expect(told.calls).toBe(calls);
+  expect(reports.calls).toBe(calls);
 });
 
-test("BLD-8 from one repository of GitHub to another each is told its own; a default branch that is replaced leaves nothing active", async () => {
+test("BLD-8 from one repository of GitHub to another each gets reports of its own; a default branch that is replaced leaves nothing active", async () => {
   await deploy("main", "one");
   const other = { installationId: suite.team.installationId, fullName: "acme/other" };
   const { build: next } = await changeSource({
@@ -107,12 +114,12 @@ test("BLD-8 from one repository of GitHub to another each is told its own; a def
   });
   await succeed(next.id);
   await report();
-  const shown = [...told.deployments.values()].map(({ repository, state }) => [repository, state]);
+  const shown = [...reports.deployments.values()].map(({ repository, state }) => [repository, state]);
   expect(shown).toEqual([
     [own(), "inactive"],
     ["acme/other", "success"],
   ]);
-  expect(told.checkOf(next.commitSha)).toMatchObject({ repository: "acme/other", conclusion: "success" });
+  expect(reports.checkOf(next.commitSha)).toMatchObject({ repository: "acme/other", conclusion: "success" });
 
   // The same without a change of source: GitHub's default branch is another one from now on.
   const renamed = await seedProject(db(), suite.team);
@@ -132,7 +139,7 @@ test("BLD-8 from one repository of GitHub to another each is told its own; a def
   model.switchDefault("next");
   await sync("main");
   await built(await sync("next"));
-  expect([told.stateOf[shaOf("m1")], told.stateOf[shaOf("n1")]]).toEqual(["inactive", "success"]);
+  expect([reports.stateOf[shaOf("m1")], reports.stateOf[shaOf("n1")]]).toEqual(["inactive", "success"]);
 });
 
 test("PRJ-11 BLD-8 a deleted server leaves no active deployment, no running check and no comment that offers it, on GitHub", async () => {
@@ -150,22 +157,27 @@ test("PRJ-11 BLD-8 a deleted server leaves no active deployment, no running chec
     .values({ ...head, branchId: fork.id, commitMessage: "m", waitingSince: new Date() });
   queue.jobs.push({ name: "branch.report", payload: { branchId: fork.id }, key: null });
   await report();
-  expect(told.checkOf(shaOf("f1"))).toMatchObject({ conclusion: "action_required" });
-  expect(told.checkOf(shaOf("three"))).toMatchObject({ status: "in_progress" });
-  expect([...told.comments.values()].map(({ number }) => number)).toEqual([7, 9]);
+  expect(reports.checkOf(shaOf("f1"))).toMatchObject({ conclusion: "action_required" });
+  expect(reports.checkOf(shaOf("three"))).toMatchObject({ status: "in_progress" });
+  expect([...reports.comments.values()].map(({ number }) => number)).toEqual([7, 9]);
 
   await deleteProject({ ctx: as(), input: { ...suite.at(), confirmation: suite.project.name } });
   await report();
-  expect(told.stateOf).toEqual({
+  expect(reports.stateOf).toEqual({
     [shaOf("one")]: "inactive",
     [shaOf("two")]: "inactive",
     [shaOf("three")]: "inactive",
   });
   for (const commit of ["three", "f1"]) {
-    expect(told.checkOf(shaOf(commit))).toMatchObject({ status: "completed", conclusion: "cancelled", title: "Ended" });
+    expect(reports.checkOf(shaOf(commit))).toMatchObject({
+      status: "completed",
+      conclusion: "cancelled",
+      title: "Ended",
+    });
   }
-  for (const { body } of told.comments.values()) expect(body).toMatch(/\nNo server is deployed from this repository/);
-  // Told twice, it is as it was.
+  for (const { body } of reports.comments.values())
+    expect(body).toMatch(/\nNo server is deployed from this repository/);
+  // Reported twice, it is as it was.
   expect(await db().$count(branchReport, eq(branchReport.branchId, suite.project.branchId))).toBe(0);
 });
 
@@ -183,20 +195,20 @@ test("PRJ-11 BLD-8 the servers of a deleted organization leave GitHub too; a ser
   await report();
   await deleteProject({ ctx: as(), input: { ...suite.at(), confirmation: suite.project.name } });
   await report();
-  const [comment] = told.comments.values();
+  const [comment] = reports.comments.values();
   expect(comment?.body).toContain(second.name);
   expect(comment?.body.split("\n").filter((line) => line.startsWith("| "))).toHaveLength(3);
-  const states = () => [...told.deployments.values()].map(({ state }) => state);
+  const states = () => [...reports.deployments.values()].map(({ state }) => state);
   expect(states()).toEqual(["inactive", "inactive", "success"]);
   await deleteOrganization({ ctx: as(), input: { orgSlug: suite.team.slug, confirmation: suite.team.slug } });
   await report();
   expect(states()).toEqual(["inactive", "inactive", "inactive"]);
   const leaving = { installationId: 1, fullName: "a/b" } as never;
-  const call = { ctx: as(), input: { leaving, tell: told, dashboardUrl } };
+  const call = { ctx: as(), input: { leaving, reporter: reports, dashboardUrl } };
   expect(await refusalCode(leaveRepository(call))).toBe("forbidden");
 });
 
-test("BLD-8 nothing is enqueued where nobody can be told: packages, and Git URLs without a status hook", async () => {
+test("BLD-8 nothing is enqueued where there is nobody to report to: packages, and Git URLs without a status hook", async () => {
   const reports = () => queue.jobs.splice(0).filter(({ name }) => name === "branch.report").length;
   const start = (projectName: string) =>
     startBuild({ ctx: as(), input: { orgSlug: suite.team.slug, projectName, reuse: "never" } });

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { addressOf, type JobPayloads } from "../ports/index.ts";
-import type { TellGitHub } from "./report.port.ts";
+import type { GitHubReporter } from "./report.port.ts";
 import { reportPullRequest } from "./report-pull-request.ts";
 
 type Leaving = JobPayloads["repository.leave"];
@@ -11,13 +11,13 @@ type Check = Leaving["checks"][number];
 
 export type LeaveRepositoryInput = {
   readonly leaving: Leaving;
-  readonly tell: TellGitHub;
+  readonly reporter: GitHubReporter;
   /** Origin of the dashboard, for links. */
   readonly dashboardUrl: string;
 };
 
 /**
- * Tells a repository of GitHub that a server has left it: ends its deployments and checks, and brings the comments of its
+ * Reports to a repository of GitHub that a server has left it: ends its deployments and checks, and brings the comments of its
  * pull requests to the servers that are left. Idempotent.
  *
  * @throws when GitHub is unavailable, or somebody else writes the comment; the job is then retried
@@ -25,12 +25,13 @@ export type LeaveRepositoryInput = {
 export async function leaveRepository(call: { ctx: Context; input: LeaveRepositoryInput }): Promise<void> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  const { tell, dashboardUrl } = input;
+  const { reporter, dashboardUrl } = input;
   const { organizationId, name, installationId, fullName, repositoryId } = input.leaving;
   const address = addressOf(installationId, fullName);
   const ended = { description: `Towpath: ${name}`, logUrl: dashboardUrl };
-  for (const id of input.leaving.deployments) await tell.endDeployment(address, id, ended);
-  for (const check of input.leaving.checks) await tell.check(address, leftCheck(name, check, dashboardUrl), check.id);
+  for (const id of input.leaving.deployments) await reporter.endDeployment(address, id, ended);
+  for (const check of input.leaving.checks)
+    await reporter.check(address, leftCheck(name, check, dashboardUrl), check.id);
   const [of] = await ctx.db
     .select({ orgSlug: organization.slug })
     .from(organization)
@@ -38,7 +39,7 @@ export async function leaveRepository(call: { ctx: Context; input: LeaveReposito
   if (!of) return;
   for (const number of new Set(input.leaving.pullRequests)) {
     const key = { organizationId, repositoryId, number };
-    const outcome = await reportPullRequest({ ctx, at: { key, address, ...of }, tell, dashboardUrl });
+    const outcome = await reportPullRequest({ ctx, at: { key, address, ...of }, reporter, dashboardUrl });
     if (outcome === "busy") throw new Error(`another worker writes the comment of pull request ${number}`);
   }
 }

@@ -34,7 +34,7 @@ export async function postStates({ ctx, claim, state, page, post }: Posting): Pr
   const { id: projectId, organizationId } = state.project;
   const own = state.builds.filter(({ github }) => github === null);
   const newest = own.filter(({ commitSha }, at) => own.findIndex((build) => build.commitSha === commitSha) === at);
-  const due = newest.filter(({ status, told }) => told?.check !== states[status]);
+  const due = newest.filter(({ status, reported }) => reported?.check !== states[status]);
   const hook = due.length === 0 ? null : await openedStatusHook(ctx, { projectId, organizationId });
   if (hook === null) return;
   const later: TowpathError[] = [];
@@ -50,14 +50,14 @@ export async function postStates({ ctx, claim, state, page, post }: Posting): Pr
       }),
     );
     if (problem !== null && problem.code !== "conflict") later.push(problem);
-    else await noteTold(ctx, build.id, is);
+    else await noteReported(ctx, build.id, is);
     // An older commit's problem is not that of the host.
     if (problem === null || build === newest[0]) await noteStatus(ctx, projectId, hook, problem?.message ?? null);
   }
   if (later[0] !== undefined) throw later[0];
 }
 
-async function noteTold(ctx: Context, buildId: string, check: CommitState["state"]): Promise<void> {
+async function noteReported(ctx: Context, buildId: string, check: CommitState["state"]): Promise<void> {
   await ctx.db
     .insert(buildReport)
     .values({ buildId, check })

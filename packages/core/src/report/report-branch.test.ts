@@ -4,17 +4,17 @@ import { beforeEach, expect, test } from "vitest";
 import { cancelBuild, startBuild } from "../build/index.ts";
 import { makeDeploymentLive } from "../deployment/index.ts";
 import { GitHubModel } from "../testing/github-model.ts";
-import { ToldGitHub } from "../testing/github-reports.ts";
+import { ReportsModel } from "../testing/github-reports.ts";
 import { memoryQueue, sampleManifest, shaOf, succeedBuild } from "../testing/index.ts";
 import { openProjectSuite } from "../testing/project-suite.ts";
 import { syncBranch } from "../webhook/index.ts";
 import { reportBranch } from "./index.ts";
 
 const suite = openProjectSuite();
-let told: ToldGitHub;
+let reports: ReportsModel;
 let model: GitHubModel;
 beforeEach(() => {
-  told = new ToldGitHub();
+  reports = new ReportsModel();
   model = new GitHubModel({ repositoryId: suite.project.repositoryId, installationId: suite.team.installationId });
   model.heads.set("main", "main");
 });
@@ -33,7 +33,7 @@ const report = async (name: string) =>
     ctx: job(),
     input: {
       branchId: await branchIdOf(name),
-      tell: told,
+      reporter: reports,
       postState: async () => {},
       dashboardUrl: "https://towpath.test",
     },
@@ -67,18 +67,18 @@ const deploy = async (name: string, commit: string, tools?: readonly string[]) =
   await report(name);
   return id;
 };
-const comment = () => [...told.comments.values()];
+const comment = () => [...reports.comments.values()];
 
 test("BLD-8 a preview has a check, a deployment and one comment, which follow it and are sent once", async () => {
   await deploy("main", "main");
   const first = await start("topic", "one", ["echo", "more"]);
   await report("topic");
-  expect(told.checkOf(shaOf("one"))).toMatchObject({ status: "queued", conclusion: null, externalId: first });
+  expect(reports.checkOf(shaOf("one"))).toMatchObject({ status: "queued", conclusion: null, externalId: first });
   await finish(first);
   await report("topic");
   const url = `http://localhost:8080/${suite.project.name}-topic/mcp`;
-  expect(told.checkOf(shaOf("one"))).toMatchObject({ conclusion: "success", title: "Live: 1 added" });
-  const [production, preview] = [...told.deployments.values()];
+  expect(reports.checkOf(shaOf("one"))).toMatchObject({ conclusion: "success", title: "Live: 1 added" });
+  const [production, preview] = [...reports.deployments.values()];
   expect(production).toMatchObject({ environment: "production", transient: false, state: "success" });
   expect(preview).toMatchObject({ environment: "preview/topic", transient: true, environmentUrl: url });
   expect(preview?.logUrl).toBe(`https://towpath.test/${suite.team.slug}/${suite.project.name}/build-logs/${first}`);
@@ -86,41 +86,45 @@ test("BLD-8 a preview has a check, a deployment and one comment, which follow it
   expect(comment()[0]?.body).toContain("- Added tool `more`.");
   expect(comment()[0]?.body).toMatch(/The list of tools has about \d+ tokens, before about \d+\./);
 
-  const calls = told.calls;
+  const calls = reports.calls;
   await report("topic");
-  expect(told.calls).toBe(calls);
+  expect(reports.calls).toBe(calls);
 
   await deploy("topic", "two", ["echo"]);
-  expect(told.stateOf).toEqual({ [shaOf("main")]: "success", [shaOf("one")]: "inactive", [shaOf("two")]: "success" });
+  expect(reports.stateOf).toEqual({
+    [shaOf("main")]: "success",
+    [shaOf("one")]: "inactive",
+    [shaOf("two")]: "success",
+  });
   expect(comment()).toHaveLength(1);
   expect(comment()[0]?.body).toContain("nothing changes for callers");
   // Somebody deletes it: the next news writes it anew.
-  told.comments.clear();
+  reports.comments.clear();
   await deploy("topic", "three", ["echo", "third"]);
   expect(comment()).toHaveLength(1);
 
   // The branch goes, and with it the preview.
   await syncBranch({ ctx: job(), input: { projectId: suite.project.id, branch: "topic" } });
   await report("topic");
-  expect(told.stateOf[shaOf("three")]).toBe("inactive");
+  expect(reports.stateOf[shaOf("three")]).toBe("inactive");
   expect(comment()[0]?.body).toContain("| Ended |");
 });
 
-test("BLD-8 a canceled build, and a rollback to an earlier deployment, are told as they are now", async () => {
+test("BLD-8 a canceled build, and a rollback to an earlier deployment, are reported as they are now", async () => {
   const first = await deploy("main", "one");
   await deploy("main", "two");
   const third = await start("main", "three");
   await report("main");
   await cancelBuild({ ctx: suite.as(suite.team.owner), input: { buildId: third } });
   await report("main");
-  expect(told.checkOf(shaOf("three"))).toMatchObject({ conclusion: "cancelled", actions: [] });
+  expect(reports.checkOf(shaOf("three"))).toMatchObject({ conclusion: "cancelled", actions: [] });
   const { rows } = await suite.database.pool.query("SELECT id FROM deployment WHERE build_id = $1", [first]);
   await makeDeploymentLive({ ctx: suite.as(suite.team.owner), input: { deploymentId: rows[0].id } });
   await report("main");
-  expect(told.stateOf).toEqual({ [shaOf("one")]: "success", [shaOf("two")]: "inactive" });
+  expect(reports.stateOf).toEqual({ [shaOf("one")]: "success", [shaOf("two")]: "inactive" });
 });
 
-test("BLD-8 a slow report can't overwrite a newer one: the second waits for it and tells the state of then", async () => {
+test("BLD-8 a slow report can't overwrite a newer one: the second waits for it and reports the state of then", async () => {
   const buildId = await start("topic", "one");
   let arrived = () => {};
   let release = () => {};
@@ -130,7 +134,7 @@ test("BLD-8 a slow report can't overwrite a newer one: the second waits for it a
   const slow = new Promise<void>((resolve) => {
     release = resolve;
   });
-  told.before = async () => {
+  reports.before = async () => {
     arrived();
     await slow;
   };
@@ -140,10 +144,10 @@ test("BLD-8 a slow report can't overwrite a newer one: the second waits for it a
   expect(await report("topic")).toBe("busy");
   release();
   expect(await older).toBe("reported");
-  expect(told.checkOf(shaOf("one"))?.status).toBe("queued");
+  expect(reports.checkOf(shaOf("one"))?.status).toBe("queued");
   expect(await report("topic")).toBe("reported");
-  expect(told.checkOf(shaOf("one"))).toMatchObject({ status: "completed", conclusion: "success" });
-  expect(told.checks.size).toBe(1);
+  expect(reports.checkOf(shaOf("one"))).toMatchObject({ status: "completed", conclusion: "success" });
+  expect(reports.checks.size).toBe(1);
 });
 
 test("BLD-8 a report that failed halfway is sent again, and every change of a build asks for one", async () => {
@@ -154,13 +158,13 @@ test("BLD-8 a report that failed halfway is sent again, and every change of a bu
   expect(asked()).toEqual([{ branchId: suite.project.branchId }]);
   await cancelBuild({ ctx, input: { buildId: started.id } });
   expect(asked()).toEqual([{ branchId: suite.project.branchId }]);
-  told.before = async () => {
+  reports.before = async () => {
     throw new Error("GitHub is away");
   };
   await expect(report("main")).rejects.toThrow("GitHub is away");
-  told.before = async () => {};
+  reports.before = async () => {};
   expect(await report("main")).toBe("reported");
-  expect(told.checkOf(started.commitSha)?.conclusion).toBe("cancelled");
+  expect(reports.checkOf(started.commitSha)?.conclusion).toBe("cancelled");
 });
 
 test("BLD-8 one comment is about all servers of the team that are deployed from the repository", async () => {
@@ -199,7 +203,7 @@ const hostile = [
 test("BLD-8 what strangers' code names can't become Markdown, HTML, a link or a mention", async () => {
   await deploy("main", "main");
   await deploy("topic", "one", ["echo", ...hostile]);
-  const texts = [comment()[0]?.body ?? "", told.checkOf(shaOf("one"))?.text ?? ""];
+  const texts = [comment()[0]?.body ?? "", reports.checkOf(shaOf("one"))?.text ?? ""];
   for (const text of texts) {
     for (const line of text.split("\n"))
       expect(line.match(/`/g)?.length ?? 0, line).toSatisfy((n) => Number(n) % 2 === 0);
@@ -214,22 +218,22 @@ test("BLD-8 what strangers' code names can't become Markdown, HTML, a link or a 
 test("BLD-14 a setting makes the check of a preview fail that breaks callers of production", async () => {
   await deploy("main", "main", ["echo", "old"]);
   await deploy("topic", "one", ["echo"]);
-  expect(told.checkOf(shaOf("one"))).toMatchObject({
+  expect(reports.checkOf(shaOf("one"))).toMatchObject({
     conclusion: "neutral",
     title: "Live: 1 removed (1 can break calls)",
   });
-  expect(told.checkOf(shaOf("one"))?.text).toContain("- Removed tool `old`. **Can break existing calls.**");
+  expect(reports.checkOf(shaOf("one"))?.text).toContain("- Removed tool `old`. **Can break existing calls.**");
   await db().update(project).set({ failOnBreakingChanges: true }).where(eq(project.id, suite.project.id));
   await report("topic");
-  expect(told.checkOf(shaOf("one"))).toMatchObject({
+  expect(reports.checkOf(shaOf("one"))).toMatchObject({
     conclusion: "failure",
     title: "Breaks existing calls: 1 removed",
   });
   // Additions break nobody, and what is in production is there already.
   await deploy("topic", "two", ["echo", "old", "new"]);
-  expect(told.checkOf(shaOf("two"))?.conclusion).toBe("success");
+  expect(reports.checkOf(shaOf("two"))?.conclusion).toBe("success");
   await deploy("main", "less", ["echo"]);
-  expect(told.checkOf(shaOf("less"))?.conclusion).toBe("success");
+  expect(reports.checkOf(shaOf("less"))?.conclusion).toBe("success");
 });
 
 test("BLD-15 a push that changes no watched path has a skipped check", async () => {
@@ -242,21 +246,21 @@ test("BLD-15 a push that changes no watched path has a skipped check", async () 
   model.changes.set("docs only", ["README.md"]);
   await syncBranch({ ctx: job(), input: { projectId: suite.project.id, branch: "main" } });
   await report("main");
-  expect(told.checkOf(shaOf("docs only"))).toMatchObject({
+  expect(reports.checkOf(shaOf("docs only"))).toMatchObject({
     conclusion: "skipped",
     title: "Skipped: changes no watched path",
   });
-  const calls = told.calls;
+  const calls = reports.calls;
   await report("main");
-  expect(told.calls).toBe(calls);
+  expect(reports.calls).toBe(calls);
 });
 
-test("BLD-8 without an installation, and for a branch that is gone, nobody is told", async () => {
+test("BLD-8 without an installation, and for a branch that is gone, nothing is reported", async () => {
   await start("topic", "one");
   await db().update(project).set({ installationId: null }).where(eq(project.id, suite.project.id));
   expect(await report("topic")).toBe("reported");
-  expect(told.calls).toBe(0);
-  const input = { branchId: suite.team.id, tell: told, postState: async () => {}, dashboardUrl: "" };
+  expect(reports.calls).toBe(0);
+  const input = { branchId: suite.team.id, reporter: reports, postState: async () => {}, dashboardUrl: "" };
   expect(await reportBranch({ ctx: job(), input })).toBe("unknown");
   expect(await db().$count(build, isNull(build.endedAt))).toBeGreaterThan(0);
 });

@@ -8,7 +8,7 @@ import { mcpUrl } from "../server-url/index.ts";
 import { surfaceChangesOf } from "../surface/internal.ts";
 import { claimPullRequest, ofPullRequest, type PullRequestKey } from "./claim.ts";
 import { type CommentedServer, commentText, markOf } from "./comment-text.ts";
-import type { ReportAddress, TellGitHub } from "./report.port.ts";
+import type { GitHubReporter, ReportAddress } from "./report.port.ts";
 
 export type PullRequestPlace = {
   readonly key: PullRequestKey;
@@ -24,10 +24,10 @@ export type PullRequestPlace = {
 export async function reportPullRequest(call: {
   readonly ctx: Context;
   readonly at: PullRequestPlace;
-  readonly tell: TellGitHub;
+  readonly reporter: GitHubReporter;
   readonly dashboardUrl: string;
 }): Promise<"reported" | "busy"> {
-  const { ctx, tell } = call;
+  const { ctx, reporter } = call;
   const { key, address, orgSlug } = call.at;
   const claim = await claimPullRequest(ctx.db, key);
   if (!claim) return "busy";
@@ -35,13 +35,13 @@ export async function reportPullRequest(call: {
     const servers = await readServers(ctx, key, { dashboardUrl: call.dashboardUrl, orgSlug });
     const body = commentText(key.organizationId, servers);
     const content = createHash("sha256").update(body).digest("hex");
-    const [told] = await ctx.db.select().from(pullRequestComment).where(ofPullRequest(key));
-    if (told?.content === content) return "reported";
-    const known = told?.commentId ?? null;
+    const [reported] = await ctx.db.select().from(pullRequestComment).where(ofPullRequest(key));
+    if (reported?.content === content) return "reported";
+    const known = reported?.commentId ?? null;
     // A pull request that was closed before it was ever commented gets no comment.
     if (known === null && servers.every(({ isEnded }) => isEnded)) return "reported";
     await claim.renew();
-    const commentId = await tell.comment(
+    const commentId = await reporter.comment(
       address,
       { number: key.number, body, mark: markOf(key.organizationId) },
       known,

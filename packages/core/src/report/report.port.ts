@@ -62,12 +62,12 @@ export type CommitState = {
 export type PostState = (to: StatusHook, state: CommitState) => Promise<void>;
 
 /**
- * Tells GitHub. `known`: the id of what was told before, which is then changed; what somebody has deleted there is made
+ * Reports to GitHub. `known`: the id of what was reported before, which is then changed; what somebody has deleted there is made
  * anew. Each returns the id, or null where the App lacks the permission.
  *
  * @throws when GitHub is unavailable or its rate limit is exceeded; the job is then run again
  */
-export type TellGitHub = {
+export type GitHubReporter = {
   check(to: ReportAddress, report: CheckReport, known: number | null): Promise<number | null>;
   deployment(to: ReportAddress, report: DeploymentReport, known: number | null): Promise<number | null>;
   /** Sets a deployment inactive, which GitHub does for none by itself; one that somebody has deleted stays so. */

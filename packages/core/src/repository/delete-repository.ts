@@ -49,12 +49,12 @@ export async function removeRepository(
   await store.remove(id);
 }
 
-/** So long its address says where a repository goes on at GitHub, and its commits are here, too. */
+/** How long its address names the repository that continues it on GitHub, and its commits are kept here. */
 const continuedForMs = 30 * 86_400_000;
 
 /**
  * Deletes repositories that a deploy of a folder or an upload made and no server is built from: those of deleted servers,
- * and of deploys that never became one. What somebody made for pushes stays. Any that went on at GitHub goes after 30 days.
+ * and of deploys that never became one. What somebody made for pushes stays. Any that continues on GitHub is deleted after 30 days.
  * Returns how many.
  */
 export async function removeUnusedRepositories(call: {

@@ -20,7 +20,7 @@ type GitRepository = Pick<RepositoryRow, "id" | "name" | "defaultBranch" | "orga
  * its own.
  *
  * @throws TowpathError `not_found` for one that doesn't exist or is of others; `forbidden` for a push by who may only read;
- * `out_of_storage` for a push; `conflict` for a push to one that goes on at GitHub, or is on its way there
+ * `out_of_storage` for a push; `conflict` for a push to one that continues on GitHub, or is being moved there
  */
 export async function findRepositoryForGit(call: {
   ctx: Context;

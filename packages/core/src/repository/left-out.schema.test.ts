@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { gitignoreRule, leadsOut, leftOutLine, leftOutName, looksSecret, secretsLine } from "./left-out.schema.ts";
 
-test("SRC-4 history, environments, caches and secrets are left out whatever .gitignore says; examples are not", () => {
+test("SRC-4 history, environments, caches and secrets are left out even if .gitignore allows them; examples are not", () => {
   const kept = ["server.py", ".env.example", ".env.prod.sample", ".gitignore", "environ/x.py", "venv", "src/env.py"];
   expect(kept.map(leftOutName)).toEqual(kept.map(() => null));
   const out = {

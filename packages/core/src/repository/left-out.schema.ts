@@ -14,7 +14,7 @@ export const leftOutDirectories = [
 const files = [".DS_Store", "Thumbs.db", "desktop.ini"];
 /** Whoever may read the repository would read them. */
 const secretFiles = [".envrc", ".netrc", ".pypirc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
-/** Without values: they say which variables a server wants. */
+/** Without values: they name the variables of a server. */
 const examples = /^\.env\.(?:\w+\.)?(?:example|sample|template|dist|defaults)$/;
 
 /** Whether a directory of this name is left out with all that is in it. */
@@ -24,7 +24,7 @@ export const isLeftOutDirectory = (name: string): boolean => leftOutDirectories.
 export const looksSecret = (name: string): boolean =>
   secretFiles.includes(name) || name === ".env" || (name.startsWith(".env.") && !examples.test(name));
 
-/** Why a file is left out whatever `.gitignore` says: the name of a directory above it, or its own; null for one that isn't. */
+/** Why a file is left out, also if `.gitignore` allows it: the name of a directory above it, or its own; null: it isn't. */
 export function leftOutName(path: string): string | null {
   const names = path.split("/");
   const last = names.pop() ?? "";

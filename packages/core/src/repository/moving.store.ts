@@ -6,7 +6,7 @@ import { TowpathError } from "../errors/index.ts";
 import type { TargetRepository } from "../ports/index.ts";
 import { continuedAs, type RepositoryRow } from "./repository.store.ts";
 
-/** Who holds a repository renews it meanwhile, so that a process that ends keeps others out no longer than this. */
+/** A process that holds a repository renews this, and keeps others out no longer after it has ended. */
 const heldMs = 60_000;
 const renewMs = 20_000;
 
@@ -22,7 +22,7 @@ export async function whileMoving<Result>(
 ): Promise<Result> {
   const row = await hold(ctx, id, or(isNull(repository.movingUntil), lt(repository.movingUntil, ctx.clock.now())));
   if (row === null)
-    throw new TowpathError("conflict", "Somebody is moving this repository to GitHub. Look again in a minute.");
+    throw new TowpathError("conflict", "Somebody is moving this repository to GitHub. Try again in a minute.");
   let held: RepositoryRow | null = row;
   let renewal: Promise<unknown> = Promise.resolve();
   const own = () => (held?.movingUntil ? eq(repository.movingUntil, held.movingUntil) : sql`false`);
@@ -54,7 +54,7 @@ async function hold(ctx: Context, id: string, isFree: SQL | undefined): Promise<
   return row ?? null;
 }
 
-/** Notes what was made at GitHub, so that a repeated try goes on with it. */
+/** Notes what was made at GitHub, so that a repeated try uses it. */
 export async function noteTarget(
   tx: Transaction,
   id: string,
@@ -78,7 +78,7 @@ export async function endAsContinued(tx: Transaction, ctx: Context, id: string):
   await tx.update(repository).set({ continuedAt: ctx.clock.now(), movingUntil: null }).where(eq(repository.id, id));
 }
 
-/** @throws TowpathError `conflict` for a repository that goes on at GitHub, with where to push instead */
+/** @throws TowpathError `conflict` for a repository that continues on GitHub, with where to push instead */
 export function requireNotContinued(row: RepositoryRow): void {
   const continued = continuedAs(row);
   if (continued === null) return;

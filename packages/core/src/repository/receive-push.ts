@@ -15,8 +15,8 @@ import type { RepositoryRow } from "./repository.store.ts";
  * from the repository are checked at once (SRC-3). The first branch of an empty repository becomes its default branch,
  * whatever its name.
  *
- * @throws TowpathError `not_found` for a repository that was deleted meanwhile, `forbidden`; `conflict` for one that has moved to GitHub
- * meanwhile: the push is refused, though its commits are stored
+ * @throws TowpathError `not_found` for a repository that was deleted meanwhile, `forbidden`; `conflict` for one that has
+ * moved to GitHub meanwhile: the push is refused, though its commits are stored
  */
 export async function receivePush(call: {
   ctx: Context;

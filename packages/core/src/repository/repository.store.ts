@@ -23,7 +23,7 @@ export type RepositoryView = {
   readonly pushedAt: string | null;
   /** Servers that are built from it, by name. */
   readonly servers: { readonly id: string; readonly name: string }[];
-  /** Where it goes on at GitHub, since when it is read-only; null: nowhere. `url`: to clone it. */
+  /** Where it continues on GitHub, since when it is read-only; null: nowhere. `url`: to clone it. */
   readonly continued: { readonly fullName: string; readonly url: string; readonly at: string } | null;
 };
 
@@ -69,7 +69,7 @@ export async function requireRepository(db: Queryable, organizationId: string, n
 /**
  * The same for a transaction that refers to it: it can't be deleted meanwhile.
  *
- * @throws TowpathError `not_found`; `invalid_input` for one that goes on at GitHub
+ * @throws TowpathError `not_found`; `invalid_input` for one that continues on GitHub
  */
 export async function keepRepository(tx: Transaction, organizationId: string, id: string): Promise<RepositoryRow> {
   const own = and(eq(repository.organizationId, organizationId), eq(repository.id, id));
@@ -77,11 +77,11 @@ export async function keepRepository(tx: Transaction, organizationId: string, id
   if (!row) throw notFound("repository");
   const { githubFullName } = row;
   if (row.continuedAt === null) return row;
-  const message = `The repository ${row.name} continues on GitHub as ${githubFullName}. Choose that one there.`;
+  const message = `The repository ${row.name} continues on GitHub as ${githubFullName}. Choose that repository.`;
   throw new TowpathError("invalid_input", message, { fields: { repository: message } });
 }
 
-/** Where a repository goes on, for views; null: it doesn't. */
+/** Where a repository continues, for views; null: it doesn't. */
 export function continuedAs({ continuedAt, githubFullName, githubUrl }: RepositoryRow): RepositoryView["continued"] {
   if (continuedAt === null) return null;
   return { fullName: githubFullName ?? "", url: `${githubUrl}.git`, at: continuedAt.toISOString() };

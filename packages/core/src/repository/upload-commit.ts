@@ -12,7 +12,8 @@ import { uploadCommitSchema } from "./repository.schema.ts";
 
 /**
  * Commits an archive's files to a branch of a repository of this instance (SRC-3), in the name of who uploads it; what is
- * built from it is checked at once. Files that the archive doesn't have are not in the commit, nor those that `leftOut` names.
+ * built from it is checked at once. Files that the archive doesn't have are not in the commit, nor those
+ * that `leftOut` names.
  *
  * @returns the commit; `changed` is false when the branch had the same files, and then it is the branch's head
  * @throws TowpathError `not_found`, `forbidden`, `conflict` for another head than the expected one, `invalid_input` for

@@ -14,8 +14,8 @@ const maxRunningDays = 7;
 
 /**
  * Removes deployments and builds beyond the latest of each branch, and branches that ended a while ago with all their
- * builds unless one of them is live. Keeps live deployments of any age, those whose server still runs, because sessions and streams end with it, and
- * builds that have a deployment or have not ended. Other sweeps then remove their logs (`eraseLogs`) and layers.
+ * builds unless one of them is live. Keeps live deployments of any age, those whose server still runs, because sessions and
+ * streams end with it, and builds that have a deployment or have not ended. Other sweeps then remove their logs (`eraseLogs`) and layers.
  */
 export async function removeSuperseded(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
   const { ctx, input } = call;

@@ -107,7 +107,7 @@ export async function reachableNow(
 }
 
 /**
- * Has the builds of a project's repository of this instance count as built from where its history goes on: they can be built
+ * Has the builds of a project's repository of this instance count as built from where its history continues: they can be built
  * again from there, also when the repository here is gone. The project is locked.
  */
 export async function continueBuilds(

@@ -329,7 +329,7 @@ test("SRC-1 BLD-8 nothing of an earlier source is reported to the next one: buil
   ]);
   expect(await readBranchState(job(), id)).toMatchObject({
     branch: { pullRequestNumber: null, pullRequestUrl: null },
-    ...{ builds: [], head: null, told: { headCommitSha: null, headCheckRunId: null } },
+    ...{ builds: [], head: null, reported: { headCommitSha: null, headCheckRunId: null } },
   });
 });
 

@@ -12,7 +12,7 @@ import { changesOf, headsOf, problemOf } from "./following.ts";
 import { sourceView } from "./get-source.ts";
 import { type GitSourceRow, recordFailure, requireGitSource, sameGitSource } from "./git-source.store.ts";
 import { followedSourceView, hostOfUrl, type SourceView } from "./git-source.view.ts";
-import { openSource } from "./open-source.ts";
+import { openGitSource } from "./open-source.ts";
 import { claimedUntil, nextCheckAt, nextLookAt } from "./pauses.ts";
 import { movedUrl } from "./read-refs.ts";
 import { sourceOf } from "./source.ts";
@@ -38,7 +38,7 @@ export async function checkSource(call: { ctx: Context; input: ProjectScope }): 
 }
 
 /** The same for the platform: a webhook or a push came, or the source was changed. */
-export async function checkSourceOf(call: { ctx: Context; input: { readonly projectId: string } }): Promise<void> {
+export async function checkGitSource(call: { ctx: Context; input: { readonly projectId: string } }): Promise<void> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   if (!isId(input.projectId)) return;
@@ -84,7 +84,7 @@ async function check(ctx: Context, before: Checked): Promise<Checked> {
   let refs: GitHeads;
   let url = row.url;
   try {
-    const found = await (await openSource(ctx, of.organizationId, row, "check")).refs();
+    const found = await (await openGitSource(ctx, of.organizationId, row, "check")).refs();
     refs = found;
     if (url !== null) url = movedUrl({ url, credential: row.credentialCiphertext }, found.url);
   } catch (error) {

@@ -305,7 +305,7 @@ test("SRC-3 a person's token makes the repository; what the App may not read yet
     ctx: { ...scene.as(team.owner), gitHubTarget: never },
     input: { ...input, repository: "rain", userToken: "of-acme" },
   });
-  expect((await refusal(hidden)).message).toMatch(/acme\/rain was made.*may not read it.*settings\/installations/);
+  expect((await refusal(hidden)).message).toMatch(/acme\/rain was made.*can't read it.*settings\/installations/);
   expect((await move({ repository: "rain" }, team.owner)).repository.continued?.fullName).toBe("acme/rain");
   expect(hub.made).toHaveLength(2);
 });

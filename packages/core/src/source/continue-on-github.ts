@@ -29,7 +29,7 @@ type Organization = { readonly id: string; readonly slug: string };
  * built from it built from there (SRC-3). Names, addresses, variables, logs, previews and deployments stay, and nothing is
  * built again. The repository here is read-only from then on, and names its new place to who pushes.
  *
- * Repeating it goes on where it stopped: what was made at GitHub is used again, what was pushed isn't pushed twice, and
+ * Repeating it resumes where it stopped: what was made at GitHub is used again, what was pushed isn't pushed twice, and
  * servers change together, last. Until then the repository here is what they are built from.
  *
  * @param call.input.userToken a GitHub token of who acts, for a repository in their own account

@@ -19,7 +19,7 @@ type Continuation = {
 };
 
 /**
- * Has a server built from GitHub, where its repository of this instance goes on (SRC-3): like `changeSource`, but for the
+ * Has a server built from GitHub, where its repository of this instance continues (SRC-3): like `changeSource`, but for the
  * same history. So previews and builds stay too, and nothing is built that was built. The project is locked.
  */
 export async function continueSource(

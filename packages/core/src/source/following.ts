@@ -48,8 +48,8 @@ export type GitHubCheckView = {
   /** null: none has come yet. */
   readonly webhookAt: string | null;
   /**
-   * Why webhooks don't tell of pushes: `unreachable`, GitHub can't reach this instance; `missed`, a push was found of which
-   * none came. null: nothing speaks against them, and asking is rare.
+   * Why webhooks don't report pushes: `unreachable`, GitHub can't reach this instance; `missed`, a push was found without
+   * one. null: they work as far as is known, and asking is rare.
    */
   readonly withoutWebhooks: "unreachable" | "missed" | null;
   readonly problem: SourceProblemView | null;

@@ -14,7 +14,7 @@ export const gitHubNameSchema = z
   })
   .refine((name) => !/^\.{1,2}$|\.(?:git|wiki)$/i.test(name), { error: "GitHub keeps this name for itself" });
 
-/** Where a repository of this instance is to go on. */
+/** Where a repository of this instance is to continue. */
 export const continueOnGitHubSchema = z.object({
   /** Of this instance. */
   repository: repositoryNameSchema,

@@ -12,7 +12,7 @@ export const otherGitHubUser = "other_github_user";
 
 type Account = Awaited<ReturnType<GitHubTarget["account"]>>;
 
-type Wanted = {
+type TargetRequest = {
   /** Of this instance, with what an earlier try has noted. */
   readonly row: {
     readonly id: string;
@@ -28,55 +28,55 @@ type Wanted = {
 };
 
 /**
- * The repository at GitHub that a repository of this instance goes on as: what an earlier try has made, an empty one that
+ * The repository at GitHub that continues a repository of this instance: what an earlier try has made, an empty one that
  * somebody has made there, or a new one, which is noted at once.
  *
  * @throws TowpathError `invalid_input` with `fields.gitHubName` or `fields.private`; `conflict` where GitHub refuses it, with
  * the details `needsGitHubUser` and `otherGitHubUser` where a person has to sign in there; errors of GitHub
  */
-export async function targetAtGitHub(ctx: Context, wanted: Wanted): Promise<TargetRepository> {
+export async function targetAtGitHub(ctx: Context, asked: TargetRequest): Promise<TargetRepository> {
   const host = requireGitHubTarget(ctx);
-  const account = await host.account(wanted.installationId);
-  const address = { installationId: wanted.installationId, owner: account.login, name: wanted.name };
-  const { githubRepositoryId: id, githubInstallationId } = wanted.row;
+  const account = await host.account(asked.installationId);
+  const address = { installationId: asked.installationId, owner: account.login, name: asked.name };
+  const { githubRepositoryId: id, githubInstallationId } = asked.row;
   const noted =
-    id === null || githubInstallationId !== wanted.installationId
+    id === null || githubInstallationId !== asked.installationId
       ? null
-      : await host.find({ installationId: wanted.installationId, id });
-  if (noted !== null && nameOf(noted).toLowerCase() === wanted.name.toLowerCase())
-    return withVisibility(account, wanted, noted);
+      : await host.find({ installationId: asked.installationId, id });
+  if (noted !== null && nameOf(noted).toLowerCase() === asked.name.toLowerCase())
+    return withVisibility(account, asked, noted);
   const there = await host.find(address);
   if (there !== null) {
-    withVisibility(account, wanted, there);
+    withVisibility(account, asked, there);
     // The App may write more repositories than who acts here may at GitHub, who would write them through it.
     if ((await host.heads(address)).size > 0) {
       const message = `${there.fullName} exists and has commits. Choose another name, or change each server's source to that repository.`;
       throw refused("gitHubName", message);
     }
-    await note(ctx, wanted, there, "found");
+    await note(ctx, asked, there, "found");
     return there;
   }
-  const made = await make(host, account, wanted);
-  await note(ctx, wanted, made, "made");
+  const made = await make(host, account, asked);
+  await note(ctx, asked, made, "made");
   // An installation for selected repositories gets what the App has made a moment later, or not at all.
-  return (await found(host, wanted.installationId, made.id)) ?? notVisible(account, made);
+  return (await found(host, asked.installationId, made.id)) ?? notVisible(account, made);
 }
 
 const nameOf = ({ fullName }: TargetRepository) => fullName.split("/").at(-1) ?? "";
 
 /** Code is never pushed to a repository that more people see than was asked for. */
-function withVisibility({ hostName }: Account, wanted: Wanted, there: TargetRepository): TargetRepository {
-  if (there.private === wanted.private) return there;
+function withVisibility({ hostName }: Account, asked: TargetRequest, there: TargetRepository): TargetRepository {
+  if (there.private === asked.private) return there;
   const is = there.private ? "private" : "public";
   throw refused("private", `${there.fullName} is ${is} on ${hostName}. Choose ${is}, or another name.`);
 }
 
-async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promise<TargetRepository> {
-  const { installationId, name } = wanted;
+async function make(host: GitHubTarget, account: Account, asked: TargetRequest): Promise<TargetRepository> {
+  const { installationId, name } = asked;
   // An organization's is made as the App: a token may be of an earlier try, in the person's own account.
-  const userToken = account.isPerson ? wanted.userToken : null;
-  if (account.isPerson && userToken === null) throw byHand(account, wanted);
-  const answer = await host.make({ installationId, name, private: wanted.private, userToken });
+  const userToken = account.isPerson ? asked.userToken : null;
+  if (account.isPerson && userToken === null) throw byHand(account, asked);
+  const answer = await host.make({ installationId, name, private: asked.private, userToken });
   const { login, hostName, settingsUrl } = account;
   switch (answer.kind) {
     case "made":
@@ -95,13 +95,13 @@ async function make(host: GitHubTarget, account: Account, wanted: Wanted): Promi
     case "refused":
       throw new TowpathError(
         "conflict",
-        `${hostName} lets the App make no repository in ${login}. Give it the permission Administration (read and write) at ${settingsUrl}, check the account's rules for new repositories, or make an empty repository ${name} there yourself. Then try again.`,
+        `${hostName} doesn't let the App make a repository in ${login}. Give it the permission Administration (read and write) at ${settingsUrl}, check the account's rules for new repositories, or make an empty repository ${name} there yourself. Then try again.`,
       );
   }
 }
 
-/** What whoever has no session here does, such as the holder of an API key. */
-function byHand({ login, hostName, hostUrl }: Account, { name, private: isPrivate }: Wanted): TowpathError {
+/** For who has no session here, such as the holder of an API key. */
+function byHand({ login, hostName, hostUrl }: Account, { name, private: isPrivate }: TargetRequest): TowpathError {
   const query = new URLSearchParams({ owner: login, name, visibility: isPrivate ? "private" : "public" });
   return new TowpathError(
     "conflict",
@@ -110,7 +110,7 @@ function byHand({ login, hostName, hostUrl }: Account, { name, private: isPrivat
   );
 }
 
-async function note(ctx: Context, { row, installationId }: Wanted, there: TargetRepository, how: "made" | "found") {
+async function note(ctx: Context, { row, installationId }: TargetRequest, there: TargetRepository, how: "made" | "found") {
   await ctx.db.transaction(async (tx) => {
     await noteTarget(tx, row.id, installationId, there);
     await audit(tx, ctx, {
@@ -134,6 +134,6 @@ async function found(host: GitHubTarget, installationId: number, id: number): Pr
 function notVisible({ hostName, settingsUrl }: Account, { fullName }: TargetRepository): never {
   throw new TowpathError(
     "conflict",
-    `${fullName} was made on ${hostName}, but the App may not read it. Give it access at ${settingsUrl}, then try again with the same name.`,
+    `${fullName} was made on ${hostName}, but the App can't read it. Give it access at ${settingsUrl}, then try again with the same name.`,
   );
 }

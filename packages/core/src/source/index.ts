@@ -1,6 +1,6 @@
 export { deployGitUrl } from "../project/index.ts";
 export { changeSource } from "./change-source.ts";
-export { checkDueGitSources, checkSource, checkSourceOf } from "./check-source.ts";
+export { checkDueGitSources, checkGitSource, checkSource } from "./check-source.ts";
 export { continueOnGitHub } from "./continue-on-github.ts";
 export { getSource } from "./get-source.ts";
 export type { DeployGitUrlInput } from "./git-source.schema.ts";

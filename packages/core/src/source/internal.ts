@@ -18,10 +18,10 @@ export {
   sameGitSource,
 } from "./git-source.store.ts";
 export { type GitSummaryColumns, type SourceSummary, sourceSummary } from "./git-source.view.ts";
-export { openRepository, openSource } from "./open-source.ts";
+export { openGitSource, openRepository } from "./open-source.ts";
 export { claimedUntil, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";
 export { storeGitSource } from "./set-source.ts";
-export { repositoryView, sourceOf } from "./source.ts";
+export { gitHubRepositoryView, sourceOf } from "./source.ts";
 export { noteStatus, openedStatusHook } from "./status-hook.ts";

@@ -24,10 +24,10 @@ type ProjectRow = typeof project.$inferSelect;
 type Reason = "check" | "build" | "source" | "status";
 
 /**
- * Reads a stored source, wherever its repository is: the only place that decides it. Each reader of a credential is in
- * the audit log before it has the value.
+ * Reads the repository of a stored Git source, behind a URL or of this instance. Each reader of a credential is in the
+ * audit log before it has the value.
  */
-export async function openSource(
+export async function openGitSource(
   ctx: Context,
   organizationId: string,
   row: GitSourceRow,
@@ -84,7 +84,7 @@ export async function openRepository(ctx: Context, of: ProjectRow, reason: Reaso
   const source = sourceOf(of);
   if (source?.kind === "github") return openAtGitHub(ctx, source);
   const row = source?.kind === "git" ? await findGitSource(ctx.db, of.id) : null;
-  return row && openSource(ctx, of.organizationId, row, reason);
+  return row && openGitSource(ctx, of.organizationId, row, reason);
 }
 
 function openAtGitHub(ctx: Context, source: Extract<BuiltFrom, { kind: "github" }>): GitReader | null {
@@ -121,6 +121,6 @@ export async function openBuildSource(call: {
     throw new TowpathError("not_found", `The repository ${from.fullName} was deleted.`);
   }
   const row = await findGitSource(ctx.db, projectId);
-  if (row?.url === from.url) return openSource(ctx, organizationId, row, "build");
+  if (row?.url === from.url) return openGitSource(ctx, organizationId, row, "build");
   return requireGitRemotes(ctx).open({ url: from.url, credential: null });
 }

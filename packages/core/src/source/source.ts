@@ -59,7 +59,7 @@ export const noOtherSource = {
 } as const;
 
 /** GitHub's repository as views show it; null for a project with another source. */
-export function repositoryView(row: SourceColumns & Pick<ProjectRow, "defaultBranch">) {
+export function gitHubRepositoryView(row: SourceColumns & Pick<ProjectRow, "defaultBranch">) {
   const source = sourceOf(row);
   if (source?.kind !== "github") return null;
   return {

@@ -16,7 +16,7 @@ import {
   sealedCredential,
 } from "./git-source.store.ts";
 import { type FollowedSourceView, followedSourceView } from "./git-source.view.ts";
-import { openSource } from "./open-source.ts";
+import { openGitSource } from "./open-source.ts";
 import { chooseBranch, refusedAt } from "./read-refs.ts";
 import { sealedStatus } from "./status-hook.ts";
 
@@ -71,7 +71,7 @@ async function tryChanges(ctx: Context, organizationId: string, before: GitSourc
   if (given === null && !namesBranch) return;
   const reader =
     url === null || changes.credential === undefined
-      ? await openSource(ctx, organizationId, before, "source")
+      ? await openGitSource(ctx, organizationId, before, "source")
       : requireGitRemotes(ctx).open({ url, credential: given?.credential ?? null });
   // The URL isn't among what changes: what was given for it can't be used.
   const refs = await refusedAt(given === null ? "branch" : "credential", () => reader.refs());

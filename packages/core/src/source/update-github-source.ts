@@ -43,7 +43,7 @@ export async function updateGitHubSource(ctx: Context, { project: of, source, ch
     if (now?.kind !== "github" || now.repositoryId !== source.repositoryId) {
       throw new TowpathError(
         "conflict",
-        "Somebody has changed the server's source meanwhile. Look at it and try again.",
+        "Somebody else changed the server's source just now. Look at it, then try again.",
       );
     }
     const [row = locked] = await tx

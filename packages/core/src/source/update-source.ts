@@ -37,7 +37,7 @@ export async function updateSource(call: {
     case "package":
       throw refused(
         Object.keys(changes)[0] ?? "branch",
-        "A package has versions on the index: no branches, previews, credential or build states.",
+        "A package has no branches, previews, credential or build states.",
       );
     default:
       throw new TowpathError("conflict", "Only a server that Towpath builds has a source. This one runs elsewhere.");

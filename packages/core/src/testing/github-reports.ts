@@ -1,4 +1,4 @@
-import type { CheckReport, CommentReport, DeploymentReport, ReportAddress, TellGitHub } from "../report/index.ts";
+import type { CheckReport, CommentReport, DeploymentReport, GitHubReporter, ReportAddress } from "../report/index.ts";
 
 type Kept<Report> = Report & { readonly id: number; readonly repository: string };
 
@@ -6,24 +6,24 @@ type Ended<Report extends { state: string }> = Omit<Report, "state"> & { readonl
 
 const fullNameOf = ({ owner, name }: ReportAddress) => `${owner}/${name}`;
 
-/** What a repository at GitHub shows of what it was told: each by its id, as it is now. */
-export class ToldGitHub implements TellGitHub {
+/** What a repository at GitHub shows of what was reported to it: each by its id, as it is now. */
+export class ReportsModel implements GitHubReporter {
   readonly checks = new Map<number, Kept<CheckReport>>();
   readonly deployments = new Map<number, Kept<Ended<DeploymentReport>>>();
   readonly comments = new Map<number, Kept<CommentReport>>();
-  /** How often it was told anything. */
+  /** How often anything was reported. */
   calls = 0;
   /** Awaited before each call, as GitHub takes its time. */
   before: () => Promise<void> = async () => {};
   #ids = 0;
 
-  check: TellGitHub["check"] = (to, report, known) => this.#keep(to, this.checks, report, known);
-  deployment: TellGitHub["deployment"] = (to, report, known) => this.#keep(to, this.deployments, report, known);
-  endDeployment: TellGitHub["endDeployment"] = async (to, id) => {
+  check: GitHubReporter["check"] = (to, report, known) => this.#keep(to, this.checks, report, known);
+  deployment: GitHubReporter["deployment"] = (to, report, known) => this.#keep(to, this.deployments, report, known);
+  endDeployment: GitHubReporter["endDeployment"] = async (to, id) => {
     const known = this.deployments.get(id);
     if (known) await this.#keep(to, this.deployments, { ...known, state: "inactive" }, id);
   };
-  comment: TellGitHub["comment"] = (to, report, known) => this.#keep(to, this.comments, report, known);
+  comment: GitHubReporter["comment"] = (to, report, known) => this.#keep(to, this.comments, report, known);
 
   /** The newest check of a commit. */
   checkOf = (sha: string) => [...this.checks.values()].findLast((each) => each.sha === sha);

@@ -5,7 +5,13 @@ import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Actor, Context } from "../context/index.ts";
-import { checkDueGitSources, checkSourceOf, type DeployGitUrlInput, deployGitUrl, getSource } from "../source/index.ts";
+import {
+  checkDueGitSources,
+  checkGitSource,
+  type DeployGitUrlInput,
+  deployGitUrl,
+  getSource,
+} from "../source/index.ts";
 import { syncBranch } from "../webhook/index.ts";
 import { liveCommit, succeedBuild } from "./build-steps.ts";
 import { GitModel } from "./git-model.ts";
@@ -87,7 +93,7 @@ class GitScene {
     const before = await this.#queued();
     for (let next = this.#queue.jobs.shift(); next; next = this.#queue.jobs.shift()) {
       const ctx = this.asJob(next.name);
-      if (next.name === "source.check") await checkSourceOf({ ctx, input: next.payload as { projectId: string } });
+      if (next.name === "source.check") await checkGitSource({ ctx, input: next.payload as { projectId: string } });
       if (next.name !== "branch.sync") continue;
       await syncBranch({ ctx, input: next.payload as { projectId: string; branch: string } });
     }

@@ -1,7 +1,7 @@
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import type { BranchAtSource, GitHeads, GitReader } from "../ports/index.ts";
-import { forgetHead, openSource, recordFailure } from "../source/internal.ts";
+import { forgetHead, openGitSource, recordFailure } from "../source/internal.ts";
 import type { SyncTarget } from "./settle-branch.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function askGitRemote(
   let reader: GitReader;
   let refs: GitHeads;
   try {
-    reader = await openSource(ctx, of.organizationId, git, "check");
+    reader = await openGitSource(ctx, of.organizationId, git, "check");
     refs = await reader.refs();
   } catch (error) {
     if (!(error instanceof TowpathError) || error.code === "upstream_unavailable") throw error;

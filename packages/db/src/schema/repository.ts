@@ -26,13 +26,13 @@ export const repository = pgTable(
     createdBy: uuid().references(() => user.id, { onDelete: "set null" }),
     /** When commits last came; null: never. */
     pushedAt: instant(),
-    /** Towpath's numbers (decision 054) of the repository at GitHub that was made for it to go on as; null: none yet. */
+    /** Towpath's numbers (decision 054) of the repository at GitHub that is to continue it; null: none yet. */
     githubInstallationId: bigint({ mode: "number" }),
     githubRepositoryId: bigint({ mode: "number" }),
     /** owner/name as last seen, and its address for browsers. */
     githubFullName: text(),
     githubUrl: text(),
-    /** Somebody moves it there until then at the latest, and it takes no pushes; null: nobody does. */
+    /** It is being moved there until then at the latest, and takes no pushes; null: it isn't. */
     movingUntil: instant(),
     /** When its servers moved there. Since then it is read-only. */
     continuedAt: instant(),

@@ -8,8 +8,8 @@ import { directoryOf, gitOn, isStored, runOn } from "./bare-repository.ts";
 
 /**
  * Stores a copy of a bare repository as the repository `id` in the directory of all: its branches, tags and objects.
- * Does nothing if that one is there, or if there is nothing to copy. Objects that it borrows from elsewhere are copied, too. The copy is on the disk before it has its name, so
- * that a process that is killed leaves nothing that counts.
+ * Does nothing if that one is there, or if there is nothing to copy. Objects that it borrows from elsewhere are copied, too.
+ * The copy is on the disk before it has its name, so that a process that is killed leaves nothing that counts.
  */
 export async function adoptRepository(parent: string, { id, from }: { readonly id: string; readonly from: string }) {
   const directory = directoryOf(parent, id);

@@ -31,7 +31,7 @@ const cures: readonly (readonly [RegExp, string])[] = [
 const refused = /\[(?:remote )?rejected\]|\[remote failure\]|remote: error|remote: fatal|pre-receive hook declined/;
 const denied = /returned error: 40[134]|Authentication failed|[Rr]epository not found|Permission to \S+ denied/;
 
-/** Of what the host says: enough for GitHub's longest refusals. */
+/** Of what the host prints: enough for GitHub's longest refusals. */
 const maxWords = 900;
 
 /** The error of a push in public words. Others, bugs, are returned as they are. */
@@ -55,13 +55,14 @@ export function pushProblem(error: unknown, host: string): unknown {
 /** What the host printed, and its reasons beside each branch that say more, as one sentence. */
 function wordsOf(stderr: string): string {
   const lines = stderr.split("\n");
-  const said = lines.flatMap((line) => /^remote: (.*)$/.exec(line)?.[1] ?? []);
+  const printed = lines.flatMap((line) => /^remote: (.*)$/.exec(line)?.[1] ?? []);
   // ` ! [remote rejected] main -> main (reason)`
   const reasons = lines.flatMap((line) =>
     line.startsWith(" ! [") && line.endsWith(")") ? [line.slice(line.indexOf(" (") + 2, -1)] : [],
   );
-  const own = said.length === 0 ? reasons : reasons.filter((reason) => !/hook declined|rule violations/.test(reason));
-  const texts = [...said, ...own].flatMap((line) => {
+  const own =
+    printed.length === 0 ? reasons : reasons.filter((reason) => !/hook declined|rule violations/.test(reason));
+  const texts = [...printed, ...own].flatMap((line) => {
     // Frames and empty lines around GitHub's texts.
     const text = printable(line).replaceAll("—", "").replace(/ {2,}/g, " ").trim();
     return /[\p{L}\d]/u.test(text) ? [text] : [];

@@ -137,7 +137,7 @@ async function storePush(
     if (changed.length > 0) await onPush(changed);
     return null;
   } catch (error) {
-    // Such as: it goes on elsewhere since then. The commits are stored, and count for nothing.
+    // Such as: it continues elsewhere since then. The commits are stored, but nothing is built.
     if (error instanceof TowpathError) return error.message;
     throw error;
   }

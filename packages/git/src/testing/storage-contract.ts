@@ -153,17 +153,17 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
         works.map(async (work, at) => {
           for (const round of [1, 2]) {
             await commitFiles(work, { [`${at}-${round}.py`]: "x\n" }, `Commit ${at} ${round}`);
-            for (let said = ""; said !== "accepted"; ) {
-              said = await outcome(git(work, "push", "origin", "HEAD:main"));
-              if (said === "accepted") break;
-              refused.push(said);
+            for (let answer = ""; answer !== "accepted"; ) {
+              answer = await outcome(git(work, "push", "origin", "HEAD:main"));
+              if (answer === "accepted") break;
+              refused.push(answer);
               await git(work, "pull", "--quiet", "--rebase", "origin", "main");
             }
           }
         }),
       );
       expect(commits).toHaveLength(4);
-      for (const said of refused) expect(said).toMatch(/rejected|failed to push/);
+      for (const answer of refused) expect(answer).toMatch(/rejected|failed to push/);
       const log = (await git(await clone(1, id), "log", "--format=%s")).split("\n");
       const all = [0, 1, 2, 3].flatMap((at) => [1, 2].map((round) => `Commit ${at} ${round}`));
       expect(log.toSorted()).toEqual([...all, "First"].toSorted());

@@ -120,7 +120,7 @@ test("SRC-3 ONB-4 in a person's account only that person's token makes one", asy
   expect(await target.find({ installationId: acme, id: made.there.id })).toBeNull();
 });
 
-test("SRC-3 GH-2 ERR-1 what GitHub's rules refuse is said in its words, with what to do, and without the token; the next push goes on", async () => {
+test("SRC-3 GH-2 ERR-1 what GitHub's rules refuse is reported in its words, with what to do, and without the token; the next push completes", async () => {
   const made = await make("ruled");
   const secret = "error: GH013: Repository rule violations found for refs/heads/trunk.";
   const rules = [
@@ -167,7 +167,7 @@ test("SRC-3 commits that somebody pushed there are not overwritten", async () =>
   ]);
 });
 
-test("SRC-3 GH-5 a host that somebody has typed is pushed to at addresses that the operator allows only", async () => {
+test("SRC-3 GH-5 a host that somebody has typed is pushed to only at addresses that the operator allows", async () => {
   const made = await make("inside");
   const typed = { ...(await target.remote(made.address, made.there)), atAnyAddress: false };
   const error = await refusal(store.push(id, typed));
@@ -178,7 +178,7 @@ test("SRC-3 GH-5 a host that somebody has typed is pushed to at addresses that t
   expect((await refsAt(made)).toSorted()).toEqual((await refsHere()).toSorted());
 });
 
-test("SRC-3 ERR-1 a host that can't be reached or breaks off is said to be, and the next push goes on", async () => {
+test("SRC-3 ERR-1 a host that can't be reached or breaks off is reported, and the next push completes", async () => {
   const made = await make("away");
   const gone = targetOf({ ...forge.gitHubConfig, url: `http://localhost:${await freePort()}` });
   const unreached = await refusal(push(made, gone));

@@ -32,7 +32,7 @@ export function useWaysToGoLive(build: BuildSummary): readonly GoLive[] {
   const { deployment } = build;
   if (!mayBuild || build.status !== "succeeded" || deployment === null) return [];
   const ways: GoLive[] = [];
-  // What was built for production can be live there, whatever became of its branch.
+  // What was built for production can be live there, even if its branch has ended.
   if (!deployment.isLive && (deployment.isProd || !build.branch.isEnded)) ways.push("make-live");
   // What a fork proposes goes into production by a merge (BLD-9).
   if (!deployment.isProd && forkOf(build.branch.name) === null) ways.push("promote");

@@ -70,7 +70,7 @@ export const gitHubOperations: readonly Operation[] = [
     id: "findGitHubConnectPage",
     permission: "operator",
     summary:
-      "where an owner of the instance's own organization connects an App: GitHub gives its keys to a browser alone",
+      "where an owner of the instance's own organization connects an App: GitHub sends its keys only to a browser",
     answer: z.object({ url: z.url(), organization: z.string().describe("its name") }),
     handle: async ({ ctx }) => {
       const { slug, name } = await ensureLocalOrganization({ ctx });

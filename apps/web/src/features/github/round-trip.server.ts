@@ -26,7 +26,7 @@ const roundTripSchema = z.discriminatedUnion("purpose", [
   z.object({ purpose: z.literal("claim"), ...ofConnection, installationId: z.number().int(), from: startedFrom }),
   /** Authorize, to create a repository in the user's account. */
   z.object({ purpose: z.literal("quickstart"), ...ofConnection, serverName: z.string() }),
-  /** Authorize, to create one for a repository of this instance to go on as. The rest is what the form had. */
+  /** Authorize, to create one that continues a repository of this instance. The rest is what the form had. */
   z.object({
     ...{ purpose: z.literal("continue"), ...ofConnection, projectName: z.string(), repository: z.string() },
     ...{ installationId: z.number().int(), gitHubName: z.string(), private: z.boolean() },

@@ -1,6 +1,6 @@
 import { TowpathError } from "@towpath/core/errors";
 import { gitHubHostName } from "@towpath/core/github-connection/schema";
-import { EgressError } from "@towpath/egress";
+import { EgressError, privateNetworkRemedy } from "@towpath/egress";
 import { services } from "~/compose.server.ts";
 
 /** The person waits. */
@@ -22,9 +22,7 @@ export async function requireReachableHost(url: string): Promise<void> {
     // Another failure is not about where the host is.
     if (!(error instanceof EgressError)) return;
     const isPrivate = error.problem === "address_not_allowed";
-    const message = isPrivate
-      ? `${error.message} If it is in a private network, ask the operator to name that in TOWPATH_EXTERNAL_NETWORKS.`
-      : error.message;
+    const message = isPrivate ? `${error.message} ${privateNetworkRemedy}` : error.message;
     throw new TowpathError("invalid_input", message, { fields: { host: message }, cause: error });
   }
 }

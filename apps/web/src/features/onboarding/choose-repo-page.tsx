@@ -2,12 +2,12 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Dices, FolderGit2, Plus } from "lucide-react";
 import { useState } from "react";
+import { AccountSelect } from "~/features/github/account-select.tsx";
 import { installationsQuery } from "~/features/github/github.functions.ts";
 import { GitHubLink } from "~/features/github/github-link.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
-import { Select } from "~/ui/select.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { proposeServerName } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
@@ -39,15 +39,12 @@ export function ChooseRepoPage({
       {chosen ? (
         <>
           <div className="mb-3 flex flex-wrap items-center gap-2">
-            <Select
+            <AccountSelect
               aria-label="GitHub account"
               className="w-56"
-              value={String(chosen.installationId)}
-              onChange={(value) => onInstallation(Number(value))}
-              options={installations.map(({ installationId: id, accountLogin, isSuspended }) => ({
-                value: String(id),
-                label: isSuspended ? `${accountLogin} (suspended)` : accountLogin,
-              }))}
+              installations={installations}
+              value={chosen.installationId}
+              onChange={onInstallation}
             />
             <GitHubLink
               orgSlug={orgSlug}

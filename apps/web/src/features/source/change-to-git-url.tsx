@@ -49,7 +49,7 @@ export function ChangeToGitUrl({
           <FoundSummary found={found} isLooking={look.isLooking} onBranch={look.setBranch} />
           {rootProblem(found, { rootDirectory: "", entrypoint: "" }) === null ? null : (
             <Callout tone="warn" title="This repository has several servers">
-              Before you change the source, name the root directory of one under Build.
+              Before you change the source, set the root directory of one under Build.
             </Callout>
           )}
           <Checkbox checked={previews} onChange={setPreviews} disabled={form.busy}>

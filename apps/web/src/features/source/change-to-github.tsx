@@ -2,7 +2,7 @@ import type { InstallationView } from "@towpath/core/installation";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Field, Input } from "~/ui/field.tsx";
-import { Select } from "~/ui/select.tsx";
+import { AccountSelect } from "../github/account-select.tsx";
 import { type ListedRepository, RepositoryList } from "../onboarding/repository-list.tsx";
 import { SuspendedAccount } from "../onboarding/suspended-account.tsx";
 import { ChangeForm, type ChangeProps, useChangeSource } from "./change-form.tsx";
@@ -32,18 +32,15 @@ export function ChangeToGitHub({
     <ChangeForm source={source} change={change} form={form} shownFields={["branch"]}>
       <Field label="GitHub account">
         {(control) => (
-          <Select
+          <AccountSelect
             {...control}
             className="sm:max-w-80"
-            value={String(account)}
+            installations={installations}
+            value={account}
             onChange={(next) => {
               choose(null);
-              setAccount(Number(next));
+              setAccount(next);
             }}
-            options={installations.map(({ installationId, accountLogin, isSuspended }) => ({
-              value: String(installationId),
-              label: isSuspended ? `${accountLogin} (suspended)` : accountLogin,
-            }))}
           />
         )}
       </Field>

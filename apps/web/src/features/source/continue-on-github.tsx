@@ -11,6 +11,7 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { AccountSelect } from "../github/account-select.tsx";
 import { installationsQuery } from "../github/github.functions.ts";
 import { SuspendedAccount } from "../onboarding/suspended-account.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -112,21 +113,18 @@ function MoveForm({
     >
       {back && Object.keys(problems).length === 0 ? (
         <Callout tone="ok">
-          You signed in to GitHub as {back.signedInAs}. Towpath may now create the repository: go on below.
+          You signed in to GitHub as {back.signedInAs}. Towpath may now make the repository: continue below.
         </Callout>
       ) : null}
       <Field label="GitHub account">
         {(control) => (
-          <Select
+          <AccountSelect
             {...control}
             className="sm:max-w-80"
             disabled={busy}
-            value={String(account)}
-            onChange={(next) => setAccount(Number(next))}
-            options={installations.map(({ installationId, accountLogin, isSuspended }) => ({
-              value: String(installationId),
-              label: isSuspended ? `${accountLogin} (suspended)` : accountLogin,
-            }))}
+            installations={installations}
+            value={account}
+            onChange={setAccount}
           />
         )}
       </Field>
@@ -137,7 +135,7 @@ function MoveForm({
           <Field
             label="Name on GitHub"
             error={problems.gitHubName}
-            hint="Of a new repository, or of an empty one that the account has."
+            hint="A new repository, or an empty one of this account."
           >
             {(control) => (
               <Input
@@ -227,9 +225,9 @@ function WhatHappens({
     <Callout title="What happens">
       All branches and tags go to {fullName}.{" "}
       {servers.length > 1 ? `The servers ${servers.map(({ name }) => name).join(", ")} are` : "This server is"} built
-      from there from now on. Names, addresses, variables, logs, previews and deployments stay, and nothing is built
-      again. The repository here becomes read-only: git says where to push instead, and after 30 days it is deleted.
-      {source.previews ? "" : " Branches that are pushed there get previews, as on GitHub always."}
+      from there. Names, addresses, variables, logs, previews and deployments stay, and nothing is built again. The
+      repository here becomes read-only: git says where to push instead, and after 30 days it is deleted.
+      {source.previews ? "" : " Branches that are pushed there get previews, as always on GitHub."}
     </Callout>
   );
 }

@@ -52,7 +52,7 @@ export function FoundSummary({
         <Fact name={entrypoints.length > 0 || projects.length === 0 ? "Starts with" : "Servers in"}>
           {programs.length === 0 ? (
             <span className="text-warn">
-              Nothing that looks like a Python MCP server was found. The build looks closer, and says what it misses.
+              Nothing that looks like a Python MCP server was found. The build looks closer and says what is missing.
             </span>
           ) : (
             <Codes values={programs} />

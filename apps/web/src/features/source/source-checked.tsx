@@ -60,9 +60,9 @@ const lastWebhook = (at: string) => (
 function urlKnown({ checkedAt, webhook: { receivedAt } }: GitSourceView): Known {
   const how =
     receivedAt === null ? (
-      "Towpath asks the repository by itself, because no webhook has come."
+      "Towpath checks it regularly, because no webhook has arrived."
     ) : (
-      <>{lastWebhook(receivedAt)} Towpath asks by itself too.</>
+      <>{lastWebhook(receivedAt)} Towpath also checks it regularly.</>
     );
   return [<>{checked(checkedAt)}.</>, how];
 }
@@ -71,14 +71,17 @@ function gitHubKnown({ checkedAt, webhookAt, withoutWebhooks }: GitHubSourceView
   if (withoutWebhooks !== null) {
     const how =
       withoutWebhooks === "unreachable"
-        ? "GitHub can't reach this instance. Towpath asks for pushes by itself, often while somebody works."
-        : "A push came without one. Towpath asks for pushes by itself, until a webhook arrives again.";
+        ? "GitHub can't reach this instance. Towpath checks for pushes instead, often while somebody works."
+        : "A push came without one. Towpath checks for pushes until a webhook arrives again.";
     return [<>{checked(checkedAt)}, because webhooks don't arrive.</>, how];
   }
   if (webhookAt === null)
-    return [<>{checked(checkedAt)}.</>, "Pushes become known by webhooks. None has come yet, so Towpath asks too."];
+    return [
+      <>{checked(checkedAt)}.</>,
+      "Pushes become known by webhooks. None has arrived yet, so Towpath also checks.",
+    ];
   return [
     lastWebhook(webhookAt),
-    "Pushes become known at once. Towpath asks every few minutes too, in case one is missed.",
+    "Pushes become known at once. Towpath also checks every few minutes, in case one is missed.",
   ];
 }

@@ -91,7 +91,7 @@ function SignIn({
         <h2 id={id} className="text-base font-semibold">
           Is it a private repository?
         </h2>
-        <p className="mt-0.5 text-sm text-muted">Then add a token or a deploy key that may read it.</p>
+        <p className="mt-0.5 text-sm text-muted">Then add a token or a deploy key that can read it.</p>
       </div>
       <CredentialFields credential={look.credential} url={url} error={problem} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">

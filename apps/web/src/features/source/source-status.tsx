@@ -61,7 +61,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
         </div>
       </div>
       {status?.problem ? (
-        <Callout tone="warn" title="The newest build state was not taken">
+        <Callout tone="warn" title="The host refused the newest build state">
           {status.problem}
         </Callout>
       ) : null}

@@ -32,7 +32,7 @@ export function SourceWebhook({
   const remove = () =>
     setQuestion({
       title: "Remove the webhook's secret?",
-      description: "Webhooks are refused at once. Towpath still asks the repository by itself.",
+      description: "Webhooks are refused at once. Towpath still checks the repository regularly.",
       action: "Remove secret",
       danger: true,
       run: () =>

@@ -122,7 +122,7 @@ export const sourceDetail = named(
       private: z.boolean(),
       checkedAt: time.nullable().describe("when it was last asked for pushes"),
       webhookAt: time.nullable().describe("when a webhook last came"),
-      withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't tell of pushes"),
+      withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't report pushes"),
       problem,
     }),
     z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
@@ -147,7 +147,7 @@ export const repository = named(
     continued: z
       .object({ fullName: z.string(), url: z.string(), at: time })
       .nullable()
-      .describe("where it goes on at GitHub, since when it takes no pushes"),
+      .describe("where it continues on GitHub; it takes no pushes since"),
   }),
 );
 

@@ -95,7 +95,7 @@ export const repositoryOperations: readonly Operation[] = [
     id: "continueRepository",
     permission: "repository.continue",
     summary:
-      "moves it to a connected GitHub account (`installationId`) with its history, as a new repository (`gitHubName`, `private`) or an empty one of that name, and has its servers built from there; it is read-only then",
+      "moves it to a connected GitHub account (`installationId`) with its history, as a new repository (`gitHubName`, `private`) or an empty one of that name, and builds its servers from there; it is read-only from then on",
     body: continueOnGitHubSchema.omit({ repository: true }).extend({ organization: z.string().min(1).nullish() }),
     answer: answers.continuedRepository,
     handle: async ({ ctx, params: { repository }, body: { organization, ...input } }) => {

@@ -95,7 +95,7 @@ test("SRC-3 a push is confirmed only once its bundle is stored, and refused with
   const first = await makeRepository(work(), { "server.py": "one\n" });
   const push = () => outcome(git(work(), "push", `${url}/${id}.git`, "main"));
   store1 = "later";
-  await push().then((said) => events.push(said));
+  await push().then((answer) => events.push(answer));
   expect(events).toEqual(["stored", "accepted"]);
   store1 = "never";
   await commitFiles(work(), { "server.py": "two\n" });
@@ -149,9 +149,7 @@ test("SRC-3 a cache that is lost is restored; a bundle that is damaged or missin
   await appendFile(join(artifacts(), digest), "x");
   await rm(join(directory, "one"), { recursive: true });
   const clone = () => outcome(git(directory, "clone", `${url}/${id}.git`, "damaged"));
-  expect(await clone()).toMatch(
-    new RegExp(`damaged in the artifact store. Ask the operator to bring back .*${digest}`),
-  );
+  expect(await clone()).toMatch(new RegExp(`damaged in the artifact store. Ask the operator to restore .*${digest}`));
   await rm(join(artifacts(), digest));
   expect(await clone()).toContain("is missing in the artifact store");
   expect(await outcome(git(work(), "push", `${url}/${id}.git`, "main:more"))).toContain(
@@ -188,7 +186,7 @@ test("SRC-3 many pushes make few bundles, also while others are made; what nothi
   expect(await outcome(git(restored, "cat-file", "-e", gone))).not.toBe("accepted");
 });
 
-test("SRC-3 of pushes that began in one state, other refs are merged, whatever was packed meanwhile, and the same are refused", async () => {
+test("SRC-3 of pushes that began in one state, other refs are merged, also when they were packed meanwhile, and the same are refused", async () => {
   const [one, two] = [machine(directory, "one", { maxBundles: 8 }), machine(directory, "two", { maxBundles: 8 })];
   const id = await newId();
   const first = await makeRepository(work(), { "server.py": "one\n" });

@@ -131,7 +131,7 @@ async function receive(store: ArtifactStore, digest: string, file: string): Prom
 const unreadable = (how: "missing" | "damaged", digest: string, cause?: unknown) =>
   new TowpathError(
     "internal",
-    `The repository can't be read: a part of it is ${how} in the artifact store. Ask the operator to bring back the artifact ${digest} from a back-up.`,
+    `The repository can't be read: a part of it is ${how} in the artifact store. Ask the operator to restore the artifact ${digest} from a back-up.`,
     { cause },
   );
 

@@ -34,6 +34,6 @@ export function mergeRefs(current: Refs, changes: readonly RefChange[]): Refs {
   const parts = new Set(names.flatMap((name) => [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index))));
   const nested = names.find((name) => parts.has(name));
   if (nested === undefined) return merged;
-  const message = `Somebody else pushed a branch at the same time whose name ${nested.replace(/^refs\/heads\//, "")} is a part of another's. Choose another name.`;
+  const message = `Somebody else pushed at the same time, and the name ${nested.replace(/^refs\/heads\//, "")} is a part of another branch's. Choose another name.`;
   throw new TowpathError("conflict", message);
 }

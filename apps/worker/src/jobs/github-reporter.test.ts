@@ -8,7 +8,7 @@ import { createGitHub } from "@towpath/github";
 import { git, startTestForge, type TestForge } from "@towpath/github-stand-in";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTellGitHub, GitHubPaused } from "./tell-github.ts";
+import { createGitHubReporter, GitHubPaused } from "./github-reporter.ts";
 
 let forge: TestForge;
 let to: ReportAddress;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { installationId } = await forge.admin.ensureInstallation({ login: "ada" });
   const { pushUrl } = await forge.admin.ensureRepository({ owner: "ada", name: "tools" });
   to = { installationId, owner: "ada", name: "tools" };
-  const directory = await mkdtemp(join(tmpdir(), "towpath-tell-"));
+  const directory = await mkdtemp(join(tmpdir(), "towpath-reporter-"));
   await git(directory, "init", "-q", "-b", "main", ".");
   await git(directory, "commit", "-q", "--allow-empty", "-m", "First");
   await git(directory, "push", "-q", pushUrl, "main", "main:topic");
@@ -52,17 +52,19 @@ const show = async (path: string, method = "GET", body?: unknown) => {
 };
 
 test("BLD-8 GitHub keeps one check run, deployment and comment, as a client creates, changes and finds them again", async () => {
-  const tell = createTellGitHub(forge.gitHub, log);
-  const first = await tell.check(to, check(), null);
-  expect(await tell.check(to, check({ status: "completed", conclusion: "success", title: "Live" }), first)).toBe(first);
+  const reporter = createGitHubReporter(forge.gitHub, log);
+  const first = await reporter.check(to, check(), null);
+  expect(await reporter.check(to, check({ status: "completed", conclusion: "success", title: "Live" }), first)).toBe(
+    first,
+  );
   // The row was lost, and with it the id.
-  expect(await tell.check(to, check({ status: "completed", conclusion: "success" }), null)).toBe(first);
+  expect(await reporter.check(to, check({ status: "completed", conclusion: "success" }), null)).toBe(first);
   const runs = await (await show(`/commits/${sha}/check-runs`)).json();
   expect(runs).toMatchObject({ total_count: 1, check_runs: [{ id: first, head_sha: sha, conclusion: "success" }] });
 
-  const id = await tell.deployment(to, deployment(), null);
+  const id = await reporter.deployment(to, deployment(), null);
   const environmentUrl = "http://localhost:8080/tools-topic/mcp";
-  expect(await tell.deployment(to, deployment({ state: "success", environmentUrl }), null)).toBe(id);
+  expect(await reporter.deployment(to, deployment({ state: "success", environmentUrl }), null)).toBe(id);
   const statuses = (await (await show(`/deployments/${id}/statuses`)).json()) as unknown[];
   expect(statuses).toMatchObject([{ state: "success", environment_url: environmentUrl }, { state: "in_progress" }]);
 
@@ -71,46 +73,46 @@ test("BLD-8 GitHub keeps one check run, deployment and comment, as a client crea
   const mark = "<!-- towpath:one -->";
   // Somebody else's comment with the mark is not ours to change.
   await show(`/issues/${number}/comments`, "POST", { body: `${mark} not ours` });
-  const comment = await tell.comment(to, { number, mark, body: `${mark}\nOne` }, null);
-  expect(await tell.comment(to, { number, mark, body: `${mark}\nTwo` }, null)).toBe(comment);
+  const comment = await reporter.comment(to, { number, mark, body: `${mark}\nOne` }, null);
+  expect(await reporter.comment(to, { number, mark, body: `${mark}\nTwo` }, null)).toBe(comment);
   await show(`/issues/comments/${comment}`, "DELETE");
-  const again = await tell.comment(to, { number, mark, body: `${mark}\nThree` }, comment);
+  const again = await reporter.comment(to, { number, mark, body: `${mark}\nThree` }, comment);
   expect(again).not.toBe(comment);
   const comments = (await (await show(`/issues/${number}/comments`)).json()) as { body: string }[];
   expect(comments.map(({ body }) => body)).toEqual([`${mark} not ours`, `${mark}\nThree`]);
 });
 
 test("BLD-8 a deployment that is not served any more is set inactive, and one that somebody has deleted isn't made anew", async () => {
-  const tell = createTellGitHub(forge.gitHub, log);
-  const id = (await tell.deployment(to, deployment({ key: "left", state: "success" }), null)) ?? 0;
+  const reporter = createGitHubReporter(forge.gitHub, log);
+  const id = (await reporter.deployment(to, deployment({ key: "left", state: "success" }), null)) ?? 0;
   const ended = { description: "Towpath: tools", logUrl: "http://localhost:3000" };
-  await tell.endDeployment(to, id, ended);
+  await reporter.endDeployment(to, id, ended);
   const statuses = (await (await show(`/deployments/${id}/statuses`)).json()) as unknown[];
   expect(statuses[0]).toMatchObject({ state: "inactive" });
   const all = async () => ((await (await show("/deployments")).json()) as unknown[]).length;
   const before = await all();
-  await tell.endDeployment(to, 4711, ended);
+  await reporter.endDeployment(to, 4711, ended);
   expect(await all()).toBe(before);
 });
 
 test("BLD-8 what GitHub refuses fails nothing: a completed check without a conclusion, long labels, unknown commits", async () => {
-  const tell = createTellGitHub(forge.gitHub, log);
+  const reporter = createGitHubReporter(forge.gitHub, log);
   const refused = async (body: unknown) => (await show("/check-runs", "POST", body)).status;
   expect(await refused({ name: "x", head_sha: sha, status: "completed" })).toBe(422);
   const action = { label: "a label of more than twenty", description: "d", identifier: "i" };
   expect(await refused({ name: "x", head_sha: sha, actions: [action] })).toBe(422);
-  // What GitHub refuses for good fails nothing, and isn't told again and again.
-  expect(await tell.check(to, check({ sha: "0".repeat(40) }), null)).toBeNull();
+  // What GitHub refuses for good fails nothing, and isn't reported again and again.
+  expect(await reporter.check(to, check({ sha: "0".repeat(40) }), null)).toBeNull();
 });
 
 test("BLD-8 an App without the permission for checks reports a commit status, and without others nothing", async () => {
   const granted = { statuses: "write", metadata: "read" };
   const installation = async (id: number) => ({ ...(await forge.gitHub.installation(id)), permissions: granted });
-  const tell = createTellGitHub({ ...forge.gitHub, installation }, log);
+  const reporter = createGitHubReporter({ ...forge.gitHub, installation }, log);
   const report = check({ name: "towpath/poor", status: "completed", conclusion: "failure", title: "Broken" });
-  expect(await tell.check(to, report, null)).toBeNull();
-  expect(await tell.deployment(to, deployment({ key: "none" }), null)).toBeNull();
-  expect(await tell.comment(to, { number: 1, mark: "<!-- none -->", body: "none" }, null)).toBeNull();
+  expect(await reporter.check(to, report, null)).toBeNull();
+  expect(await reporter.deployment(to, deployment({ key: "none" }), null)).toBeNull();
+  expect(await reporter.comment(to, { number: 1, mark: "<!-- none -->", body: "none" }, null)).toBeNull();
   const statuses = await (await show(`/commits/${sha}/statuses`)).json();
   expect(statuses).toMatchObject([{ context: "towpath/poor", state: "failure", description: "Broken" }]);
 });
@@ -129,12 +131,12 @@ test("BLD-8 while GitHub limits requests, nothing more is sent for the installat
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const limited = createGitHub({ ...forge.gitHubConfig, apiUrl });
-  const tell = createTellGitHub({ ...limited, installation: forge.gitHub.installation }, log);
-  const paused = await tell.check(to, check(), null).catch((error: unknown) => error);
+  const reporter = createGitHubReporter({ ...limited, installation: forge.gitHub.installation }, log);
+  const paused = await reporter.check(to, check(), null).catch((error: unknown) => error);
   expect(paused).toBeInstanceOf(GitHubPaused);
   expect((paused as GitHubPaused).retryAt.getTime()).toBeGreaterThan(Date.now() + 1_000_000);
   const sent = requests;
-  await expect(tell.deployment(to, deployment(), null)).rejects.toThrow(GitHubPaused);
+  await expect(reporter.deployment(to, deployment(), null)).rejects.toThrow(GitHubPaused);
   expect(requests).toBe(sent);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));

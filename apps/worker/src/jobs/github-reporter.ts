@@ -1,4 +1,4 @@
-import type { CheckReport, DeploymentReport, ReportAddress, TellGitHub } from "@towpath/core/report";
+import type { CheckReport, DeploymentReport, GitHubReporter, ReportAddress } from "@towpath/core/report";
 import { type CommitStatus, type GitHub, isGitHubError, type NewDeployment, type ReportCalls } from "@towpath/github";
 import type { Logger } from "pino";
 
@@ -26,17 +26,17 @@ const refusals: readonly string[] = ["forbidden", "not_found", "invalid", "not_c
 const pauseMs = 60_000;
 
 /**
- * Tells GitHub of builds through the App, as far as its permissions go: without *Checks* as a commit status. Requests for
+ * Reports builds to GitHub through the App, as far as its permissions go: without *Checks* as a commit status. Requests for
  * one installation follow each other, and stop while GitHub limits them: it asks for both (GitHub docs, "Best practices
  * for using the REST API"). Throws `GitHubPaused`, and `GitHubError` when GitHub is unavailable.
  */
-export function createTellGitHub(github: Client, log: Logger): TellGitHub {
+export function createGitHubReporter(github: Client, log: Logger): GitHubReporter {
   const permissions = createPermissions(github);
   const inTurn = createTurns();
   const paused = new Map<number, Date>();
 
   /** `known` for what GitHub refuses for good. */
-  async function tell<Known>(
+  async function send<Known>(
     to: ReportAddress,
     known: Known,
     send: (granted: Readonly<Record<string, string>>) => Promise<Known>,
@@ -61,24 +61,24 @@ export function createTellGitHub(github: Client, log: Logger): TellGitHub {
 
   return {
     check: (to, report, known) =>
-      tell(to, known, async (granted) => {
-        if (granted.checks === "write") return tellCheck(github, to, report, known);
+      send(to, known, async (granted) => {
+        if (granted.checks === "write") return reportCheck(github, to, report, known);
         if (granted.statuses === "write") await github.setCommitStatus(to, report.sha, statusOf(report));
         return null;
       }),
     deployment: (to, report, known) =>
-      tell(to, known, async (granted) =>
-        granted.deployments === "write" ? tellDeployment(github, to, report, known) : null,
+      send(to, known, async (granted) =>
+        granted.deployments === "write" ? reportDeployment(github, to, report, known) : null,
       ),
     endDeployment: (to, id, ended) =>
-      tell(to, undefined, async (granted) => {
+      send(to, undefined, async (granted) => {
         if (granted.deployments !== "write") return;
         await unlessGone(() =>
           github.setDeploymentStatus(to, id, { ...ended, state: "inactive", environmentUrl: null }),
         );
       }),
     comment: (to, { number, body, mark }, known) =>
-      tell(to, known, async (granted) => {
+      send(to, known, async (granted) => {
         if (granted.pull_requests !== "write") return null;
         const id = known ?? (await github.commentWith(to, number, mark));
         const updated = id !== null && (await unlessGone(() => github.updateComment(to, id, body)));
@@ -87,13 +87,13 @@ export function createTellGitHub(github: Client, log: Logger): TellGitHub {
   };
 }
 
-async function tellCheck(github: Client, to: ReportAddress, report: CheckReport, known: number | null) {
+async function reportCheck(github: Client, to: ReportAddress, report: CheckReport, known: number | null) {
   const id = known ?? (await github.checkRunOf(to, report.sha, report));
   const updated = id !== null && (await unlessGone(() => github.updateCheckRun(to, id, report)));
   return updated ? id : github.createCheckRun(to, report.sha, report);
 }
 
-async function tellDeployment(github: Client, to: ReportAddress, report: DeploymentReport, known: number | null) {
+async function reportDeployment(github: Client, to: ReportAddress, report: DeploymentReport, known: number | null) {
   const deployment: NewDeployment = report;
   const set = (id: number) => github.setDeploymentStatus(to, id, report);
   const id = known ?? (await github.deploymentOf(to, deployment));

@@ -1,0 +1,27 @@
+import type { InstallationView } from "@towpath/core/installation";
+import type { ComponentProps } from "react";
+import { Select } from "~/ui/select.tsx";
+
+/** One of the connected GitHub accounts. `value`: the number of its installation; the rest is as for `Select`. */
+export function AccountSelect({
+  installations,
+  value,
+  onChange,
+  ...control
+}: Omit<ComponentProps<typeof Select<string>>, "value" | "onChange" | "options"> & {
+  readonly installations: readonly InstallationView[];
+  readonly value: number;
+  readonly onChange: (installationId: number) => void;
+}) {
+  return (
+    <Select
+      {...control}
+      value={String(value)}
+      onChange={(next) => onChange(Number(next))}
+      options={installations.map(({ installationId, accountLogin, isSuspended }) => ({
+        value: String(installationId),
+        label: isSuspended ? `${accountLogin} (suspended)` : accountLogin,
+      }))}
+    />
+  );
+}
