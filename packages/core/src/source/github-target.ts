@@ -110,7 +110,12 @@ function byHand({ login, hostName, hostUrl }: Account, { name, private: isPrivat
   );
 }
 
-async function note(ctx: Context, { row, installationId }: TargetRequest, there: TargetRepository, how: "made" | "found") {
+async function note(
+  ctx: Context,
+  { row, installationId }: TargetRequest,
+  there: TargetRepository,
+  how: "made" | "found",
+) {
   await ctx.db.transaction(async (tx) => {
     await noteTarget(tx, row.id, installationId, there);
     await audit(tx, ctx, {
