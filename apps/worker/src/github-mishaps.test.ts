@@ -74,17 +74,21 @@ async function repositoryAt(index: 0 | 1, { login = `ada-${++count}`, name = "ec
   await admin.ensureAccount({ login });
   const { installationId: id } = await admin.ensureInstallation({ login });
   const { repository, pushUrl } = await admin.ensureRepository({ owner: login, name });
+  let remote = pushUrl;
   const work = await mkdtemp(join(directory, "work-"));
   await git(work, "init", "-q", "-b", "main", ".");
   const push = async (message: string, ...flags: string[]) => {
     await git(work, "commit", "-q", "--allow-empty", "-m", message, ...flags);
-    await git(work, "push", "-q", "--force", pushUrl, "main");
+    await git(work, "push", "-q", "--force", remote, "main");
     return (await git(work, "rev-parse", "HEAD")).trim();
+  };
+  const pushTo = (renamed: string) => {
+    remote = pushUrl.replace(/[^/]+\.git$/, `${renamed}.git`);
   };
   const installationId = numberOf(index + 1, id);
   const account = { accountLogin: login, accountType: "User" };
   await bench.database.db.insert(githubInstallation).values({ ...account, installationId, organizationId: team.id });
-  return { login, id, installationId, fullName: repository.full_name, repositoryId: repository.id, push };
+  return { login, id, installationId, fullName: repository.full_name, repositoryId: repository.id, push, pushTo };
 }
 type At = Awaited<ReturnType<typeof repositoryAt>>;
 
@@ -188,9 +192,12 @@ test("GH-1 BLD-7 the repository is renamed while a build runs: what is live stay
       body: JSON.stringify({ name: "renamed" }),
     });
     expect(answer.status).toBe(200);
+    at.pushTo("renamed");
   };
+  const earlier = await newest(server.id);
   await server.sync();
-  await until(async () => (await show(await newest(server.id))).status !== "queued");
+  // The repository is renamed in the next build, not in that of the third push.
+  await until(async () => (await newest(server.id)) !== earlier);
   await ended(await newest(server.id));
   // GitHub leads on from the old name, but need not: then the next one finds the new name.
   const status = await server.live();
