@@ -7,6 +7,7 @@ import { httpSettings, trustSettings } from "../connection.ts";
 import { checkedAddresses, endpointOf } from "../endpoint.ts";
 import { configEnvironment } from "../git-environment.ts";
 import { runGit } from "../run-git.ts";
+import { requirePinning } from "../version.ts";
 import { runOn, storeSettings } from "./bare-repository.ts";
 import { pushProblem } from "./push-problems.ts";
 
@@ -26,6 +27,7 @@ export async function pushRepository(directory: string, remote: PushRemote, poli
   const endpoint = endpointOf(remote);
   const scratch = await mkdtemp(join(tmpdir(), "towpath-push-"));
   try {
+    if (!remote.atAnyAddress) await requirePinning(runOn(directory).scratch);
     const addresses = remote.atAnyAddress ? [] : await checkedAddresses(endpoint, policy);
     const settings = [
       ...storeSettings,
