@@ -200,7 +200,12 @@ async function startGatewayProcess(
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  for await (const line of createInterface(child.stdout)) if (line.includes('"ready"')) break;
+  let printed = "";
+  for await (const line of createInterface(child.stdout)) {
+    printed = line;
+    if (line.includes('"ready"')) break;
+  }
+  if (!printed.includes('"ready"')) throw new Error(`the gateway ended before it was ready: ${printed}`);
   child.stdout.resume();
   return child;
 }
