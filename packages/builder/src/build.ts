@@ -26,6 +26,7 @@ import {
 } from "./inspect/inspect.ts";
 import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
 import { otherServers } from "./inspect/warnings.ts";
+import type { ResolutionStore } from "./install/resolution-memory.ts";
 import { type MadeLayers, makeLayers } from "./make-layers.ts";
 import {
   type Attempt,
@@ -56,14 +57,13 @@ export type Builder = {
    * @throws the reason of `request.signal` when it is aborted, and what `start` throws
    */
   inspect(request: BuildRequest, start: () => Promise<Endpoint | null>): Promise<BuildResult | null>;
-  /** Removes the directories that killed builders left; call it when a process starts. Resolves to their number. */
-  cleanScratch(): Promise<number>;
 };
 
 export type BuilderParts = {
   readonly driver: RuntimeDriver;
   /** Finds layers of earlier builds: the layer cache of packages/artifacts. */
   readonly layers: Pick<LayerCache, "find" | "has">;
+  readonly store: ResolutionStore;
   /** When the package index got a version; null where it doesn't say. */
   readonly uploadedAt: (name: string, version: string, signal: AbortSignal) => Promise<Date | null>;
 };
@@ -73,7 +73,6 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
   return {
     build: (request) => new Build(request, config, limits, parts).run(),
     inspect: (request, start) => new Build(request, config, limits, parts).inspectRunning(start),
-    cleanScratch: () => parts.driver.removeLostBuilds(),
   };
 }
 
@@ -85,9 +84,7 @@ class Build {
   readonly #request: BuildRequest;
   readonly #config: BuilderConfig;
   readonly #limits: BuildLimits;
-  readonly #driver: RuntimeDriver;
-  readonly #layers: BuilderParts["layers"];
-  readonly #uploadedAt: BuilderParts["uploadedAt"];
+  readonly #parts: BuilderParts;
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
   readonly #deadline: AbortSignal;
   readonly #signal: AbortSignal;
@@ -106,9 +103,7 @@ class Build {
     this.#request = request;
     this.#config = config;
     this.#limits = limits;
-    this.#driver = parts.driver;
-    this.#layers = parts.layers;
-    this.#uploadedAt = parts.uploadedAt;
+    this.#parts = parts;
     this.#deadline = AbortSignal.timeout(limits.buildMs);
     this.#signal = AbortSignal.any([request.signal, this.#deadline]);
   }
@@ -166,7 +161,7 @@ class Build {
   }
 
   async #areStored({ dependencies, code }: Layers): Promise<boolean> {
-    const stored = await Promise.all([dependencies, code].map((digest) => this.#layers.has(digest)));
+    const stored = await Promise.all([dependencies, code].map((digest) => this.#parts.layers.has(digest)));
     return !stored.includes(false);
   }
 
@@ -205,7 +200,7 @@ class Build {
   }
 
   #newestPin(made: MadeLayers, error: BuildFailure): Promise<NewestPin | null> {
-    return releaseOfItsTime(made, error, ({ name, version }) => this.#uploadedAt(name, version, this.#signal));
+    return releaseOfItsTime(made, error, ({ name, version }) => this.#parts.uploadedAt(name, version, this.#signal));
   }
 
   /** The failure if the server doesn't start so either; null if such versions can't be had. @throws BuildFailure that tells more */
@@ -231,7 +226,7 @@ class Build {
   #makeLayers(attempt: Attempt | null): Promise<MadeLayers> {
     return makeLayers({
       ...{ request: this.#request, config: this.#config, limits: this.#limits, signal: this.#signal, attempt },
-      ...{ driver: this.#driver, layers: this.#layers },
+      ...this.#parts,
       log: this.#logOnce,
       onSource: (source) => {
         this.#source = source;
@@ -242,15 +237,15 @@ class Build {
   }
 
   async #inspect({ layers, servers, resolution, ...programs }: Built): Promise<BuildResult> {
-    const { log } = this.#request;
-    const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
+    const request = this.#request;
+    const common = { request, layers, limits: this.#limits, driver: this.#parts.driver, signal: this.#signal };
     const { server, inspection } = await this.#timed("inspect", async () => {
       const { server } = programs;
       const { inspection: first, withdraw } = await inspectInPlace({ ...common, server });
       let isKept = false;
       try {
         const inspect = (each: InspectedServer) => inspectServer({ ...common, server: each });
-        const found = await tryPrograms(programs, { inspect, log, ...(first && { first }) });
+        const found = await tryPrograms(programs, { inspect, log: request.log, ...(first && { first }) });
         isKept = found.server === server;
         return found;
       } finally {

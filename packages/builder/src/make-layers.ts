@@ -2,15 +2,15 @@ import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
 import type { BuildPhase, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
 import { TowpathError } from "@towpath/core/errors";
-import type { RuntimeDriver } from "@towpath/runtime";
+import type { BuildWorkspace, RuntimeDriver, VolumeEntry } from "@towpath/runtime";
 import type { BuilderConfig, BuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest } from "./contract.ts";
 import { BuildFailure, countOf, notFetched, rootMissing } from "./failure.ts";
 import { extractSource } from "./fetch/extract.ts";
 import { type SourceTree, subtree } from "./fetch/source-tree.ts";
 import { commandOf, type Programs } from "./inspect/try-programs.ts";
-import { ResolutionMemory } from "./install/dependency-layer.ts";
 import { type Installed, type InstallInput, installLayers } from "./install/install.ts";
+import { ResolutionMemory, type ResolutionStore } from "./install/resolution-memory.ts";
 import { lockRenewed } from "./plan/choose-dependencies.ts";
 import { type FoundPython, findPython } from "./plan/find-python.ts";
 import { ofPackage, type Plan, requiring } from "./plan/plan.ts";
@@ -23,6 +23,7 @@ export type MakeInput = {
   readonly limits: BuildLimits;
   readonly driver: RuntimeDriver;
   readonly layers: Pick<LayerCache, "find">;
+  readonly store: ResolutionStore;
   readonly signal: AbortSignal;
   /** Null: the dependencies as they are required, of today, and the project imported from the repository where it can be. */
   readonly attempt: Attempt | null;
@@ -70,14 +71,14 @@ async function makeOnce(input: MakeInput): Promise<MadeLayers> {
   const { asOf, pins } = versionsOf(input);
   const { buildId, organizationId, log } = request;
   const { install, diskBytes, freeBytes } = limits;
-  const workspace = await driver.openBuild({ buildId, organizationId, limits: install, diskBytes, freeBytes });
+  const workspace = await driver.builds.open({ buildId, organizationId, limits: install, diskBytes, freeBytes });
   try {
-    const fetched = await timed("fetch", () => fetchSource(input, workspace.directory("source")));
+    const fetched = await timed("fetch", () => fetchSource(input, workspace));
     input.onSource(fetched);
-    const { plan: stated, pythonVersion, source } = await timed("plan", () => planWithin(input, fetched));
+    const { plan: stated, pythonVersion, source } = await timed("plan", () => planWithin(input, fetched, workspace));
     input.onSource(source);
     const plan = attempt?.kind === "requirement" ? requiring(stated, attempt.requirement) : stated;
-    const memory = new ResolutionMemory(input.config.dataDirectory, limits.resolutionMs);
+    const memory = new ResolutionMemory(input.store, limits.resolutionMs);
     const installed = await timed("install", () =>
       installLayers({
         ...{ buildId, organizationId, plan, source, workspace, pythonVersion, limits, memory, log, asOf, pins },
@@ -107,13 +108,15 @@ function versionsOf({ attempt, request: { resolution } }: MakeInput): Pick<Insta
   return { asOf: resolution === null || pins !== null ? null : new Date(resolution.at), pins };
 }
 
-async function fetchSource({ request, limits, signal, log }: MakeInput, directory: string): Promise<SourceTree> {
+async function fetchSource(input: MakeInput, { write }: BuildWorkspace): Promise<SourceTree> {
+  const { request, limits, signal, log } = input;
   const refused = (error: unknown) => new BuildFailure(notFetched(error, request.sourceRemedy), error);
   const tarball = await request.openTarball(signal).catch((error: unknown) => {
     signal.throwIfAborted();
     throw refused(error);
   });
-  const whole = await extractSource(tarball, directory, limits.source, signal).catch((error: unknown) => {
+  const writeSource = (entries: AsyncIterable<VolumeEntry>) => write("source", entries);
+  const whole = await extractSource(tarball, writeSource, limits.source, signal).catch((error: unknown) => {
     throw error instanceof TowpathError ? refused(error) : error;
   });
   const count = countOf(whole.entries.length, "file");
@@ -132,32 +135,32 @@ async function fetchSource({ request, limits, signal, log }: MakeInput, director
 }
 
 /** The plan of the tree or, where it offers nothing and the settings leave it open, of its only project with a server. */
-async function planWithin(input: MakeInput, source: SourceTree): Promise<Planned> {
+async function planWithin(input: MakeInput, source: SourceTree, workspace: BuildWorkspace): Promise<Planned> {
   try {
-    return await planTree(input, source);
+    return await planTree(input, source, workspace);
   } catch (error) {
     const root = input.request.rootDirectory === null ? onlyServerDirectory(error) : null;
     const part = root === null ? null : subtree(source, root);
     if (part === null) throw error;
     input.log("plan", "step", `Root directory: ${root} (found automatically); no other directory has a server.`);
-    return await planTree(input, part);
+    return await planTree(input, part, workspace);
   }
 }
 
-async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> {
+async function planTree(input: MakeInput, source: SourceTree, workspace: BuildWorkspace): Promise<Planned> {
   const { config, driver, limits, log, signal, warn } = input;
   const { entrypoint, arguments: words, requirements, rootDirectory } = input.request;
   const planned = await planSource(
     source,
     { entrypoint, arguments: words, requirements, rootDirectory, isInstalled: input.attempt?.kind === "installed" },
-    { timeoutMs: limits.planMs, signal },
+    { read: (path, maxBytes) => workspace.read("source", path, maxBytes), timeoutMs: limits.planMs, signal },
   );
   const plan = input.request.isPackage ? ofPackage(planned) : planned;
   for (const { kind, text } of plan.notes) log("plan", kind, text);
   const { renewsLock } = plan.dependencies;
   if (renewsLock !== null) warn("plan", lockRenewed(renewsLock));
   const { version, from, warning } =
-    (await pythonOf(input)) ?? (await findPython(plan.python, config.defaultPython, driver));
+    (await pythonOf(input)) ?? (await findPython(plan.python, config.defaultPython, driver.host.pythons));
   if (warning !== null) warn("plan", warning);
   log("plan", "step", `Using Python ${version}${from === null ? "" : `, downloaded from ${from} and checked`}.`);
   const chosen = [`Python ${version}`, plan.dependencies.file, commandOf(plan.program)].filter(Boolean).join(", ");
@@ -167,7 +170,7 @@ async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> 
 
 /** The Python of the earlier build; null if this host doesn't have it. */
 async function pythonOf({ request: { resolution }, driver }: MakeInput): Promise<FoundPython | null> {
-  const version = resolution && (await driver.findPython(resolution.pythonVersion));
+  const version = resolution && (await driver.host.pythons.find(resolution.pythonVersion));
   return version === null ? null : { version, from: null, warning: null };
 }
 

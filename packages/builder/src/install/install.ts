@@ -7,8 +7,9 @@ import { countOf } from "../failure.ts";
 import type { SourceTree } from "../fetch/source-tree.ts";
 import type { Plan } from "../plan/plan.ts";
 import { codeKey, makeCode } from "./commands.ts";
-import { dependencyLayer, type ResolutionMemory } from "./dependency-layer.ts";
+import { dependencyLayer } from "./dependency-layer.ts";
 import type { Requirers } from "./exact-list.ts";
+import type { ResolutionMemory } from "./resolution-memory.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
 export type InstallInput = {
