@@ -37,11 +37,12 @@ const inherited = [
 
 /**
  * Settings of the operator that reach the processes: our own, GitHub's, and uv's index settings. Not the runner's
- * address: everything runs on this machine, where its servers are reached by sockets too.
+ * addresses: everything runs on this machine, where its servers are reached by sockets too.
  */
 const passesThrough = (name: string) =>
   name !== "TOWPATH_RUNNER_ADDRESS" &&
-  (inherited.includes(name) || /^(TOWPATH_|DATABASE_DIRECT_URL$|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name));
+  name !== "TOWPATH_RUNNER_LISTEN" &&
+  (inherited.includes(name) || /^(TOWPATH_|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name));
 
 /** Hold keys of others, which no other process needs. */
 const isForWebOnly = (name: string) => name.startsWith("TOWPATH_CHAT_");
