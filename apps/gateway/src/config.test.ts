@@ -36,6 +36,7 @@ test("OPS-1 defaults: loopback, port 8080, a hold of one minute", () => {
   expect(readConfig(complete)).toMatchObject({
     host: "127.0.0.1",
     port: 8080,
+    metrics: null,
     holdMs: 60_000,
     runner: { kind: "unix", path: "/run/t/runner.sock" },
     stateDirectory: "/data/gateway",

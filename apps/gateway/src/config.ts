@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { parseNetworks } from "@towpath/egress";
 import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
-import { openFilesLimit } from "@towpath/role";
+import { type MetricsAddress, openFilesLimit } from "@towpath/role";
 import type { RunnerAddress } from "@towpath/runner-api";
 // From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
 // workers, and the gateway is away meanwhile.
@@ -49,6 +49,9 @@ const environmentSchema = z.object({
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_GATEWAY_HOST: z.string().min(1).default("127.0.0.1"),
   TOWPATH_GATEWAY_PORT: port.default(8080),
+  /** Where `/-/metrics` is served to whoever reaches it; else to this machine only, at the port of the servers. */
+  TOWPATH_GATEWAY_METRICS_PORT: port.optional(),
+  TOWPATH_METRICS_HOST: z.string().min(1).default("127.0.0.1"),
   /** URL of a server with `{name}` in its host or as the first segment of its path. */
   TOWPATH_SERVER_URL: z.string().transform(parsedBy(parseServerUrl)),
   /** Longest time that a request waits for its server to start, milliseconds. */
@@ -174,6 +177,8 @@ export type GatewayConfig = {
   secrets: RootSecrets;
   logLevel: string;
   host: string;
+  /** Null: no port of their own. */
+  metrics: MetricsAddress | null;
   port: number;
   serverAddress: ReturnType<typeof parseServerUrl>;
   holdMs: number;
@@ -220,6 +225,10 @@ export function readConfig(
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,
+    metrics:
+      values.TOWPATH_GATEWAY_METRICS_PORT === undefined
+        ? null
+        : { host: values.TOWPATH_METRICS_HOST, port: values.TOWPATH_GATEWAY_METRICS_PORT },
     port: values.TOWPATH_GATEWAY_PORT,
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
