@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { parseNetworks } from "@towpath/egress";
+import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { type MetricsAddress, openFilesLimit } from "@towpath/role";
 import type { RunnerAddress } from "@towpath/runner-api";
@@ -12,7 +12,7 @@ import { rootSecretsFrom, secretSettings } from "@towpath/secrets/config";
 import { z } from "zod";
 import type { OpenLimits } from "./limits/limits.ts";
 import type { CapacityLimits } from "./policy/capacity.ts";
-import { type ConnectionLimits, parseAddresses } from "./policy/connections.ts";
+import type { ConnectionLimits } from "./policy/connections.ts";
 import { parseServerUrl } from "./route/server-address.ts";
 import { type OtlpSettings, parseOtlpEndpoint, parseOtlpHeaders } from "./tracing/otlp-settings.ts";
 
@@ -63,9 +63,8 @@ const environmentSchema = z.object({
   /**
    * Addresses or networks of trusted reverse proxies: many clients share each, and its forwarding headers are trusted.
    */
-  TOWPATH_GATEWAY_PROXIES: z.string().default("").transform(parsedBy(parseAddresses)),
-  /** Private networks in which external servers may be, as CIDR, comma-separated; else only public addresses. */
-  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(parsedBy(parseNetworks)),
+  TOWPATH_GATEWAY_PROXIES: networksSetting.transform(networkList),
+  ...externalNetworkSettings,
   /** Longest time until an external server begins its answer, milliseconds. */
   TOWPATH_EXTERNAL_TIMEOUT_MS: z.coerce.number().int().min(1).default(300_000),
   /** Each takes up to two open files: one for the client and one for its server. */
@@ -177,16 +176,16 @@ export type GatewayConfig = {
   secrets: RootSecrets;
   logLevel: string;
   host: string;
+  port: number;
   /** Null: no port of their own. */
   metrics: MetricsAddress | null;
-  port: number;
   serverAddress: ReturnType<typeof parseServerUrl>;
   holdMs: number;
   /** How long what was known is used while PostgreSQL or the runner is away. 0: not at all. */
   outageMs: number;
   allowedOrigins: string[];
   /** Besides public addresses, where external servers may be. */
-  externalNetworks: string[];
+  externalNetworks: readonly string[];
   externalTimeoutMs: number;
   connections: ConnectionLimits;
   capacity: CapacityLimits;
@@ -225,11 +224,11 @@ export function readConfig(
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,
+    port: values.TOWPATH_GATEWAY_PORT,
     metrics:
       values.TOWPATH_GATEWAY_METRICS_PORT === undefined
         ? null
         : { host: values.TOWPATH_METRICS_HOST, port: values.TOWPATH_GATEWAY_METRICS_PORT },
-    port: values.TOWPATH_GATEWAY_PORT,
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isLoopback, plainAddress } from "../policy/connections.ts";
+import { isLoopbackAddress } from "@towpath/egress";
+import { plainAddress } from "@towpath/limits";
 
 const front = `This is a Towpath gateway: it serves MCP servers.
 A server's address ends in /mcp; the dashboard shows it.
@@ -70,5 +71,5 @@ function mergedHealth(health: readonly Health[]) {
 
 function isFromThisMachine(request: IncomingMessage): boolean {
   const proxied = request.headers.forwarded !== undefined || request.headers["x-forwarded-for"] !== undefined;
-  return !proxied && isLoopback(plainAddress(request.socket.remoteAddress ?? ""));
+  return !proxied && isLoopbackAddress(plainAddress(request.socket.remoteAddress ?? ""));
 }
