@@ -26,6 +26,9 @@ function proxyCheck(networks: readonly string[]): (address: string) => boolean {
   return (address) => isListed(list, address);
 }
 
+/** A shorter token isn't safe: no other secret protects an instance from who guesses it. */
+export const minOperatorTokenLength = 32;
+
 const settings = z.object({
   DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
   /** Bypasses a connection pooler, which does not support LISTEN. */
@@ -40,6 +43,8 @@ const settings = z.object({
   ...packageIndexSettings,
   ...serverRegistrySettings,
   ...repositorySettings,
+  /** What the operator's requests carry; the token in the data directory's `operator-token` works as well. */
+  TOWPATH_OPERATOR_TOKEN: z.string().min(minOperatorTokenLength, "must have at least 32 characters").optional(),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Where the instance is, which decides its base URL (OPS-5). */
   TOWPATH_ENVIRONMENT: z
@@ -129,6 +134,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     repositories: values.TOWPATH_REPOSITORIES,
     /** Null when nothing says where it is. */
     runner: runnerOf(values),
+    /** Null: only the one in the data directory. */
+    operatorToken: values.TOWPATH_OPERATOR_TOKEN ?? null,
     secret: values.TOWPATH_SECRET,
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
