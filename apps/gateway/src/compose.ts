@@ -9,6 +9,7 @@ import {
 } from "@towpath/auth/credentials";
 import { openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy } from "@towpath/egress";
+import { serveMetrics } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSecretBox, guardDatabase } from "@towpath/secrets";
 import pg from "pg";
@@ -24,7 +25,7 @@ import { createGateway } from "./gateway.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
 import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { SavedState } from "./outage/saved-state.ts";
-import { Metrics } from "./platform/metrics.ts";
+import { Metrics, mergedMetrics } from "./platform/metrics.ts";
 import { createPages, type Health } from "./platform/pages.ts";
 import { logReadings, readingsOf } from "./platform/readings.ts";
 import { createRunnerMetrics } from "./platform/runner-metrics.ts";
@@ -194,11 +195,12 @@ export async function startGateway(
         return memberSessions.setLevel(question.session, question.level);
     }
   });
-  const platform = createPages({
-    health: () => ofAll(health(), "health"),
-    metrics: async () => ofAll(await metrics.snapshot(), "metrics"),
-    runner: createRunnerMetrics(runner),
-  });
+  const runnerMetrics = createRunnerMetrics(runner);
+  const allMetrics = async () => {
+    const [all, more] = await Promise.all([ofAll(await metrics.snapshot(), "metrics"), runnerMetrics()]);
+    return mergedMetrics(all, more);
+  };
+  const platform = createPages({ health: () => ofAll(health(), "health"), metrics: allMetrics });
 
   const server = createHttpServer(
     createGateway({
@@ -241,6 +243,7 @@ export async function startGateway(
   await Promise.all([feed.loadSnapshot(), portals.loadSnapshot(), savedState.load()]);
   feed.start();
   const port = await listen(server, config);
+  const stopMetrics = config.metrics && (await serveMetrics(config.metrics, allMetrics));
   notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   const stopCredentials = keepCredentialsCurrent({ apiKeys, members, grants }, notifications, (isCertain) => {
     if (isCertain) savedState.discard();
@@ -268,6 +271,7 @@ export async function startGateway(
         recorder.stop(),
         savedState.stop(),
         signIns.stop(),
+        stopMetrics?.(),
         exporter?.stop(lastSpansMs),
         upstreams.destroy(),
         externalUpstreams.destroy(),

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { parseNetworks } from "@towpath/egress";
+import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
-import { openFilesLimit } from "@towpath/role";
+import { type MetricsAddress, openFilesLimit } from "@towpath/role";
 import type { RunnerAddress } from "@towpath/runner-api";
 // From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
 // workers, and the gateway is away meanwhile.
@@ -12,7 +12,7 @@ import { rootSecretsFrom, secretSettings } from "@towpath/secrets/config";
 import { z } from "zod";
 import type { OpenLimits } from "./limits/limits.ts";
 import type { CapacityLimits } from "./policy/capacity.ts";
-import { type ConnectionLimits, parseAddresses } from "./policy/connections.ts";
+import type { ConnectionLimits } from "./policy/connections.ts";
 import { parseServerUrl } from "./route/server-address.ts";
 import { type OtlpSettings, parseOtlpEndpoint, parseOtlpHeaders } from "./tracing/otlp-settings.ts";
 
@@ -49,6 +49,9 @@ const environmentSchema = z.object({
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_GATEWAY_HOST: z.string().min(1).default("127.0.0.1"),
   TOWPATH_GATEWAY_PORT: port.default(8080),
+  /** Where `/-/metrics` is served to whoever reaches it; else to this machine only, at the port of the servers. */
+  TOWPATH_GATEWAY_METRICS_PORT: port.optional(),
+  TOWPATH_METRICS_HOST: z.string().min(1).default("127.0.0.1"),
   /** URL of a server with `{name}` in its host or as the first segment of its path. */
   TOWPATH_SERVER_URL: z.string().transform(parsedBy(parseServerUrl)),
   /** Longest time that a request waits for its server to start, milliseconds. */
@@ -60,9 +63,8 @@ const environmentSchema = z.object({
   /**
    * Addresses or networks of trusted reverse proxies: many clients share each, and its forwarding headers are trusted.
    */
-  TOWPATH_GATEWAY_PROXIES: z.string().default("").transform(parsedBy(parseAddresses)),
-  /** Private networks in which external servers may be, as CIDR, comma-separated; else only public addresses. */
-  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(parsedBy(parseNetworks)),
+  TOWPATH_GATEWAY_PROXIES: networksSetting.transform(networkList),
+  ...externalNetworkSettings,
   /** Longest time until an external server begins its answer, milliseconds. */
   TOWPATH_EXTERNAL_TIMEOUT_MS: z.coerce.number().int().min(1).default(300_000),
   /** Each takes up to two open files: one for the client and one for its server. */
@@ -175,13 +177,15 @@ export type GatewayConfig = {
   logLevel: string;
   host: string;
   port: number;
+  /** Null: no port of their own. */
+  metrics: MetricsAddress | null;
   serverAddress: ReturnType<typeof parseServerUrl>;
   holdMs: number;
   /** How long what was known is used while PostgreSQL or the runner is away. 0: not at all. */
   outageMs: number;
   allowedOrigins: string[];
   /** Besides public addresses, where external servers may be. */
-  externalNetworks: string[];
+  externalNetworks: readonly string[];
   externalTimeoutMs: number;
   connections: ConnectionLimits;
   capacity: CapacityLimits;
@@ -221,6 +225,10 @@ export function readConfig(
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,
     port: values.TOWPATH_GATEWAY_PORT,
+    metrics:
+      values.TOWPATH_GATEWAY_METRICS_PORT === undefined
+        ? null
+        : { host: values.TOWPATH_METRICS_HOST, port: values.TOWPATH_GATEWAY_METRICS_PORT },
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,

@@ -1,4 +1,4 @@
-import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
+import { type RunnerAddress, runnerListenAddressFrom, runnerListenSettings } from "@towpath/runner-api";
 import {
   type DriverConfig,
   driverConfigFrom,
@@ -41,7 +41,7 @@ const environmentSchema = z.object({
   TOWPATH_MAX_ORGANIZATION_SHARE: z.coerce.number().gt(0).max(1).default(0.75),
   /** The gateway's setting: how long it holds a request while the server starts. */
   TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
-  ...runnerSettings,
+  ...runnerListenSettings,
   ...driverSettings,
   ...serverLimitSettings,
 });
@@ -110,7 +110,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     databaseUrl: values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
     runDirectory: values.TOWPATH_RUN_DIR,
-    address: runnerAddressFrom(values),
+    address: runnerListenAddressFrom(values),
     secrets: rootSecretsFrom(values),
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,

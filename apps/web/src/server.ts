@@ -6,6 +6,8 @@ import { renderDocument } from "./features/public-site/render-document.server.ts
 
 export default createServerEntry({ fetch: createStartHandler(renderDocument) });
 
+/** For `serve.ts`, which tells the app who asks. */
+export { forwardedAddress, plainAddress } from "@towpath/limits";
 export { SettingsError } from "./config.server.ts";
 /** For `serve.ts` on shutdown, because log streams never end by themselves. */
 export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";

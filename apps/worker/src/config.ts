@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
-import { parseNetworks } from "@towpath/egress";
+import { externalNetworkSettings } from "@towpath/egress";
 import { type RepositoriesKind, repositorySettings } from "@towpath/git";
 import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
@@ -18,14 +18,6 @@ import { z } from "zod";
 import type { BuildConcurrency } from "./jobs/jobs.ts";
 import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
 
-function networksFrom(text: string, context: z.RefinementCtx): string[] {
-  try {
-    return parseNetworks(text);
-  } catch (error) {
-    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
-    return z.NEVER;
-  }
-}
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
@@ -35,8 +27,7 @@ const environmentSchema = z.object({
   TOWPATH_URL: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).default("http://localhost:3000"),
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** Private networks in which external servers and Git repositories may be, as CIDR, separated by commas; else only public addresses. */
-  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(networksFrom),
+  ...externalNetworkSettings,
   TOWPATH_PYTHON: z.string().optional(),
   /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
   TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).optional(),

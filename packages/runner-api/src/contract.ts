@@ -73,7 +73,7 @@ const prewarmReportSchema = z.object({
 });
 export type PrewarmReport = z.infer<typeof prewarmReportSchema>;
 
-/** Every call: its method, its path and the body of a 200. Requests have no body. */
+/** Every call: its method, its path and the body of a 200. Requests have no body. Only `health` needs no secret. */
 export const runnerCalls = {
   ensure: { method: "POST", path: "/v1/deployments/:deploymentId/ensure", answer: leasedInstanceSchema },
   verify: { method: "POST", path: "/v1/deployments/:deploymentId/verify", answer: leasedInstanceSchema },

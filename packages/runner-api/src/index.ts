@@ -16,4 +16,9 @@ export {
   type RunnerAddress,
 } from "./endpoint.ts";
 export { assertNoRunner, createRunnerApi, type RunnerHandlers } from "./server.ts";
-export { runnerAddressFrom, runnerSettings } from "./settings.ts";
+export {
+  runnerAddressFrom,
+  runnerListenAddressFrom,
+  runnerListenSettings,
+  runnerSettings,
+} from "./settings.ts";

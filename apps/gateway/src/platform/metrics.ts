@@ -133,7 +133,8 @@ function increment<Label>(counts: Map<Label, number>, label: Label): void {
   counts.set(label, (counts.get(label) ?? 0) + 1);
 }
 
-/** Prometheus' text format (0.0.4) of what the processes have counted, added up. */
-export function mergedMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...snapshots]).metrics();
+/** Prometheus' text format (0.0.4) of what the processes have counted, added up. `more` follows it as it is. */
+export async function mergedMetrics(snapshots: readonly MetricsSnapshot[], more: string): Promise<string> {
+  const own = await AggregatorRegistry.aggregate([...snapshots]).metrics();
+  return `${own.trimEnd()}\n${more}`;
 }

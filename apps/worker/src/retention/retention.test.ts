@@ -16,12 +16,13 @@ import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { rounds } from "../../../../tests/thorough.ts";
+import { startRounds } from "../rounds.ts";
 import { dayMs, fillCache, openSite, push, type Site, storeLayer, sweepSite } from "../testing/retention-bench.ts";
 import { openBench } from "../testing/worker-bench.ts";
 import { retentionConfigFrom, retentionSettings } from "./config.ts";
 import { Disk } from "./disk.ts";
 import { RetentionMetrics } from "./metrics.ts";
-import { startRetention } from "./retention.ts";
+import { openRetention } from "./retention.ts";
 
 let database: TestDatabase;
 let site: Site;
@@ -177,7 +178,7 @@ test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serve
     return found.rows.map(({ relname }) => relname).toSorted();
   };
   expect(await kept()).toEqual(partitions);
-  const config = retentionConfigFrom(settings);
+  const config = retentionConfigFrom({ ...settings, TOWPATH_RUN_DIR: site.dataDirectory });
   const disk = new Disk(site.driver.host, config.disk);
   const unused = await storeLayer(site, 1000, at(-2));
   const [sweeping, swept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -193,7 +194,9 @@ test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serve
   const socketPath = join(site.dataDirectory, "worker.sock");
   // As a worker that was killed leaves it.
   await writeFile(socketPath, "");
-  const stop = await startRetention({ services, config, ...shared, disk }, socketPath);
+  const retention = await openRetention({ services, config, ...shared, disk });
+  const failed: string[] = [];
+  const stop = startRounds(retention.rounds, (name) => failed.push(name));
   try {
     const metrics = async () => (await getOverSocket(socketPath, "/-/metrics")).text;
     const rounds = /towpath_retention_last_round_timestamp_seconds [1-9]/;
@@ -207,10 +210,11 @@ test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serve
   } finally {
     swept.resolve();
     await otherWorker;
-    await stop();
+    await Promise.all([stop(), retention.close()]);
     await bench.close();
   }
   await expect(getOverSocket(socketPath, "/-/metrics")).rejects.toThrow();
+  expect(failed).toEqual([]);
 });
 
 async function getOverSocket(socketPath: string, path: string): Promise<{ status: number; text: string }> {
@@ -239,8 +243,6 @@ test("LOG-6 what is left of the disk is its free space or the rest of the budget
   expect(await share.look()).toMatchObject({ low: true });
   const metrics = new RetentionMetrics(small);
   metrics.swept({ removed: { layer: 3 }, problems: [{ name: "session", error: new Error("x") }] });
-  const close = await metrics.listen(0);
-  await close();
   const shown = await metrics.text();
   for (const line of [
     'towpath_retention_removed_total{what="layer"} 3',

@@ -1,7 +1,8 @@
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
+import { serveMetrics } from "@towpath/role";
 import type { RuntimeDriver } from "@towpath/runtime";
-import { startRounds } from "../rounds.ts";
+import type { Round } from "../rounds.ts";
 import { jobContext, type Services } from "../services.ts";
 import type { RetentionConfig } from "./config.ts";
 import { type Disk, reportDisk } from "./disk.ts";
@@ -49,12 +50,13 @@ async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Prom
   return swept;
 }
 
-/** Starts the rounds, the reports about the disk and the metrics. Returns how to stop them. */
-export async function startRetention(parts: RetentionParts, socketPath: string): Promise<() => Promise<void>> {
+/** The rounds of retention and of the reports about the disk; serves their metrics until it is closed. */
+export async function openRetention(
+  parts: RetentionParts,
+): Promise<{ readonly rounds: readonly Round[]; close(): Promise<void> }> {
   const { services, config, driver, disk } = parts;
-  const logError = (what: string) => (error: unknown) => services.log.error({ err: error }, what);
   const metrics = new RetentionMetrics(disk);
-  const closeMetrics = await metrics.listen(config.metricsPort ?? socketPath);
+  const close = await serveMetrics(config.metrics, () => metrics.text());
   const round = async (signal: AbortSignal) => metrics.swept(await retentionRound(parts, signal));
   let wasLow = false;
   const report = async (signal: AbortSignal) => {
@@ -65,12 +67,12 @@ export async function startRetention(parts: RetentionParts, socketPath: string):
     if (low && !wasLow) await round(signal);
     wasLow = low;
   };
-  const stops = [
-    startRounds(measureEveryMs, (signal) => disk.measure(signal), logError("the disk could not be measured")),
-    startRounds(reportEveryMs, report, logError("the disk could not be reported")),
-    startRounds(config.everyMs, round, logError("retention failed")),
-  ];
-  return async () => {
-    await Promise.all([...stops.map((stop) => stop()), closeMetrics()]);
+  return {
+    rounds: [
+      { name: "measuring the disk", everyMs: measureEveryMs, run: (signal) => disk.measure(signal) },
+      { name: "reporting the disk", everyMs: reportEveryMs, run: report },
+      { name: "retention", everyMs: config.everyMs, run: round },
+    ],
+    close,
   };
 }
