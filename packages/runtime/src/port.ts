@@ -1,4 +1,4 @@
-import type { Endpoint } from "@towpath/runner-api/endpoint";
+import type { ServerEndpoint } from "@towpath/runner-api/endpoint";
 import type { VolumeUsage } from "./data/volumes.ts";
 import type { PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 import type { BroughtPython } from "./python/bring-python.ts";
@@ -23,8 +23,15 @@ export type Network = "none" | "internet";
 
 export type OutputStream = "stdout" | "stderr";
 
-/** Called with complete lines without line end, at most 8 KiB each; longer ones are cut and marked. */
-export type OutputSink = (stream: OutputStream, line: string, time: Date) => void;
+/**
+ * Called with complete lines without line end, at most 8 KiB each; longer ones are cut and marked. `sequence` grows with
+ * each line of an instance and stream, and is the same whichever runner reads it; the driver's own notes have none. A
+ * line that the sink has not kept by the end of the turn of the event loop may be lost with this process.
+ */
+export type OutputSink = (stream: OutputStream, line: string, time: Date, sequence?: number) => void;
+
+/** Of each stream, the last line that an earlier runner has kept; absent: none. */
+export type LastLines = { readonly [Stream in OutputStream]?: number };
 
 export type ExitReason =
   | "exited"
@@ -69,7 +76,7 @@ export type ServerSpec = {
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly network: Network;
-  /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds, whose socket is private. */
+  /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds. */
   readonly inspectable?: boolean;
   /** Id of what it sees at `/data`, which outlives it (BLD-19); without one, `/data` is gone with the instance. */
   readonly dataVolume?: string;
@@ -93,6 +100,8 @@ export type InstanceSpec = {
 
 /** A server that outlived the runner that started it, with the `memo` of its InstanceSpec. */
 export type Survivor = { readonly instanceId: string; readonly memo: string };
+/** Where its output goes on: all lines after `last`, each once. */
+export type ClaimedOutput = { readonly onOutput: OutputSink; readonly last: LastLines };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
 /** Path of an inspectable server's MCP endpoint that bypasses its own sign-in. */
@@ -165,7 +174,7 @@ export type BuildWorkspace = {
 export type InstanceHandle = {
   readonly instanceId: string;
   /** Speaks HTTP, with MCP at /mcp. */
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServerEndpoint;
   /** Suspends all processes, which keep their memory. Resolves to false if the host can't freeze. */
   freeze(): Promise<boolean>;
   /** Undoes `freeze`; does nothing if it is not frozen. */
@@ -190,7 +199,10 @@ export type BridgeKind = (typeof bridges)[number];
 /** Why a server may lack something that it has when it starts by itself, and tools that it may lack (BLD-16). */
 export type Incomplete = { readonly reason: string; readonly tools: readonly string[] };
 
-/** What the harness writes to /run/towpath/status.json; the start fails with `failed`. See python/towpath_runner. */
+/**
+ * How the harness's start went. A server that is `ready` says so where it listens; before that, `failed` is in a file,
+ * /run/towpath/status.json. See python/towpath_runner.
+ */
 export type HarnessStatus =
   | {
       readonly state: "ready";
@@ -214,25 +226,28 @@ export type HarnessStatus =
       readonly traceback: string | null;
     };
 
-type HarnessFailureCode =
-  | "entrypoint_not_found"
-  | "syntax_error"
-  | "module_missing"
-  | "import_failed"
-  | "variable_missing"
-  | "object_missing"
-  | "unsupported_object"
-  | "factory_failed"
-  | "lifespan_failed"
-  | "mcp_version_mismatch"
-  | "keyword_removed"
-  | "dependency_mismatch"
-  | "native_library_missing"
-  | "program_missing"
-  | "host_unreachable"
-  | "read_only"
-  | "arguments_missing"
-  | "exited_early";
+/** Why a server can't be served: `Failure` of python/towpath_runner. */
+export const harnessFailureCodes = [
+  "entrypoint_not_found",
+  "syntax_error",
+  "module_missing",
+  "import_failed",
+  "variable_missing",
+  "object_missing",
+  "unsupported_object",
+  "factory_failed",
+  "lifespan_failed",
+  "mcp_version_mismatch",
+  "keyword_removed",
+  "dependency_mismatch",
+  "native_library_missing",
+  "program_missing",
+  "host_unreachable",
+  "read_only",
+  "arguments_missing",
+  "exited_early",
+] as const;
+type HarnessFailureCode = (typeof harnessFailureCodes)[number];
 
 export type StartResult =
   | {
@@ -312,10 +327,10 @@ export type RuntimeDriver = {
    */
   prewarm(spec: PrewarmSpec): Promise<PrewarmResult>;
   /**
-   * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` returns the
-   * sink for a server's output; servers for which it returns null are ended, with all other leftovers.
+   * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` says
+   * where a server's output goes; servers for which it returns null are ended, with all other leftovers.
    */
-  adopt(claim: (survivor: Survivor) => Promise<OutputSink | null>): Promise<AdoptedServer[]>;
+  adopt(claim: (survivor: Survivor) => Promise<ClaimedOutput | null>): Promise<AdoptedServer[]>;
   /** Ends everything that this driver started or adopted, and removes its cgroups and namespaces. */
   close(): Promise<void>;
 };
