@@ -88,7 +88,8 @@ class Interpreter(Harness):
             self.process = fork(self._forked_from, self.root, self._output, arguments, env)
             return self.status()
         assert isinstance(self.process, subprocess.Popen) and self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"env": self._environment | env, "arguments": arguments, "secret": SECRET}).encode())
+        claim = {"env": self._environment | env, "arguments": arguments, "secret": SECRET}
+        self.process.stdin.write(json.dumps(claim).encode())
         self.process.stdin.close()
         return self.status()
 

@@ -19,7 +19,7 @@ HEADER = b"towpath-secret"
 #: Answers what is served. Requests of the gateway, which have an id, get the server's own page at this path.
 STATUS_PATH = "/-/towpath/status"
 
-_REFUSAL = {"error": "This address is for the platform. Call the server at its public URL."}
+_REFUSAL: dict[str, object] = {"error": "This address is for the platform. Call the server at its public URL."}
 
 
 class Access:
@@ -35,21 +35,15 @@ class Access:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        given: list[bytes] = []
-        headers: list[tuple[bytes, bytes]] = []
-        is_of_gateway = False
-        for header in scope["headers"]:
-            if header[0] == HEADER:
-                given.append(header[1])
-                continue
-            headers.append(header)
-            is_of_gateway = is_of_gateway or header[0] == REQUEST_ID
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        given = [value for name, value in headers if name == HEADER]
         if len(given) != 1 or not is_secret(given[0], self._secret):
             await _answer(send, 401, _REFUSAL)
-        elif scope["path"] == STATUS_PATH and not is_of_gateway:
+        elif scope["path"] == STATUS_PATH and all(name != REQUEST_ID for name, _ in headers):
             await _answer(send, 503 if self.status is None else 200, self.status)
         else:
-            await self._app({**scope, "headers": headers}, receive, send)
+            rest = [pair for pair in headers if pair[0] != HEADER]
+            await self._app({**scope, "headers": rest}, receive, send)
 
 
 async def _answer(send: Send, status: int, document: dict[str, object] | None) -> None:

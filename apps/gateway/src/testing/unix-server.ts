@@ -10,9 +10,9 @@ export type UnixServer = { endpoint: Endpoint; server: Server; close: () => Prom
 /** In the place of the harness: lets in who has the secret, and takes it off. */
 function withSecret(handle: RequestListener): RequestListener {
   return (request, response) => {
-    const { headers, rawHeaders } = request;
+    const { headers, headersDistinct, rawHeaders } = request;
     if (headers[secretHeader] !== standInSecret) return void response.writeHead(401).end();
-    delete headers[secretHeader];
+    for (const each of [headers, headersDistinct]) delete each[secretHeader];
     rawHeaders.splice(rawHeaders.indexOf(secretHeader), 2);
     handle(request, response);
   };
