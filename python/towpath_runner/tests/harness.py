@@ -64,14 +64,14 @@ class Harness:
         while time.monotonic() < deadline:
             if self.status_file.exists():
                 return json.loads(self.status_file.read_text())
-            if (told := self._told()) is not None:
-                return told
+            if (answered := self._answered()) is not None:
+                return answered
             if self.process.poll() is not None and not self.status_file.exists():
                 raise AssertionError(f"ended with {self.process.returncode} and no status:\n{self.output()}")
             time.sleep(0.02)
         raise AssertionError(f"no status in {START_SECONDS} s:\n{self.output()}")
 
-    def _told(self) -> dict[str, Any] | None:
+    def _answered(self) -> dict[str, Any] | None:
         """What it answers where it listens; None until it is ready."""
         connection = self.connect()
         try:

@@ -75,7 +75,7 @@ def connect(request: pytest.FixtureRequest, start: Start) -> Connect:
     return harness.connect
 
 
-def test_GW_11_RUN_1_a_neighbor_gets_401_whatever_it_asks_for_and_claims_to_be(connect: Connect) -> None:
+def test_GW_11_RUN_1_a_neighbor_gets_401_on_every_path_and_nothing_that_it_claims_is_believed(connect: Connect) -> None:
     for wrong in WRONG:
         for path in PATHS:
             for method in ("GET", "POST", "DELETE", "OPTIONS", "HEAD"):

@@ -43,7 +43,7 @@ export type PrewarmStatus = z.infer<typeof prewarmStatusSchema>;
 /** What a server that is ready says of its start; null if that is not well-formed. */
 export const parseReady = (text: string): Ready | null => parseStatus(text, readySchema);
 
-/** Why the harness could not serve; null while it hasn't said so in a well-formed way. */
+/** Why the harness could not serve; null while it has reported nothing, or nothing that is well-formed. */
 export const readFailure = (path: string): Promise<Failed | null> => readStatus(path, failedSchema);
 
 /** The same of an interpreter that has no server yet. */

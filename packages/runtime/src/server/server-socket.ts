@@ -50,7 +50,7 @@ async function askStatus(socket: ServerSocket, signal: AbortSignal): Promise<Rea
   return response.statusCode === 200 ? parseReady(text) : null;
 }
 
-/** Whether a server responds to a request, whatever it says. */
+/** Whether a server responds to a request, with any answer. */
 export async function answersRequest(socket: ServerSocket, signal: AbortSignal): Promise<boolean> {
   const response = await ask(socket, { method: "OPTIONS", path: "/mcp" }, signal);
   response?.destroy();

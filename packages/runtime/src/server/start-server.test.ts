@@ -47,7 +47,7 @@ open(status, "w").write(json.dumps({"state": "failed", "code": "unsupported_obje
   }
 });
 
-test("RUN-3 a server counts as started once it answers with its status, whatever else listens at its socket before", async () => {
+test("RUN-3 a server counts as started once it answers with its status, not when something listens at its socket", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
