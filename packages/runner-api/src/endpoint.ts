@@ -8,6 +8,16 @@ export const endpointSchema = z.discriminatedUnion("kind", [
 export type Endpoint = z.infer<typeof endpointSchema>;
 
 /**
+ * Where a server listens, with the secret of its instance. Requests without it get 401; it goes to nobody but the
+ * platform's processes, and to no disk unsealed.
+ */
+export const serverEndpointSchema = endpointSchema.and(z.object({ secret: z.string().min(1) }));
+export type ServerEndpoint = z.infer<typeof serverEndpointSchema>;
+
+/** Carries the secret. The harness takes it off before the server's code sees the request. */
+export const secretHeader = "towpath-secret";
+
+/**
  * Where the runner listens. Its unix socket is accessible only to the platform's user, and needs no secret. Over the
  * network each call sends the first of `secrets`, and the runner accepts any of them, so that they can be rotated.
  */

@@ -1,4 +1,4 @@
-export type { Endpoint } from "@towpath/runner-api/endpoint";
+export { dialTarget, type ServerEndpoint, secretHeader } from "@towpath/runner-api/endpoint";
 export {
   type DriverConfig,
   driverConfigFrom,
@@ -18,7 +18,7 @@ export {
 export { cloudEnvironment } from "./port/cloud-environment.ts";
 export type { RuntimeDriver } from "./port/driver.ts";
 export { SandboxError } from "./port/errors.ts";
-export { type Exit, type Limits, lineCutNote, type OutputSink } from "./port/execution.ts";
+export { type Exit, type LastLines, type Limits, lineCutNote, type OutputSink } from "./port/execution.ts";
 export type { HostReport, Isolation, Pythons } from "./port/host.ts";
 export {
   type BridgeKind,

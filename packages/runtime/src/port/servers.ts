@@ -1,5 +1,5 @@
-import type { Endpoint } from "@towpath/runner-api/endpoint";
-import type { Exit, Limits, Network, OutputSink } from "./execution.ts";
+import type { ServerEndpoint } from "@towpath/runner-api/endpoint";
+import type { Exit, LastLines, Limits, Network, OutputSink } from "./execution.ts";
 
 /** A server, independent of the host. */
 export type ServerSpec = {
@@ -15,7 +15,7 @@ export type ServerSpec = {
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly network: Network;
-  /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds, whose socket is private. */
+  /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds. */
   readonly inspectable?: boolean;
   /** Id of what it sees at `/data`, which outlives it (BLD-19); without one, `/data` is gone with the instance. */
   readonly dataVolume?: string;
@@ -42,13 +42,15 @@ export type InstanceSpec = {
 
 /** A server that outlived the runner that started it, with the `memo` of its InstanceSpec. */
 export type Survivor = { readonly instanceId: string; readonly memo: string };
+/** Where its output goes on: all lines after `last`, each once. */
+export type ClaimedOutput = { readonly onOutput: OutputSink; readonly last: LastLines };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
 /** A started server. All methods are idempotent. */
 export type InstanceHandle = {
   readonly instanceId: string;
   /** Speaks HTTP, with MCP at /mcp. */
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServerEndpoint;
   /** Suspends all processes, which keep their memory. Resolves to false without the capability `freeze`. */
   freeze(): Promise<boolean>;
   /** Undoes `freeze`; does nothing if it is not frozen. */
@@ -73,7 +75,10 @@ export type BridgeKind = (typeof bridges)[number];
 /** Why a server may lack something that it has when it starts by itself, and tools that it may lack (BLD-16). */
 export type Incomplete = { readonly reason: string; readonly tools: readonly string[] };
 
-/** What the harness reports; the start fails with `failed`. See python/towpath_runner. */
+/**
+ * How the harness's start went. A server that is `ready` answers so where it listens; `failed` reaches the driver before
+ * that. See python/towpath_runner.
+ */
 export type HarnessStatus =
   | {
       readonly state: "ready";
@@ -97,25 +102,28 @@ export type HarnessStatus =
       readonly traceback: string | null;
     };
 
-type HarnessFailureCode =
-  | "entrypoint_not_found"
-  | "syntax_error"
-  | "module_missing"
-  | "import_failed"
-  | "variable_missing"
-  | "object_missing"
-  | "unsupported_object"
-  | "factory_failed"
-  | "lifespan_failed"
-  | "mcp_version_mismatch"
-  | "keyword_removed"
-  | "dependency_mismatch"
-  | "native_library_missing"
-  | "program_missing"
-  | "host_unreachable"
-  | "read_only"
-  | "arguments_missing"
-  | "exited_early";
+/** Why a server can't be served: `Failure` of python/towpath_runner. */
+export const harnessFailureCodes = [
+  "entrypoint_not_found",
+  "syntax_error",
+  "module_missing",
+  "import_failed",
+  "variable_missing",
+  "object_missing",
+  "unsupported_object",
+  "factory_failed",
+  "lifespan_failed",
+  "mcp_version_mismatch",
+  "keyword_removed",
+  "dependency_mismatch",
+  "native_library_missing",
+  "program_missing",
+  "host_unreachable",
+  "read_only",
+  "arguments_missing",
+  "exited_early",
+] as const;
+type HarnessFailureCode = (typeof harnessFailureCodes)[number];
 
 /** A place in the code of a server. `isOwn`: in the server's own code, whose paths are relative to its directory. */
 export type StackFrame = {
@@ -231,10 +239,10 @@ export type ServerDriver = {
    */
   prewarm(spec: PrewarmSpec): Promise<PrewarmResult>;
   /**
-   * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` returns the
-   * sink for a server's output; servers for which it returns null are ended, with all other leftovers.
+   * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` returns
+   * where a server's output goes; servers for which it returns null are ended, with all other leftovers.
    */
-  adopt(claim: (survivor: Survivor) => Promise<OutputSink | null>): Promise<AdoptedServer[]>;
+  adopt(claim: (survivor: Survivor) => Promise<ClaimedOutput | null>): Promise<AdoptedServer[]>;
   /**
    * Removes what was unpacked of layers and that no server has needed for hours; the artifact store keeps them.
    * @param inUse digests of the layers of all servers that run or are prewarmed

@@ -6,7 +6,7 @@ import { type FloodLimits, floodGate } from "../process/flood.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { readPrewarmStatus } from "../server/harness-status.ts";
 import { runtimeDirectory, statusName } from "../server/server-spec.ts";
-import { awaitServer, outcomeOf, type SocketDirectory } from "../server/start-server.ts";
+import { awaitServer, newSecret, outcomeOf, type SocketDirectory } from "../server/start-server.ts";
 
 /** An interpreter's command and the directory of its later socket. */
 export type PrewarmLaunch = {
@@ -75,7 +75,8 @@ export async function prewarmServer(
     running,
     gone,
     async claim(claimed, onOutput) {
-      const obstacle = await becomeServer(running, claimed);
+      const secret = newSecret();
+      const obstacle = await becomeServer(running, claimed, secret);
       if (obstacle !== null) {
         await end(running, directory);
         return { obstacle };
@@ -83,7 +84,7 @@ export async function prewarmServer(
       isServer = true;
       const startedAt = performance.now();
       output.passOn(onOutput);
-      return await awaitServer(running, directory, { ...claimed, startedAt }, gate);
+      return await awaitServer(running, directory, { ...claimed, secret, startedAt }, gate);
     },
     end: () => end(running, directory),
   };
@@ -97,7 +98,11 @@ export async function prewarmServer(
 }
 
 /** Null when it goes on as the server. */
-async function becomeServer(running: RunningProcess, claimed: ClaimLaunch): Promise<PrewarmObstacle | null> {
+async function becomeServer(
+  running: RunningProcess,
+  claimed: ClaimLaunch,
+  secret: string,
+): Promise<PrewarmObstacle | null> {
   if (!(await running.isAlive())) return "ended";
   const memoryBytes = await running.memoryBytes();
   if (memoryBytes === null || memoryBytes >= claimed.limits.memoryBytes) return "memory";
@@ -105,7 +110,7 @@ async function becomeServer(running: RunningProcess, claimed: ClaimLaunch): Prom
   if (!(await running.limit(claimed.limits))) return "memory";
   if (!(await claimed.placeCode())) return "code_size";
   await running.wake();
-  running.sendInput(JSON.stringify({ env: claimed.env, arguments: claimed.arguments }));
+  running.sendInput(JSON.stringify({ env: claimed.env, arguments: claimed.arguments, secret }));
   return null;
 }
 
@@ -117,11 +122,11 @@ async function end(running: RunningProcess, directory: SocketDirectory): Promise
 
 /** Keeps the newest lines until there is a server whose log they belong to. */
 function heldOutput() {
-  let held: { readonly stream: OutputStream; readonly line: string }[] = [];
+  let held: { readonly stream: OutputStream; readonly line: string; readonly sequence?: number | undefined }[] = [];
   let target: OutputSink | null = null;
-  const sink: OutputSink = (stream, line, time) => {
-    if (target !== null) return target(stream, line, time);
-    held.push({ stream, line });
+  const sink: OutputSink = (stream, line, time, sequence) => {
+    if (target !== null) return target(stream, line, time, sequence);
+    held.push({ stream, line, sequence });
     if (held.length > maxHeldLines) held.shift();
   };
   return {
@@ -130,7 +135,7 @@ function heldOutput() {
     passOn(to: OutputSink) {
       target = to;
       // With the time of the claim: the server did not exist before.
-      for (const { stream, line } of held) to(stream, line, new Date());
+      for (const { stream, line, sequence } of held) to(stream, line, new Date(), sequence);
       held = [];
     },
   };

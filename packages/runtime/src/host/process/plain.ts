@@ -19,7 +19,7 @@ function hostPath(spec: SandboxSpec, path: string): string {
   return mount === undefined ? path : mount.host + path.slice(mount.inside.length);
 }
 
-/** Replaces paths of mounts inside a text, for example in `--socket=/run/towpath/mcp.sock` or a search path. */
+/** Replaces paths of mounts inside a text, for example in `--listen=/run/towpath/mcp.sock` or a search path. */
 function translate(spec: SandboxSpec, text: string): string {
   return text
     .split(/([:=])/)
@@ -60,10 +60,7 @@ export async function spawnPlain(
 /** Controls a plain process that this or an earlier process of the platform started. */
 export function plainProcess(hosted: HostedProcess, group: string, reader: OutputReader): RunningProcess {
   const { pid } = hosted;
-  const output = Promise.all([
-    readOutput("stdout", hosted.output(1), reader),
-    readOutput("stderr", hosted.output(2), reader),
-  ]);
+  const output = readOutput(hosted, reader);
   const signalAll = async (signal: NodeJS.Signals) => {
     if (hosted.hasEnded) return;
     for (const each of await processTree(pid)) signalProcess(each, signal);

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { OutputSink } from "../../port/execution.ts";
-import type { AdoptedServer, ServerDriver } from "../../port/servers.ts";
+import type { AdoptedServer, ClaimedOutput, InstanceHandle, ServerDriver } from "../../port/servers.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
 import { plainProcess } from "../process/plain.ts";
 import { type RunningProcess, restorableSchema } from "../process/running-process.ts";
@@ -11,9 +10,10 @@ import { restoreSandboxed } from "../sandbox/spawn.ts";
 import { superviseServer } from "../server/start-server.ts";
 import type { Shim, Survivor } from "./client.ts";
 
-/** What the shim keeps about a server that is ready. */
+/** What the shim keeps about a server that is ready, in memory. */
 const keptSchema = z.object({
   instanceId: z.string(),
+  secret: z.string(),
   socketDirectory: z.string(),
   memo: z.string(),
   running: restorableSchema,
@@ -21,8 +21,13 @@ const keptSchema = z.object({
 type Kept = z.infer<typeof keptSchema>;
 
 /** Lets a later runner adopt the server. */
-export function keepServer(shim: Shim, kept: Kept): void {
-  const { running } = kept;
+export function keepServer(
+  shim: Shim,
+  { instanceId, endpoint: { secret } }: InstanceHandle,
+  more: Omit<Kept, "instanceId" | "secret">,
+): void {
+  const { running } = more;
+  const kept: Kept = { instanceId, secret, ...more };
   shim.keep(running.group, JSON.stringify(kept), running.kind === "sandbox" ? running.thaw : []);
 }
 
@@ -48,8 +53,8 @@ export async function adoptServers(
   const adopted = await Promise.all(
     (await shim.survivors()).map(async (survivor) => {
       const kept = parseKept(survivor.memo);
-      const sink = kept === null ? null : await claim({ instanceId: kept.instanceId, memo: kept.memo });
-      const server = kept === null || sink === null ? null : await adoptServer(context, survivor, kept, sink);
+      const claimed = kept === null ? null : await claim({ instanceId: kept.instanceId, memo: kept.memo });
+      const server = kept === null || claimed === null ? null : await adoptServer(context, survivor, kept, claimed);
       if (kept === null || server === null) {
         shim.discard(survivor.group);
         return [];
@@ -76,23 +81,27 @@ function parseKept(memo: string | null): Kept | null {
 async function adoptServer(
   { cgroups, root, floodLimits }: AdoptContext,
   survivor: Survivor,
-  { instanceId, socketDirectory, running }: Kept,
-  onOutput: OutputSink,
+  { instanceId, secret, socketDirectory, running }: Kept,
+  { onOutput, last }: ClaimedOutput,
 ): Promise<AdoptedServer | null> {
   const gate = floodGate(onOutput, floodLimits);
   const reader = { onLine: gate.line, gate };
   const onDropped = (bytes: number) =>
     onOutput("stdout", `… ${bytes} bytes of output lost while the runner was unreachable`, new Date());
-  const { main, others } = survivor.resume(running.pid, onDropped);
+  const after = { 1: last.stdout ?? 0, 2: last.stderr ?? 0 };
+  const { main, others } = survivor.resume(running.pid, after, onDropped);
   if (main === null) return null;
   const restored: RunningProcess =
     running.kind === "plain"
       ? plainProcess(main, running.group, reader)
       : await restoreSandboxed(cgroups, running, main, others, reader);
   const isFrozen = await restored.isFrozen();
-  const { handle } = superviseServer(restored, existingSocketDirectory(socketDirectory, root), instanceId, gate, {
-    isReady: Promise.resolve(true),
-    isFrozen,
-  });
+  const { handle } = superviseServer(
+    restored,
+    existingSocketDirectory(socketDirectory, root),
+    { instanceId, secret },
+    gate,
+    { isReady: Promise.resolve(true), isFrozen },
+  );
   return { handle, isFrozen };
 }
