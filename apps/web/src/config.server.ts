@@ -26,9 +26,6 @@ function proxyCheck(networks: readonly string[]): (address: string) => boolean {
   return (address) => isListed(list, address);
 }
 
-/** A shorter token isn't safe: no other secret protects an instance from who guesses it. */
-export const minOperatorTokenLength = 32;
-
 const settings = z.object({
   DATABASE_URL: z.string({ error: "is missing" }).min(1, "is missing"),
   /** Bypasses a connection pooler, which does not support LISTEN. */
@@ -44,7 +41,10 @@ const settings = z.object({
   ...serverRegistrySettings,
   ...repositorySettings,
   /** What the operator's requests carry; the token in the data directory's `operator-token` works as well. */
-  TOWPATH_OPERATOR_TOKEN: z.string().min(minOperatorTokenLength, "must have at least 32 characters").optional(),
+  TOWPATH_OPERATOR_TOKEN: z
+    .string()
+    .regex(/^\S{32,}$/, "must have 32 characters or more, and no space")
+    .optional(),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Where the instance is, which decides its base URL (OPS-5). */
   TOWPATH_ENVIRONMENT: z

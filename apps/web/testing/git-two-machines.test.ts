@@ -13,7 +13,7 @@ import { type Member, newVisitor, seededMember } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 // Two machines have nothing in common but the database and the artifact store.
-const operatorToken = "an operator's token that all machines have";
+const operatorToken = "a-token-of-the-operator-for-all-machines";
 const environment = () => ({ TOWPATH_REPOSITORIES: "bundles", TOWPATH_OPERATOR_TOKEN: operatorToken });
 const site = openSite(environment);
 let other: WebProcess;

@@ -8,7 +8,7 @@ import { TowpathError } from "@towpath/core/errors";
 import { equalInConstantTime } from "@towpath/crypto";
 import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
-import { minOperatorTokenLength, type WebConfig } from "~/config.server.ts";
+import type { WebConfig } from "~/config.server.ts";
 
 type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
 
@@ -28,6 +28,8 @@ export function contextForUser(userId: string, headers: Headers): Context {
   return services().contextFor({ kind: "user", userId, ipAddress: headers.get(clientAddressHeader) });
 }
 
+const minTokenLength = 32;
+
 /**
  * Whether a bearer token is the instance's operator token: that of the settings, or that of the data directory. The file
  * is read each time, so that a new token works at once. It may be missing; a token that is too short is not accepted.
@@ -36,7 +38,7 @@ async function isOperatorToken({ operatorToken, dataDirectory }: WebConfig, give
   if (operatorToken !== null && equalInConstantTime(operatorToken, given)) return true;
   const text = await readFile(join(dataDirectory, "operator-token"), "utf8").catch(() => "");
   const token = text.trim();
-  return token.length >= minOperatorTokenLength && equalInConstantTime(token, given);
+  return token.length >= minTokenLength && equalInConstantTime(token, given);
 }
 
 /** The token of an `Authorization: Bearer` header; null without one. */
