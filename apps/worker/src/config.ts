@@ -18,7 +18,6 @@ import { z } from "zod";
 import type { BuildConcurrency } from "./jobs/jobs.ts";
 import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
 
-
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
   DATABASE_DIRECT_URL: z.string().min(1).optional(),
