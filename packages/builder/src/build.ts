@@ -8,7 +8,7 @@ import {
   signInWarning,
 } from "@towpath/core/build/contract";
 import { McpClientError } from "@towpath/mcp/client";
-import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtime";
+import { type RuntimeDriver, SandboxError, type ServerEndpoint } from "@towpath/runtime";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
 import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
 import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";
@@ -55,7 +55,7 @@ export type Builder = {
    * does its own sign-in. Then `build` finds out why.
    * @throws the reason of `request.signal` when it is aborted, and what `start` throws
    */
-  inspect(request: BuildRequest, start: () => Promise<Endpoint | null>): Promise<BuildResult | null>;
+  inspect(request: BuildRequest, start: () => Promise<ServerEndpoint | null>): Promise<BuildResult | null>;
   /** Removes the directories that killed builders left; call it when a process starts. Resolves to their number. */
   cleanScratch(): Promise<number>;
 };
@@ -144,7 +144,7 @@ class Build {
     return { layers, server, others: [], isGuess: false, servers: [], resolution: null };
   }
 
-  async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
+  async inspectRunning(start: () => Promise<ServerEndpoint | null>): Promise<BuildResult | null> {
     const { layers, log, signal } = this.#request;
     if (layers === null || !(await this.#areStored(layers))) return null;
     const server = serverTakenOver(this.#request);

@@ -1,12 +1,12 @@
 import { isolationReportSchema } from "@towpath/core/host-isolation/schema";
 import { z } from "zod";
-import { endpointSchema } from "./endpoint.ts";
+import { serverEndpointSchema } from "./endpoint.ts";
 
 /** A server that accepts requests at `endpoint` and is neither frozen nor stopped for `leaseMs`. */
 const leasedInstanceSchema = z.object({
   instanceId: z.string().min(1),
   /** Speaks HTTP, with MCP at /mcp. */
-  endpoint: endpointSchema,
+  endpoint: serverEndpointSchema,
   /** Counted from when the runner answers. */
   leaseMs: z.number().positive(),
   /** What this call had to do. */

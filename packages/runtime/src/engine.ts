@@ -37,7 +37,7 @@ export type Launch = {
   readonly sandbox: SandboxSpec;
   /**
    * The host's directory for this instance, created by the engine, with a subdirectory that the server sees at
-   * /run/towpath, where it creates mcp.sock and status.json.
+   * /run/towpath, where it creates mcp.sock, or status.json if it can't start.
    */
   readonly socketDirectory: string;
   /** From spawning the process until its socket answers. */

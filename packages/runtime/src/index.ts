@@ -1,4 +1,4 @@
-export type { Endpoint } from "@towpath/runner-api/endpoint";
+export { dialTarget, type ServerEndpoint, secretHeader } from "@towpath/runner-api/endpoint";
 export { buildImage, pickBuildEnvironment } from "./build/step-spec.ts";
 export {
   dataSettings,

@@ -1,4 +1,4 @@
-import type { Endpoint } from "@towpath/runner-api/endpoint";
+import type { ServerEndpoint } from "@towpath/runner-api/endpoint";
 import type { VolumeUsage } from "./data/volumes.ts";
 import type { PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
 import type { BroughtPython } from "./python/bring-python.ts";
@@ -69,7 +69,7 @@ export type ServerSpec = {
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Limits;
   readonly network: Network;
-  /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds, whose socket is private. */
+  /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds. */
   readonly inspectable?: boolean;
   /** Id of what it sees at `/data`, which outlives it (BLD-19); without one, `/data` is gone with the instance. */
   readonly dataVolume?: string;
@@ -165,7 +165,7 @@ export type BuildWorkspace = {
 export type InstanceHandle = {
   readonly instanceId: string;
   /** Speaks HTTP, with MCP at /mcp. */
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServerEndpoint;
   /** Suspends all processes, which keep their memory. Resolves to false if the host can't freeze. */
   freeze(): Promise<boolean>;
   /** Undoes `freeze`; does nothing if it is not frozen. */
@@ -190,7 +190,10 @@ export type BridgeKind = (typeof bridges)[number];
 /** Why a server may lack something that it has when it starts by itself, and tools that it may lack (BLD-16). */
 export type Incomplete = { readonly reason: string; readonly tools: readonly string[] };
 
-/** What the harness writes to /run/towpath/status.json; the start fails with `failed`. See python/towpath_runner. */
+/**
+ * How the harness's start went. A server that is `ready` says so where it listens; before that, `failed` is in a file,
+ * /run/towpath/status.json. See python/towpath_runner.
+ */
 export type HarnessStatus =
   | {
       readonly state: "ready";
@@ -214,25 +217,28 @@ export type HarnessStatus =
       readonly traceback: string | null;
     };
 
-type HarnessFailureCode =
-  | "entrypoint_not_found"
-  | "syntax_error"
-  | "module_missing"
-  | "import_failed"
-  | "variable_missing"
-  | "object_missing"
-  | "unsupported_object"
-  | "factory_failed"
-  | "lifespan_failed"
-  | "mcp_version_mismatch"
-  | "keyword_removed"
-  | "dependency_mismatch"
-  | "native_library_missing"
-  | "program_missing"
-  | "host_unreachable"
-  | "read_only"
-  | "arguments_missing"
-  | "exited_early";
+/** Why a server can't be served: `Failure` of python/towpath_runner. */
+export const harnessFailureCodes = [
+  "entrypoint_not_found",
+  "syntax_error",
+  "module_missing",
+  "import_failed",
+  "variable_missing",
+  "object_missing",
+  "unsupported_object",
+  "factory_failed",
+  "lifespan_failed",
+  "mcp_version_mismatch",
+  "keyword_removed",
+  "dependency_mismatch",
+  "native_library_missing",
+  "program_missing",
+  "host_unreachable",
+  "read_only",
+  "arguments_missing",
+  "exited_early",
+] as const;
+type HarnessFailureCode = (typeof harnessFailureCodes)[number];
 
 export type StartResult =
   | {

@@ -1,4 +1,7 @@
-"""The status file: the one message from this process to the runner. Shape: `HarnessStatus` of the runtime package."""
+"""What this process tells the runner of its start. Shape: `HarnessStatus` of the runtime package.
+
+A server that is ready says so where it listens (access.py); before that there is only a file.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,21 @@ class Ready:
     import_ms: int
     bridge: str | None
     incomplete: Incomplete | None = None
+
+    def status(self, prewarm: str | None) -> dict[str, object]:
+        """`prewarm`: `used`, or why a prewarmed interpreter could not be."""
+        status: dict[str, object] = {
+            "state": "ready",
+            "kind": self.kind,
+            "frameworks": self.frameworks,
+            "importMs": self.import_ms,
+        }
+        incomplete = self.incomplete and {
+            "reason": _shortened(self.incomplete.reason),
+            "tools": self.incomplete.tools[:_MAX_CANDIDATES],
+        }
+        optional = {"bridge": self.bridge, "incomplete": incomplete, "prewarm": prewarm}
+        return status | {name: value for name, value in optional.items() if value is not None}
 
 
 @dataclass
@@ -65,21 +83,6 @@ class StatusFile:
         """Removes the status of an earlier process."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
-
-    def ready(self, ready: Ready, prewarm: str | None = None) -> None:
-        """Call it only when the socket accepts connections and the lifespan has started."""
-        status: dict[str, object] = {
-            "state": "ready",
-            "kind": ready.kind,
-            "frameworks": ready.frameworks,
-            "importMs": ready.import_ms,
-        }
-        incomplete = ready.incomplete and {
-            "reason": _shortened(ready.incomplete.reason),
-            "tools": ready.incomplete.tools[:_MAX_CANDIDATES],
-        }
-        optional = {"bridge": ready.bridge, "incomplete": incomplete, "prewarm": prewarm}
-        self._write(status | {name: value for name, value in optional.items() if value is not None})
 
     def prewarmed(self) -> None:
         """The frameworks are imported; the process waits for its server."""

@@ -1,3 +1,4 @@
+import { secretHeader } from "@towpath/runner-api";
 import type { Logger } from "pino";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
@@ -152,7 +153,7 @@ function send(parts: ProxyParts, admitted: AdmittedRequest, { lease, hasAnswered
     path,
     isLeftOut: (status) =>
       status === 404 && otherPath !== null && (request.method === "GET" || request.method === "HEAD"),
-    headers,
+    headers: [...headers, secretHeader, lease.endpoint.secret],
     body,
     response,
     requestId: exchange.id,

@@ -29,7 +29,7 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
     kills.set(instanceId, (ms) => void end({ reason: "signaled", code: null, signal: "SIGKILL" }, ms));
     return {
       instanceId,
-      endpoint: { kind: "unix", path: `/light/${instanceId}` },
+      endpoint: { kind: "unix", path: `/light/${instanceId}`, secret: instanceId },
       isAlive: async () => !hasEnded,
       exited,
       freeze: async () => true,

@@ -10,7 +10,15 @@ import {
   recordAnswers,
 } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
-import { type Endpoint, type Exit, inspectPath, type RuntimeDriver, type StartResult } from "@towpath/runtime";
+import {
+  dialTarget,
+  type Exit,
+  inspectPath,
+  type RuntimeDriver,
+  type ServerEndpoint,
+  type StartResult,
+  secretHeader,
+} from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink, BuildRequest } from "../contract.ts";
 import { diagnoseServerExit } from "../diagnose/exit.ts";
@@ -114,7 +122,7 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
  */
 export async function inspectRunning(
   input: Omit<InspectInput, "driver" | "layers">,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
 ): Promise<Inspection | null> {
   const options = { timeoutMs: input.limits.handshakeMs, signal: input.signal };
   try {
@@ -127,7 +135,7 @@ export async function inspectRunning(
 
 async function inspectFromOutside(
   input: Pick<InspectInput, "request" | "server">,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
   options: ReadManifestOptions,
 ): Promise<Inspection> {
   const inspected = inspectionOf(await readManifest(target(endpoint), options), input.server);
@@ -138,7 +146,11 @@ async function inspectFromOutside(
  * Reads the server's manifest. A server that answers 401 or 403 works and does its own sign-in; its lists are then read
  * inside its process, bypassing the sign-in.
  */
-async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadManifestOptions): Promise<Inspection> {
+async function inspect(
+  input: InspectInput,
+  endpoint: ServerEndpoint,
+  options: ReadManifestOptions,
+): Promise<Inspection> {
   try {
     return await inspectFromOutside(input, endpoint, options);
   } catch (error) {
@@ -165,7 +177,7 @@ const inventedCaller = {
 /** Records what gateways may answer while the server is asleep (GW-12). A failure is no failure of the build. */
 async function record(
   { request }: Pick<InspectInput, "request">,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
   { timeoutMs, signal }: ReadManifestOptions,
 ): Promise<Recording | null> {
   try {
@@ -181,7 +193,7 @@ async function record(
 /** Reads the manifest inside the server's process, bypassing its sign-in. */
 async function inspectInside(
   { server }: InspectInput,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
   options: ReadManifestOptions,
 ): Promise<Offered> {
   try {
@@ -193,10 +205,12 @@ async function inspectInside(
   }
 }
 
-const target = (endpoint: Endpoint, path = "/mcp"): McpTarget =>
-  endpoint.kind === "unix"
-    ? { socketPath: endpoint.path, path }
-    : { url: new URL(path, `http://${endpoint.host}:${endpoint.port}`).href };
+function target(endpoint: ServerEndpoint, path = "/mcp"): McpTarget {
+  const headers = { [secretHeader]: endpoint.secret };
+  return endpoint.kind === "unix"
+    ? { socketPath: endpoint.path, path, headers }
+    : { url: new URL(path, dialTarget(endpoint).origin).href, headers };
+}
 
 type Offered = Omit<Inspection, "ownSignIn">;
 

@@ -5,7 +5,7 @@ import { type FloodLimits, floodGate } from "../process/flood.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
 import { readPrewarmStatus } from "../server/harness-status.ts";
 import { runtimeDirectory, statusName } from "../server/server-spec.ts";
-import { awaitServer, outcomeOf, type SocketDirectory } from "../server/start-server.ts";
+import { awaitServer, newSecret, outcomeOf, type SocketDirectory } from "../server/start-server.ts";
 import type { PrewarmObstacle } from "./prewarm-port.ts";
 
 /** An interpreter's command and the directory of its later socket. */
@@ -75,7 +75,8 @@ export async function prewarmServer(
     running,
     gone,
     async claim(claimed, onOutput) {
-      const obstacle = await becomeServer(running, claimed);
+      const secret = newSecret();
+      const obstacle = await becomeServer(running, claimed, secret);
       if (obstacle !== null) {
         await end(running, directory);
         return { obstacle };
@@ -83,7 +84,7 @@ export async function prewarmServer(
       isServer = true;
       const startedAt = performance.now();
       output.passOn(onOutput);
-      return await awaitServer(running, directory, { ...claimed, startedAt }, gate);
+      return await awaitServer(running, directory, { ...claimed, secret, startedAt }, gate);
     },
     end: () => end(running, directory),
   };
@@ -97,7 +98,11 @@ export async function prewarmServer(
 }
 
 /** Null when it goes on as the server. */
-async function becomeServer(running: RunningProcess, claimed: ClaimLaunch): Promise<PrewarmObstacle | null> {
+async function becomeServer(
+  running: RunningProcess,
+  claimed: ClaimLaunch,
+  secret: string,
+): Promise<PrewarmObstacle | null> {
   if (!(await running.isAlive())) return "ended";
   const memoryBytes = await running.memoryBytes();
   if (memoryBytes === null || memoryBytes >= claimed.limits.memoryBytes) return "memory";
@@ -105,7 +110,7 @@ async function becomeServer(running: RunningProcess, claimed: ClaimLaunch): Prom
   if (!(await running.limit(claimed.limits))) return "memory";
   if (!(await claimed.placeCode())) return "code_size";
   await running.wake();
-  running.sendInput(JSON.stringify({ env: claimed.env, arguments: claimed.arguments }));
+  running.sendInput(JSON.stringify({ env: claimed.env, arguments: claimed.arguments, secret }));
   return null;
 }
 

@@ -19,7 +19,7 @@ function hostPath(spec: SandboxSpec, path: string): string {
   return mount === undefined ? path : mount.host + path.slice(mount.inside.length);
 }
 
-/** Replaces paths of mounts inside a text, for example in `--socket=/run/towpath/mcp.sock` or a search path. */
+/** Replaces paths of mounts inside a text, for example in `--listen=/run/towpath/mcp.sock` or a search path. */
 function translate(spec: SandboxSpec, text: string): string {
   return text
     .split(/([:=])/)

@@ -98,10 +98,9 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
   const know = (
     handle: InstanceHandle,
     { restorable }: RunningProcess,
-    { instanceId, socketDirectory, memo }: Pick<Launch, "instanceId" | "socketDirectory" | "memo">,
+    { socketDirectory, memo }: Pick<Launch, "socketDirectory" | "memo">,
   ) => {
-    if (shim !== null && memo !== undefined)
-      keepServer(shim, { instanceId, socketDirectory, memo, running: restorable });
+    if (shim !== null && memo !== undefined) keepServer(shim, handle, { socketDirectory, memo, running: restorable });
     handles.add(handle);
     void handle.exited.then(() => handles.delete(handle));
   };

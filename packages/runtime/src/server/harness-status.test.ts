@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { shortDirectory } from "../testing/short-directory.ts";
-import { readHarnessStatus } from "./harness-status.ts";
+import { readFailure } from "./harness-status.ts";
 
 test("BLD-2 a server's failure can be stored and shown, whatever characters it contains", async () => {
   const directory = await shortDirectory();
@@ -17,7 +17,7 @@ test("BLD-2 a server's failure can be stored and shown, whatever characters it c
     traceback: `t${nul}`,
   };
   await writeFile(`${directory}/status.json`, JSON.stringify(status));
-  expect(await readHarnessStatus(`${directory}/status.json`)).toMatchObject({
+  expect(await readFailure(`${directory}/status.json`)).toMatchObject({
     message: "nul \ufffd and half a pair \ufffd.",
     file: "a\ufffd.py",
     candidates: ["x\ufffd"],

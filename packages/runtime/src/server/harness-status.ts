@@ -1,55 +1,37 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { z } from "zod";
-import { bridges, type HarnessStatus } from "../port.ts";
+import { bridges, type HarnessStatus, harnessFailureCodes } from "../port.ts";
 import { prewarmObstacles } from "../prewarm/prewarm-port.ts";
 import { storableText } from "../process/lines.ts";
 
-const maxStatusBytes = 256 * 1024;
+export const maxStatusBytes = 256 * 1024;
 
 // It is kept in builds and logs, and quotes what a tenant wrote.
 const text = z.string().transform(storableText);
 
-const harnessStatusSchema = z.discriminatedUnion("state", [
-  z.object({
-    state: z.literal("ready"),
-    kind: text,
-    frameworks: z.record(text, text),
-    importMs: z.number(),
-    bridge: z.enum(bridges).optional(),
-    incomplete: z.object({ reason: text, tools: z.array(text) }).optional(),
-    prewarm: z.enum(["used", ...prewarmObstacles]).optional(),
-  }),
-  z.object({
-    state: z.literal("failed"),
-    code: z.enum([
-      "entrypoint_not_found",
-      "syntax_error",
-      "module_missing",
-      "import_failed",
-      "variable_missing",
-      "object_missing",
-      "unsupported_object",
-      "factory_failed",
-      "lifespan_failed",
-      "mcp_version_mismatch",
-      "keyword_removed",
-      "dependency_mismatch",
-      "native_library_missing",
-      "program_missing",
-      "host_unreachable",
-      "read_only",
-      "arguments_missing",
-      "exited_early",
-    ]),
-    message: text,
-    file: text.nullable(),
-    line: z.number().nullable(),
-    module: text.nullable(),
-    candidates: z.array(text),
-    traceback: text.nullable(),
-  }),
-]);
+const readySchema = z.object({
+  state: z.literal("ready"),
+  kind: text,
+  frameworks: z.record(text, text),
+  importMs: z.number(),
+  bridge: z.enum(bridges).optional(),
+  incomplete: z.object({ reason: text, tools: z.array(text) }).optional(),
+  prewarm: z.enum(["used", ...prewarmObstacles]).optional(),
+});
+export type Ready = Extract<HarnessStatus, { state: "ready" }>;
+
+const failedSchema = z.object({
+  state: z.literal("failed"),
+  code: z.enum(harnessFailureCodes),
+  message: text,
+  file: text.nullable(),
+  line: z.number().nullable(),
+  module: text.nullable(),
+  candidates: z.array(text),
+  traceback: text.nullable(),
+});
+type Failed = Extract<HarnessStatus, { state: "failed" }>;
 
 const prewarmStatusSchema = z.discriminatedUnion("state", [
   /** It has imported the frameworks and waits for its server. */
@@ -58,15 +40,22 @@ const prewarmStatusSchema = z.discriminatedUnion("state", [
 ]);
 export type PrewarmStatus = z.infer<typeof prewarmStatusSchema>;
 
-/** What the harness said; null while it has said nothing (or nothing that is well-formed). */
-export const readHarnessStatus = (path: string): Promise<HarnessStatus | null> => readStatus(path, harnessStatusSchema);
+/** What a server that is ready says of its start; null if that is not well-formed. */
+export const parseReady = (text: string): Ready | null => parseStatus(text, readySchema);
+
+/** Why the harness could not serve; null while it has reported nothing, or nothing that is well-formed. */
+export const readFailure = (path: string): Promise<Failed | null> => readStatus(path, failedSchema);
 
 /** The same of an interpreter that has no server yet. */
 export const readPrewarmStatus = (path: string): Promise<PrewarmStatus | null> => readStatus(path, prewarmStatusSchema);
 
 async function readStatus<Status>(path: string, schema: z.ZodType<Status>): Promise<Status | null> {
+  return parseStatus((await readBounded(path, maxStatusBytes)) ?? "", schema);
+}
+
+function parseStatus<Status>(text: string, schema: z.ZodType<Status>): Status | null {
   try {
-    const status = schema.safeParse(JSON.parse((await readBounded(path, maxStatusBytes)) ?? ""));
+    const status = schema.safeParse(JSON.parse(text));
     return status.success ? status.data : null;
   } catch {
     return null;

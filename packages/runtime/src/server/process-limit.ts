@@ -1,4 +1,3 @@
-import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessUse } from "../process/running-process.ts";
 
@@ -100,17 +99,4 @@ export class StuckFinder {
     this.#floodedSince = null;
     this.#askedAt = null;
   }
-}
-
-/** Whether a server responds to a request, whatever it says. */
-export function answersRequest(socketPath: string, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const asked = request({ socketPath, method: "OPTIONS", path: "/mcp", headers: { host: "localhost" }, signal });
-    asked.once("response", (response) => {
-      response.destroy();
-      resolve(true);
-    });
-    asked.once("error", () => resolve(false));
-    asked.end();
-  });
 }

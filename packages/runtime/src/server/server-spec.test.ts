@@ -31,7 +31,7 @@ test("RUN-1 BLD-16 a server's command has its layers read-only, its program's ar
       "--layer=/app/layer",
       // One argument: an entrypoint that begins with a dash is no option.
       "--entrypoint=-odd.py:mcp",
-      "--socket=/run/towpath/mcp.sock",
+      "--listen=/run/towpath/mcp.sock",
       "--status=/run/towpath/status.json",
     ],
     env: {

@@ -16,7 +16,7 @@ const layerPath = "/app/layer";
 const dataPath = "/data";
 /** The harness: the directory that holds the package towpath_runner. */
 const harnessPath = "/opt/towpath";
-/** Writable: the server's socket and status. */
+/** Writable: the server's socket, and why it did not start. */
 export const runtimeDirectory = "/run/towpath";
 export const socketName = "mcp.sock";
 export const statusName = "status.json";
@@ -51,7 +51,7 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles, startT
       `--layer=${layerPath}`,
       `--entrypoint=${server.entrypoint}`,
       ...(server.arguments ?? []).map((word) => `--argument=${word}`),
-      `--socket=${runtimeDirectory}/${socketName}`,
+      `--listen=${runtimeDirectory}/${socketName}`,
       `--status=${runtimeDirectory}/${statusName}`,
       ...(startTimeoutMs === undefined ? [] : [`--start-seconds=${startTimeoutMs / 1000}`]),
       ...(server.inspectable === true ? [`--inspect-path=${inspectPath}`] : []),

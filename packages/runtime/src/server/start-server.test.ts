@@ -47,39 +47,45 @@ open(status, "w").write(json.dumps({"state": "failed", "code": "unsupported_obje
   }
 });
 
-test("RUN-3 a server whose backlog is full counts as started", async () => {
+test("RUN-3 a server counts as started once it answers with its status, not when something listens at its socket", async () => {
   const own = await shortDirectory();
   const shared = `${own}/shared`;
   await mkdir(shared);
   const directory = { own, shared, remove: () => removeDirectory(own) };
-  // Its backlog fills before it reports ready, and it accepts no connection.
-  const busy = `
-import json, socket, sys, time
-path, status = [argument.split("=", 1)[1] for argument in sys.argv[1:3]]
+  // A connection that is never answered, one that is broken, and an answer to another secret come first.
+  const late = `
+import json, os, socket, sys
+secret = sys.stdin.read()
+path = sys.argv[1].split("=", 1)[1]
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(path)
 listener.listen(0)
-waiting = [socket.socket(socket.AF_UNIX) for _ in range(3)]
-for each in waiting:
-    each.setblocking(False)
-    try:
-        each.connect(path)
-    except BlockingIOError:
-        pass
-open(status, "w").write(json.dumps({"state": "ready", "kind": "asgi", "frameworks": {}, "importMs": 1}))
-time.sleep(60)
+status = json.dumps({"state": "ready", "kind": "late", "frameworks": {}, "importMs": 1})
+seen = []
+while True:
+    connection, _ = listener.accept()
+    seen.append(connection)
+    asked = connection.recv(65536).decode()
+    assert "/-/towpath/status" in asked and secret in asked
+    answer = {1: None, 2: "", 3: "HTTP/1.1 401 No\\r\\ncontent-length: 0\\r\\n\\r\\n"}.get(len(seen))
+    if len(seen) > 3:
+        answer = "HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n%s" % (len(status), status)
+    if answer is not None:
+        connection.sendall(answer.encode())
+        connection.close()
 `;
   const spec = tinyServer.launch("serve", own);
-  const argv = ["/usr/bin/python3", "-c", busy, ...spec.sandbox.argv.slice(2)] as const;
+  const argv = ["/usr/bin/python3", "-c", late, ...spec.sandbox.argv.slice(2)] as const;
   const sandbox = { ...spec.sandbox, argv };
   const result = await startServer(
     spawnPlain,
     directory,
-    { ...spec, startTimeoutMs: 15_000, sandbox },
+    { ...spec, startTimeoutMs: 30_000, sandbox },
     () => {},
     defaultFloodLimits,
   );
   if (!result.ok) throw new Error(`it did not start: ${result.cause}`);
+  expect(result.startMs).toBeGreaterThan(4000);
   await result.handle.stop(0);
 });
 

@@ -1,16 +1,17 @@
+import { randomBytes } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
-import { link, lstat, unlink } from "node:fs/promises";
-import { connect } from "node:net";
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ServerEndpoint } from "@towpath/runner-api/endpoint";
 import type { Launch } from "../engine.ts";
-import type { Exit, HarnessStatus, InstanceHandle, OutputSink, StartResult } from "../port.ts";
+import type { Exit, InstanceHandle, OutputSink, StartResult } from "../port.ts";
 import { type FloodGate, type FloodLimits, floodGate } from "../process/flood.ts";
 import { activityOf } from "../process/processor-use.ts";
 import type { RunningProcess, Spawner } from "../process/running-process.ts";
-import { readHarnessStatus } from "./harness-status.ts";
+import { readFailure } from "./harness-status.ts";
 import type { LateStart } from "./late-start.ts";
-import { answersRequest, watchProcessLimit } from "./process-limit.ts";
+import { watchProcessLimit } from "./process-limit.ts";
+import { answersRequest, takeSocket } from "./server-socket.ts";
 import { runtimeDirectory, socketName, statusName } from "./server-spec.ts";
 import { dumpName, dumpSignal, readStackDump } from "./stack-dump.ts";
 
@@ -27,7 +28,12 @@ const pollMs = 100;
 const maxPauseMs = 50;
 const flushMs = 1000;
 
-/** Starts a server and waits for its socket. Used by all engines of this host. */
+/** An instance, and the secret by which it knows the platform. */
+type InstanceIdentity = { readonly instanceId: string; readonly secret: string };
+
+export const newSecret = (): string => randomBytes(32).toString("base64url");
+
+/** Starts a server and waits until it answers. Used by all engines of this host. */
 export async function startServer(
   spawn: Spawner,
   directory: SocketDirectory,
@@ -41,7 +47,7 @@ export async function startServer(
   let running: RunningProcess;
   try {
     running = await spawn(
-      { ...launch.sandbox, mounts: [...launch.sandbox.mounts, mount] },
+      { ...launch.sandbox, mounts: [...launch.sandbox.mounts, mount], input: true },
       { onLine: gate.line, gate },
     );
   } catch (error) {
@@ -49,7 +55,9 @@ export async function startServer(
     throw error;
   }
   const { instanceId, startTimeoutMs } = launch;
-  return await awaitServer(running, directory, { instanceId, startTimeoutMs, startedAt }, gate);
+  const secret = newSecret();
+  running.sendInput(secret);
+  return await awaitServer(running, directory, { instanceId, secret, startTimeoutMs, startedAt }, gate);
 }
 
 /**
@@ -59,18 +67,20 @@ export async function startServer(
 export async function awaitServer(
   running: RunningProcess,
   directory: SocketDirectory,
-  start: { readonly instanceId: string; readonly startTimeoutMs: number; readonly startedAt: number },
+  start: InstanceIdentity & { readonly startTimeoutMs: number; readonly startedAt: number },
   gate: FloodGate,
 ): Promise<StartResult> {
   let late: Omit<LateStart, "stack"> | null = null;
   const untilTooLate = async (signal: AbortSignal) => {
     late = await tooLate(running, start.startTimeoutMs, signal);
   };
-  const decided = outcomeOf(directory, running.ended, untilTooLate, () => finalStatus(directory));
+  const decided = outcomeOf(directory, running.ended, untilTooLate, (done) =>
+    finalStatus(directory, start.secret, done),
+  );
   // A server that ends early has said why in its directory: read it before it is removed.
   const remove = () => decided.then(() => directory.remove());
   const isReady = decided.then((outcome) => typeof outcome !== "string" && outcome.state === "ready");
-  const { handle, exited } = superviseServer(running, { ...directory, remove }, start.instanceId, gate, { isReady });
+  const { handle, exited } = superviseServer(running, { ...directory, remove }, start, gate, { isReady });
   const outcome = await decided;
   if (typeof outcome !== "string" && outcome.state === "ready") {
     const { prewarm, bridge, incomplete } = outcome;
@@ -93,13 +103,13 @@ export async function awaitServer(
 export function superviseServer(
   running: RunningProcess,
   directory: SocketDirectory,
-  instanceId: string,
+  { instanceId, secret }: InstanceIdentity,
   gate: FloodGate,
   { isReady, isFrozen = false }: { readonly isReady: Promise<boolean>; readonly isFrozen?: boolean },
 ): { readonly handle: InstanceHandle; readonly exited: Promise<Exit> } {
   const flushing = setInterval(gate.flush, flushMs);
   flushing.unref();
-  const socketPath = `${directory.own}/${socketName}`;
+  const socket = { path: `${directory.own}/${socketName}`, secret };
   const frozen = { is: isFrozen };
   let isStuck = false;
   let mustAnswer = false;
@@ -108,7 +118,7 @@ export function superviseServer(
   });
   const stopWatching = watchProcessLimit({
     use: () => running.processUse(),
-    answers: async (signal) => !mustAnswer || (await answersRequest(socketPath, signal)),
+    answers: async (signal) => !mustAnswer || (await answersRequest(socket, signal)),
     isFrozen: () => frozen.is,
     onStuck() {
       isStuck = true;
@@ -123,13 +133,13 @@ export function superviseServer(
     await directory.remove().catch(() => {});
     return isStuck ? { reason: "process-limit", code: null, signal: null } : exit;
   });
-  return { handle: instanceHandle(instanceId, socketPath, running, exited, frozen), exited };
+  return { handle: instanceHandle(instanceId, { kind: "unix", ...socket }, running, exited, frozen), exited };
 }
 
-/** What the harness says at the end of the start: `ready` counts once the socket answers. */
-async function finalStatus(directory: SocketDirectory): Promise<HarnessStatus | null> {
-  const status = await readHarnessStatus(`${directory.shared}/${statusName}`);
-  return status?.state === "ready" && !(await takeSocket(directory)) ? null : status;
+/** What the harness says at the end of the start. */
+async function finalStatus({ shared, own }: SocketDirectory, secret: string, done: AbortSignal) {
+  const failure = await readFailure(`${shared}/${statusName}`);
+  return failure ?? (await takeSocket(`${shared}/${socketName}`, { path: `${own}/${socketName}`, secret }, done));
 }
 
 /** How many times the limit a start gets on a host whose processors are busy with others. */
@@ -175,16 +185,16 @@ export async function outcomeOf<Status extends object>(
   directory: SocketDirectory,
   ended: Promise<Exit>,
   tooLate: (done: AbortSignal) => Promise<unknown>,
-  look: () => Promise<Status | null>,
+  look: (done: AbortSignal) => Promise<Status | null>,
 ): Promise<Status | "exited" | "timeout"> {
   const outcome = Promise.withResolvers<Status | "exited" | "timeout">();
+  const looking = new AbortController();
   const lookOnce = async () => {
-    const status = await look();
+    const status = await look(looking.signal);
     if (status !== null) outcome.resolve(status);
   };
   // It may have written its status just before it exited.
   void ended.then(lookOnce).then(() => outcome.resolve("exited"));
-  const looking = new AbortController();
   tooLate(looking.signal).then(
     () => outcome.resolve("timeout"),
     (error: unknown) => (looking.signal.aborted ? undefined : outcome.reject(error)),
@@ -228,41 +238,9 @@ function firstChange(path: string): { readonly happened: Promise<void>; stopWait
   return { happened: promise, stopWaiting: () => watcher?.close() };
 }
 
-/**
- * Hard-links the server's socket into the platform's own directory. The server could later replace its socket with a
- * link to a socket of the platform, to which callers would then connect; the hard link stays the same.
- */
-async function takeSocket(directory: SocketDirectory): Promise<boolean> {
-  const own = `${directory.own}/${socketName}`;
-  try {
-    await link(`${directory.shared}/${socketName}`, own);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
-  }
-  try {
-    if ((await lstat(own)).isSocket() && (await answers(own))) return true;
-    await unlink(own);
-  } catch {
-    // Gone with the instance.
-  }
-  return false;
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    // EAGAIN: its backlog is full, so it listens and is busy.
-    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "EAGAIN"));
-  });
-}
-
 function instanceHandle(
   instanceId: string,
-  socketPath: string,
+  endpoint: ServerEndpoint,
   running: RunningProcess,
   exited: Promise<Exit>,
   frozen: { is: boolean },
@@ -286,7 +264,7 @@ function instanceHandle(
   };
   return {
     instanceId,
-    endpoint: { kind: "unix", path: socketPath },
+    endpoint,
     isAlive: () => running.isAlive(),
     exited: exited.then((exit) => (stopping === null ? exit : { ...exit, reason: "stopped" })),
     async freeze() {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AdoptedServer, OutputSink, RuntimeDriver } from "../port.ts";
+import type { AdoptedServer, InstanceHandle, OutputSink, RuntimeDriver } from "../port.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
 import { plainProcess } from "../process/plain.ts";
 import { type RunningProcess, restorableSchema } from "../process/running-process.ts";
@@ -10,9 +10,10 @@ import { restoreSandboxed } from "../sandbox/spawn.ts";
 import { superviseServer } from "../server/start-server.ts";
 import type { Shim, Survivor } from "./client.ts";
 
-/** What the shim keeps about a server that is ready. */
+/** What the shim keeps about a server that is ready, in memory. */
 const keptSchema = z.object({
   instanceId: z.string(),
+  secret: z.string(),
   socketDirectory: z.string(),
   memo: z.string(),
   running: restorableSchema,
@@ -20,8 +21,13 @@ const keptSchema = z.object({
 type Kept = z.infer<typeof keptSchema>;
 
 /** Lets a later runner adopt the server. */
-export function keepServer(shim: Shim, kept: Kept): void {
-  const { running } = kept;
+export function keepServer(
+  shim: Shim,
+  { instanceId, endpoint: { secret } }: InstanceHandle,
+  more: Omit<Kept, "instanceId" | "secret">,
+): void {
+  const { running } = more;
+  const kept: Kept = { instanceId, secret, ...more };
   shim.keep(running.group, JSON.stringify(kept), running.kind === "sandbox" ? running.thaw : []);
 }
 
@@ -75,7 +81,7 @@ function parseKept(memo: string | null): Kept | null {
 async function adoptServer(
   { cgroups, root, floodLimits }: AdoptContext,
   survivor: Survivor,
-  { instanceId, socketDirectory, running }: Kept,
+  { instanceId, secret, socketDirectory, running }: Kept,
   onOutput: OutputSink,
 ): Promise<AdoptedServer | null> {
   const gate = floodGate(onOutput, floodLimits);
@@ -89,9 +95,12 @@ async function adoptServer(
       ? plainProcess(main, running.group, reader)
       : await restoreSandboxed(cgroups, running, main, others, reader);
   const isFrozen = await restored.isFrozen();
-  const { handle } = superviseServer(restored, existingSocketDirectory(socketDirectory, root), instanceId, gate, {
-    isReady: Promise.resolve(true),
-    isFrozen,
-  });
+  const { handle } = superviseServer(
+    restored,
+    existingSocketDirectory(socketDirectory, root),
+    { instanceId, secret },
+    gate,
+    { isReady: Promise.resolve(true), isFrozen },
+  );
   return { handle, isFrozen };
 }

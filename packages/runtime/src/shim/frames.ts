@@ -7,7 +7,7 @@ import type { Command } from "../process/child.ts";
  * Incremented with every incompatible change. A shim runs the code of the runner that started it; a newer runner ends a
  * shim of another version. So frames, `attach`, `attached` and `shutdown` must never change.
  */
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 const messageKind = 0;
 const outputKind = 1;

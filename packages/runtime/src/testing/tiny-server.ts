@@ -1,7 +1,7 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
-import type { Endpoint } from "@towpath/runner-api/endpoint";
+import { type Endpoint, type ServerEndpoint, secretHeader } from "@towpath/runner-api/endpoint";
 import type { HostDriverConfig, Launch, SandboxSpec } from "../engine.ts";
 import type { ServerSpec } from "../port.ts";
 import { runtimeDirectory, socketName, statusName } from "../server/server-spec.ts";
@@ -75,7 +75,7 @@ export const tinyServer = {
       argv: [
         "/usr/bin/python3",
         "/opt/tiny/towpath_runner/__main__.py",
-        `--socket=${runtimeDirectory}/${socketName}`,
+        `--listen=${runtimeDirectory}/${socketName}`,
         `--status=${runtimeDirectory}/${statusName}`,
       ],
       env: { TINY_MODE: mode, PATH: "/usr/bin:/bin" },
@@ -90,10 +90,11 @@ export const tinyServer = {
   },
 
   /** GET from where it listens; null when there is no answer in time. */
-  get(endpoint: Endpoint | undefined, path = "/", timeoutMs = 5000): Promise<string | null> {
+  get(endpoint: Endpoint | ServerEndpoint | undefined, path = "/", timeoutMs = 5000): Promise<string | null> {
     const socketPath = unixPath(endpoint);
+    const headers = endpoint && "secret" in endpoint ? { [secretHeader]: endpoint.secret } : {};
     return new Promise((resolve) => {
-      const call = request({ socketPath, path, timeout: timeoutMs, agent: false }, (response) => {
+      const call = request({ socketPath, path, headers, timeout: timeoutMs, agent: false }, (response) => {
         let text = "";
         response.setEncoding("utf8");
         response.on("data", (part: string) => {
