@@ -32,7 +32,7 @@ import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
 import { startIsolationReports } from "./isolation-reports.ts";
 import { startLayerEviction } from "./layer-eviction.ts";
-import { LineSpool } from "./logs/line-spool.ts";
+import { LineSpool, lastLinesOf } from "./logs/line-spool.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { Places } from "./places/places.ts";
@@ -115,7 +115,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const unwritten = new Set(await unwrittenServerLogs(database.pool, kept));
   spool.release(kept.filter((row) => !unwritten.has(row)));
   for (const row of unwritten) lines.push(row);
-  const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push });
+  const lastLines = lastLinesOf(kept);
+  const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push, lastLines });
   if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the previous runner");
   // Only now: adoption would end the self-test's sandboxes as leftovers.
   const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));

@@ -23,6 +23,7 @@ export type {
   InstanceHandle,
   InstanceSpec,
   Isolation,
+  LastLines,
   Limits,
   OutputSink,
   RuntimeDriver,

@@ -23,8 +23,15 @@ export type Network = "none" | "internet";
 
 export type OutputStream = "stdout" | "stderr";
 
-/** Called with complete lines without line end, at most 8 KiB each; longer ones are cut and marked. */
-export type OutputSink = (stream: OutputStream, line: string, time: Date) => void;
+/**
+ * Called with complete lines without line end, at most 8 KiB each; longer ones are cut and marked. `sequence` grows with
+ * each line of an instance and stream, and is the same whichever runner reads it; the driver's own notes have none. A
+ * line that the sink has not kept by the end of the turn of the event loop may be lost with this process.
+ */
+export type OutputSink = (stream: OutputStream, line: string, time: Date, sequence?: number) => void;
+
+/** Of each stream, the last line that an earlier runner has kept; absent: none. */
+export type LastLines = { readonly [Stream in OutputStream]?: number };
 
 export type ExitReason =
   | "exited"
@@ -93,6 +100,8 @@ export type InstanceSpec = {
 
 /** A server that outlived the runner that started it, with the `memo` of its InstanceSpec. */
 export type Survivor = { readonly instanceId: string; readonly memo: string };
+/** Where its output goes on: all lines after `last`, each once. */
+export type ClaimedOutput = { readonly onOutput: OutputSink; readonly last: LastLines };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
 /** Path of an inspectable server's MCP endpoint that bypasses its own sign-in. */
@@ -318,10 +327,10 @@ export type RuntimeDriver = {
    */
   prewarm(spec: PrewarmSpec): Promise<PrewarmResult>;
   /**
-   * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` returns the
-   * sink for a server's output; servers for which it returns null are ended, with all other leftovers.
+   * Takes over the servers of an earlier runner that is gone. Call it once, before anything else. `claim` says
+   * where a server's output goes; servers for which it returns null are ended, with all other leftovers.
    */
-  adopt(claim: (survivor: Survivor) => Promise<OutputSink | null>): Promise<AdoptedServer[]>;
+  adopt(claim: (survivor: Survivor) => Promise<ClaimedOutput | null>): Promise<AdoptedServer[]>;
   /** Ends everything that this driver started or adopted, and removes its cgroups and namespaces. */
   close(): Promise<void>;
 };

@@ -122,11 +122,11 @@ async function end(running: RunningProcess, directory: SocketDirectory): Promise
 
 /** Keeps the newest lines until there is a server whose log they belong to. */
 function heldOutput() {
-  let held: { readonly stream: OutputStream; readonly line: string }[] = [];
+  let held: { readonly stream: OutputStream; readonly line: string; readonly sequence?: number | undefined }[] = [];
   let target: OutputSink | null = null;
-  const sink: OutputSink = (stream, line, time) => {
-    if (target !== null) return target(stream, line, time);
-    held.push({ stream, line });
+  const sink: OutputSink = (stream, line, time, sequence) => {
+    if (target !== null) return target(stream, line, time, sequence);
+    held.push({ stream, line, sequence });
     if (held.length > maxHeldLines) held.shift();
   };
   return {
@@ -135,7 +135,7 @@ function heldOutput() {
     passOn(to: OutputSink) {
       target = to;
       // With the time of the claim: the server did not exist before.
-      for (const { stream, line } of held) to(stream, line, new Date());
+      for (const { stream, line, sequence } of held) to(stream, line, new Date(), sequence);
       held = [];
     },
   };

@@ -13,7 +13,7 @@ export const defaultFloodLimits: FloodLimits = { linesPerSecond: 500, bytesPerSe
 const noteEveryMs = 1000;
 
 export type FloodGate = {
-  readonly line: (stream: OutputStream, line: string, bytes: number) => void;
+  readonly line: (stream: OutputStream, line: string, bytes: number, sequence?: number) => void;
   /** Whether the next line is passed on. */
   isOpen(): boolean;
   /** Counts lines as dropped without decoding them. */
@@ -63,14 +63,14 @@ export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => numb
   return {
     isOpen: () => isOpen(now()),
     skip: (stream, count, size) => drop(stream, now(), count, size),
-    line(stream, line, size) {
+    line(stream, line, size, sequence) {
       const time = now();
       if (!isOpen(time)) return drop(stream, time, 1, size);
       lastStream = stream;
       note(time);
       lines -= 1;
       bytes -= size;
-      sink(stream, line, new Date(time));
+      sink(stream, line, new Date(time), sequence);
     },
     flush() {
       note(now());

@@ -4,6 +4,9 @@ import { SandboxError } from "../errors.ts";
 import { type Command, type ProcessEnd, pipeOf, spawnChild } from "./child.ts";
 import { ownerName } from "./tree.ts";
 
+/** Part of a process's output. `position`: of its first byte in all of the output; absent: where the last part ended. */
+export type OutputChunk = Buffer & { readonly position?: number };
+
 /** A process that a ProcessHost has started. */
 export type HostedProcess = {
   readonly pid: number;
@@ -11,8 +14,10 @@ export type HostedProcess = {
   readonly exited: Promise<ProcessEnd>;
   /** Whether this process knows that it has ended. */
   readonly hasEnded: boolean;
-  /** What it writes to a descriptor that is `out`. */
+  /** What it writes to a descriptor that is `out`: a stream of OutputChunk. */
   output(descriptor: number): Readable;
+  /** What comes before this position of an output is kept: the next process of the platform must not get it again. */
+  kept(descriptor: number, position: number): void;
   /** Writes to a descriptor that is `in` and closes it when `end` is set. Ignored when the process has ended. */
   write(descriptor: number, text: string, end: boolean): void;
   signal(signal: NodeJS.Signals): void;
@@ -50,6 +55,7 @@ export const localHost: ProcessHost = {
         return child.exitCode !== null || child.signalCode !== null;
       },
       output: (descriptor) => required(pipeOf<Readable>(child, descriptor), descriptor),
+      kept: () => {},
       write(descriptor, text, end) {
         const pipe = required(pipeOf<Writable>(child, descriptor), descriptor);
         if (end) pipe.end(text);

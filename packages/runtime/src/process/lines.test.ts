@@ -34,3 +34,27 @@ test("RUN-5 a long line is cut and marked, the last line needs no line end, and 
   expect(lines[0]).toBe(`${"x".repeat(maxLineBytes)} … [line cut at 8 KiB]`);
   expect(lines.slice(1)).toEqual(["next", "a\ufffdb"]);
 });
+
+test("RUN-5 each line has its position, also of those that are skipped, and one that was lost in part ends there", () => {
+  const lines: [string, number][] = [];
+  let isOpen = true;
+  const gate = { isOpen: () => isOpen, skip: () => {} };
+  const splitter = splitLines((line, _, position) => lines.push([line, position]), gate);
+  expect(splitter.push(Buffer.from("one\ntw"))).toBe(4);
+  expect(splitter.push(Buffer.from("o\nthree\nfo"))).toBe(14);
+  isOpen = false;
+  expect(splitter.push(Buffer.from("ur\nfive\nsix\nsev"))).toBe(28);
+  isOpen = true;
+  // Ten bytes are missing before it.
+  expect(splitter.push(Buffer.from("!\neight"), 41)).toBe(43);
+  splitter.end();
+  expect(lines).toEqual([
+    ["one", 4],
+    ["two", 8],
+    ["three", 14],
+    ["four", 19],
+    ["sev", 31],
+    ["!", 43],
+    ["eight", 48],
+  ]);
+});

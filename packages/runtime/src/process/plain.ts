@@ -60,10 +60,7 @@ export async function spawnPlain(
 /** Controls a plain process that this or an earlier process of the platform started. */
 export function plainProcess(hosted: HostedProcess, group: string, reader: OutputReader): RunningProcess {
   const { pid } = hosted;
-  const output = Promise.all([
-    readOutput("stdout", hosted.output(1), reader),
-    readOutput("stderr", hosted.output(2), reader),
-  ]);
+  const output = readOutput(hosted, reader);
   const signalAll = async (signal: NodeJS.Signals) => {
     if (hosted.hasEnded) return;
     for (const each of await processTree(pid)) signalProcess(each, signal);

@@ -19,10 +19,10 @@ export async function retryFailedSandbox<T>(
   for (let attempt = 1; ; attempt += 1) {
     let lines = 0;
     let isSandboxError = false;
-    const counted: OutputSink = (stream, line, time) => {
+    const counted: OutputSink = (stream, line, ...more) => {
       lines += 1;
       isSandboxError = line.startsWith("bwrap: ");
-      onOutput(stream, line, time);
+      onOutput(stream, line, ...more);
     };
     try {
       const result = await run(counted);

@@ -60,8 +60,8 @@ export type RunningProcess = {
 };
 
 export type OutputReader = {
-  /** A line and its size in bytes with the line end. */
-  readonly onLine: (stream: OutputStream, line: string, bytes: number) => void;
+  /** A line, its size in bytes with the line end, and its sequence (see `OutputSink`). */
+  readonly onLine: (stream: OutputStream, line: string, bytes: number, sequence: number) => void;
   /** Size of each chunk, before it is split. */
   readonly onBytes?: (bytes: number) => void;
   /** While it is closed, lines are only counted. */

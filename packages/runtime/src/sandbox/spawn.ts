@@ -139,10 +139,7 @@ function supervise(
   reader: OutputReader,
 ): RunningProcess {
   const { firstPid } = restorable;
-  const output = Promise.all([
-    readOutput("stdout", monitor.output(1), reader),
-    readOutput("stderr", monitor.output(2), reader),
-  ]);
+  const output = readOutput(monitor, reader);
   const finish = async (): Promise<Exit> => {
     const exit = naturalExit(await monitor.exited);
     const outOfMemory = ((await cgroup.limitEvents()).outOfMemory ?? 0) > 0 && exit.code !== 0;

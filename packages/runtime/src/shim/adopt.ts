@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AdoptedServer, InstanceHandle, OutputSink, RuntimeDriver } from "../port.ts";
+import type { AdoptedServer, ClaimedOutput, InstanceHandle, RuntimeDriver } from "../port.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
 import { plainProcess } from "../process/plain.ts";
 import { type RunningProcess, restorableSchema } from "../process/running-process.ts";
@@ -53,8 +53,8 @@ export async function adoptServers(
   const adopted = await Promise.all(
     (await shim.survivors()).map(async (survivor) => {
       const kept = parseKept(survivor.memo);
-      const sink = kept === null ? null : await claim({ instanceId: kept.instanceId, memo: kept.memo });
-      const server = kept === null || sink === null ? null : await adoptServer(context, survivor, kept, sink);
+      const claimed = kept === null ? null : await claim({ instanceId: kept.instanceId, memo: kept.memo });
+      const server = kept === null || claimed === null ? null : await adoptServer(context, survivor, kept, claimed);
       if (kept === null || server === null) {
         shim.discard(survivor.group);
         return [];
@@ -82,13 +82,14 @@ async function adoptServer(
   { cgroups, root, floodLimits }: AdoptContext,
   survivor: Survivor,
   { instanceId, secret, socketDirectory, running }: Kept,
-  onOutput: OutputSink,
+  { onOutput, last }: ClaimedOutput,
 ): Promise<AdoptedServer | null> {
   const gate = floodGate(onOutput, floodLimits);
   const reader = { onLine: gate.line, gate };
   const onDropped = (bytes: number) =>
     onOutput("stdout", `… ${bytes} bytes of output lost while the runner was unreachable`, new Date());
-  const { main, others } = survivor.resume(running.pid, onDropped);
+  const after = { 1: last.stdout ?? 0, 2: last.stderr ?? 0 };
+  const { main, others } = survivor.resume(running.pid, after, onDropped);
   if (main === null) return null;
   const restored: RunningProcess =
     running.kind === "plain"

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { type TestContext, test } from "vitest";
 import type { Command } from "../process/child.ts";
-import type { HostedProcess } from "../process/host.ts";
+import type { HostedProcess, OutputChunk } from "../process/host.ts";
 import { ownerName, ownerRuns } from "../process/tree.ts";
 import { shortDirectory } from "../testing/short-directory.ts";
 import { createShim, type Shim } from "./client.ts";
@@ -80,6 +80,37 @@ test.concurrent("RUN-8 a hanging shim does not outlive the shutdown of its runne
   process.kill(pidOf(owner), "SIGSTOP");
   await shim.shutDown();
   await expect.poll(() => ownerRuns(owner)).toBe(false);
+});
+
+test.concurrent("RUN-5 RUN-8 output continues after what a runner has kept, and after what the next one knows to be kept", async (context) => {
+  const { expect } = context;
+  const { shimOf } = await setUp(context);
+  const [first, second, third] = [shimOf(1), shimOf(2), shimOf(3)];
+  const printing = "for at in 1 2 3 4; do echo line $at; done; exec sleep 1000";
+  const printer = { ...command(["-c", printing]), file: "/bin/sh" };
+  const hosted = await first.spawn(printer, `${await first.owner()}.printer`);
+  const read = (from: HostedProcess) => {
+    const chunks: OutputChunk[] = [];
+    from.output(1).on("data", (chunk: OutputChunk) => chunks.push(chunk));
+    return () => [chunks[0]?.position, Buffer.concat(chunks).toString()];
+  };
+  const lines = (...numbers: number[]) => numbers.map((number) => `line ${number}\n`).join("");
+  await expect.poll(read(hosted)).toEqual([0, lines(1, 2, 3, 4)]);
+  hosted.kept(1, lines(1).length);
+  // By then the shim has read that.
+  await start(first, "1000");
+  const resumed = async (shim: Shim, after: Record<number, number>) => {
+    const dropped: number[] = [];
+    const survivor = (await shim.survivors()).find(({ group }) => group.endsWith(".printer"));
+    const main = survivor?.resume(hosted.pid, after, (bytes) => dropped.push(bytes)).main;
+    if (!main) throw new Error("it is not there");
+    return { seen: read(main), dropped };
+  };
+  const later = await resumed(second, { 1: lines(1, 2).length });
+  await expect.poll(later.seen).toEqual([lines(1, 2).length, lines(3, 4)]);
+  const last = await resumed(third, {});
+  await expect.poll(last.seen).toEqual([lines(1).length, lines(2, 3, 4)]);
+  expect([...later.dropped, ...last.dropped]).toEqual([]);
 });
 
 test.concurrent("RUN-8 a shim of another version is shut down and replaced", async (context) => {

@@ -31,10 +31,12 @@ export type Survivor = {
   readonly memo: string | null;
   /**
    * Takes its processes over: the one of that id, null when it is not there, and the others, whose output is discarded.
-   * `onDropped` is called with the number of bytes of the former's output that were lost meanwhile.
+   * The former's goes on after these positions, by descriptor; `onDropped` is called with the number of bytes that were
+   * lost meanwhile.
    */
   resume(
     pid: number,
+    after: Readonly<Record<number, number>>,
     onDropped: (bytes: number) => void,
   ): { readonly main: HostedProcess | null; readonly others: readonly HostedProcess[] };
 };
@@ -195,7 +197,7 @@ async function attach(config: ShimConfig): Promise<Connection | "silent" | "ende
 
   socket.on(
     "data",
-    frameReader<Response>(onMessage, (number, descriptor, data) => remotes.get(number)?.onData(descriptor, data)),
+    frameReader<Response>(onMessage, (number, descriptor, chunk) => remotes.get(number)?.onData(descriptor, chunk)),
   );
   void gone.then(() => {
     if (isSuperseded) reject(new SandboxError("setup_failed", "A newer runner has taken over the servers."));
@@ -224,13 +226,14 @@ function survivorsOf(
   return [...groups].map(([group, members]) => ({
     group,
     memo: memos[group] ?? null,
-    resume(pid, onDropped) {
+    resume(pid, after, onDropped) {
       const resumed = members.map((member) => {
-        const remote = new RemoteProcess(member, send, onDropped);
+        const isMain = member.pid === pid;
+        const remote = new RemoteProcess(member, send, isMain ? onDropped : undefined);
         remotes.set(member.process, remote);
         void remote.settled.then(() => remotes.delete(member.process));
-        send({ type: "resume", process: member.process });
-        if (member.pid !== pid) for (const descriptor of member.outputs) remote.output(descriptor).resume();
+        send({ type: "resume", process: member.process, after: isMain ? after : {} });
+        if (!isMain) for (const descriptor of member.outputs) remote.output(descriptor).resume();
         return remote;
       });
       const main = resumed.find((each) => each.pid === pid) ?? null;

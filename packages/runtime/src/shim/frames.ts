@@ -1,7 +1,9 @@
 import type { Command } from "../process/child.ts";
+import type { OutputChunk } from "../process/host.ts";
 
 // The protocol between runner and shim: frames of a length (4 bytes, excluding itself), a kind (1 byte) and a body.
-// Messages are JSON. Output is raw: process number (4 bytes), descriptor (1 byte), data.
+// Messages are JSON. Output is raw: process number (4 bytes), descriptor (1 byte), position of its first byte in all of the
+// output (6 bytes), data.
 
 /**
  * Incremented with every incompatible change. A shim runs the code of the runner that started it; a newer runner ends a
@@ -11,7 +13,7 @@ export const protocolVersion = 2;
 
 const messageKind = 0;
 const outputKind = 1;
-const outputHeader = 10;
+const outputHeader = 16;
 
 /** From the runner to the shim. */
 export type Request =
@@ -33,8 +35,13 @@ export type Request =
       readonly memo: string;
       readonly atEnd: readonly (readonly [path: string, value: string])[];
     }
-  /** The runner adopts the process: its output so far, its exit if it has ended, and all further output. */
-  | { readonly type: "resume"; readonly process: number }
+  /**
+   * The runner adopts the process: its exit if it has ended, and all output that no runner has kept, by descriptor after
+   * these positions at least.
+   */
+  | { readonly type: "resume"; readonly process: number; readonly after: Readonly<Record<number, number>> }
+  /** The runner has kept what comes before this position. */
+  | { readonly type: "kept"; readonly process: number; readonly descriptor: number; readonly position: number }
   /** Kills a group that no runner adopts. */
   | { readonly type: "discard"; readonly group: string }
   /** Ends everything and the shim. */
@@ -78,7 +85,7 @@ export type Response =
     }
   | { readonly type: "spawned"; readonly call: number; readonly process: number; readonly pid: number }
   | { readonly type: "failed"; readonly call: number; readonly message: string }
-  /** Number of bytes dropped, oldest first, because no runner was attached for a while. */
+  /** Number of bytes dropped before what comes next, because no runner took them for a while. */
   | { readonly type: "dropped"; readonly process: number; readonly descriptor: number; readonly bytes: number }
   | { readonly type: "closed"; readonly process: number; readonly descriptor: number }
   | {
@@ -96,19 +103,20 @@ export function encodeMessage(message: Request | Response): Buffer {
   return Buffer.concat([header, body]);
 }
 
-export function encodeOutput(processNumber: number, descriptor: number, data: Buffer): Buffer {
+export function encodeOutput(processNumber: number, descriptor: number, position: number, data: Buffer): Buffer {
   const header = Buffer.alloc(outputHeader);
   header.writeUInt32BE(outputHeader - 4 + data.length, 0);
   header[4] = outputKind;
   header.writeUInt32BE(processNumber, 5);
   header[9] = descriptor;
+  header.writeUIntBE(position, 10, 6);
   return Buffer.concat([header, data]);
 }
 
 /** Reassembles frames from chunks and calls back with each complete one, in order. The other side is trusted. */
 export function frameReader<Message extends Request | Response>(
   onMessage: (message: Message) => void,
-  onOutput: (processNumber: number, descriptor: number, data: Buffer) => void = () => {},
+  onOutput: (processNumber: number, descriptor: number, chunk: OutputChunk) => void = () => {},
 ): (chunk: Buffer) => void {
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -122,7 +130,10 @@ export function frameReader<Message extends Request | Response>(
       wanted = 4 + rest.readUInt32BE(0);
       if (rest.length < wanted) break;
       if (rest[4] === messageKind) onMessage(JSON.parse(rest.toString("utf8", 5, wanted)));
-      else onOutput(rest.readUInt32BE(5), rest[9] ?? 0, rest.subarray(outputHeader, wanted));
+      else {
+        const position = rest.readUIntBE(10, 6);
+        onOutput(rest.readUInt32BE(5), rest[9] ?? 0, Object.assign(rest.subarray(outputHeader, wanted), { position }));
+      }
       rest = rest.subarray(wanted);
       wanted = 4;
     }

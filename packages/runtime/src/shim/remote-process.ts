@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { ProcessEnd } from "../process/child.ts";
-import type { HostedProcess } from "../process/host.ts";
+import type { HostedProcess, OutputChunk } from "../process/host.ts";
 import type { ListedProcess, Request } from "./frames.ts";
 
 /** A process of the shim, as the runner sees it. The connection calls the `on…` methods. */
@@ -25,8 +25,8 @@ export class RemoteProcess implements HostedProcess {
       this.#resolve = resolve;
     });
     const closed = listed.outputs.map((descriptor) => {
-      // What the shim reads, it reads at a bounded rate.
-      const stream = new Readable({ read() {} });
+      // What the shim reads, it reads at a bounded rate. Objects, so that each part keeps its position.
+      const stream = new Readable({ objectMode: true, read() {} });
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#outputs.set(descriptor, { stream, close: resolve });
       return promise;
@@ -52,8 +52,12 @@ export class RemoteProcess implements HostedProcess {
     this.#send({ type: "signal", process: this.#number, signal });
   }
 
-  onData(descriptor: number, data: Buffer): void {
-    this.#outputs.get(descriptor)?.stream.push(data);
+  kept(descriptor: number, position: number): void {
+    this.#send({ type: "kept", process: this.#number, descriptor, position });
+  }
+
+  onData(descriptor: number, chunk: OutputChunk): void {
+    this.#outputs.get(descriptor)?.stream.push(chunk);
   }
 
   onClosed(descriptor: number): void {

@@ -237,6 +237,27 @@ test("RUN-5 RUN-8 what a server prints while its runner is killed waits for the 
   for (const number of [0, 1, 2]) await second.said(`line a line ${number}`);
 });
 
+test("RUN-5 RUN-8 what a runner has been sent and hasn't read when it is killed comes to the next one, once, and nothing else again", async () => {
+  const first = startRunner(false, 1);
+  await first.said("ready");
+  await first.tell("start a internet");
+  await first.said("line a starting");
+  expect(await ask("a", "/print/1")).toBe("printed");
+  await first.said("line a line 0");
+  // The shim learns that these are kept.
+  await sleep(200);
+  process.kill(first.pid, "SIGSTOP");
+  expect(await ask("a", "/print/3")).toBe("printed");
+  await sleep(200);
+  await first.kill();
+  const second = startRunner(false, 2);
+  await second.said("line a line 2");
+  expect(await ask("a", "/print/1")).toBe("printed");
+  const lines = () => second.lines.filter((line) => line.startsWith("line a"));
+  await expect.poll(lines).toHaveLength(4);
+  expect(lines()).toEqual([0, 1, 2, 0].map((number) => `line a line ${number}`));
+});
+
 test("RUN-8 a runner with an older generation does not get the servers", async () => {
   const runner = startRunner(false, 7);
   await runner.said("ready");

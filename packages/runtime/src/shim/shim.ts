@@ -7,7 +7,7 @@ import { createServer, type Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { inspect } from "node:util";
 import { type Command, pipeOf, spawnChild } from "../process/child.ts";
-import { ownerName, ownerRuns, processTree, signalProcess } from "../process/tree.ts";
+import { ownerName, ownerRuns } from "../process/tree.ts";
 import { sweepSocketDirectories } from "../sandbox/socket-directory.ts";
 import {
   commandOf,
@@ -19,7 +19,7 @@ import {
   type Response,
 } from "./frames.ts";
 import { HeldOutput } from "./held-output.ts";
-import type { Hosted, Kept, Output } from "./hosted.ts";
+import { type Hosted, isOver, type Kept, kill, type Output } from "./hosted.ts";
 import { Throttle } from "./throttle.ts";
 
 const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
@@ -27,6 +27,7 @@ const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
 const parentCheckMs = 500;
 // A runner that reads nothing for this long hangs: servers go on, and their output is held as if there were none.
 const congestedMs = 2000;
+const forgetAfterMs = 1000;
 
 const hosted = new Map<number, Hosted>();
 const kept = new Map<string, Kept>();
@@ -39,8 +40,8 @@ let isStalled = false;
 let stallTimer: NodeJS.Timeout | undefined;
 let giveUp: NodeJS.Timeout | undefined;
 
-function send(frame: Buffer, onLost: () => void = () => {}): void {
-  if (runner === null || runner.write(frame, (error) => error && onLost()) || isCongested) return;
+function send(frame: Buffer): void {
+  if (runner === null || runner.write(frame) || isCongested) return;
   isCongested = true;
   if (isStalled) return;
   for (const each of hosted.values()) for (const { pipe } of each.outputs.values()) if (each.taken) pipe.pause();
@@ -67,25 +68,21 @@ function resumePipes(): void {
 }
 
 function sendHeld(each: Hosted): void {
-  for (const [descriptor, { held }] of each.outputs) {
-    const { data, droppedBytes } = held.take();
-    if (droppedBytes > 0) tell({ type: "dropped", process: each.number, descriptor, bytes: droppedBytes });
-    if (data.length > 0) sendOutput(each, descriptor, data, held);
-  }
+  for (const [descriptor, output] of each.outputs) sendOutput(each, descriptor, output);
 }
 
-/** What a runner that has just been killed no longer takes is held for the next one. */
-function sendOutput(each: Hosted, descriptor: number, data: Buffer, held: HeldOutput): void {
-  const to = runner;
-  send(encodeOutput(each.number, descriptor, data), () => {
-    held.add(data);
-    if (each.taken && runner !== to) sendHeld(each);
-  });
+/** Sends what the runner has not been sent. All is held until it is kept: a runner may be killed before it has read it. */
+function sendOutput(each: Hosted, descriptor: number, output: Output): void {
+  const { position, data } = output.held.from(output.sent);
+  const dropped = position - output.sent;
+  output.sent = output.held.end;
+  if (dropped > 0) tell({ type: "dropped", process: each.number, descriptor, bytes: dropped });
+  if (data.length > 0) send(encodeOutput(each.number, descriptor, position, data));
 }
 
 function onOutput(each: Hosted, descriptor: number, output: Output, chunk: Buffer): void {
-  if (each.taken && !isStalled) sendOutput(each, descriptor, chunk, output.held);
-  else output.held.add(chunk);
+  output.held.add(chunk);
+  if (each.taken && !isStalled) sendOutput(each, descriptor, output);
   output.throttle.count(chunk.length);
 }
 
@@ -128,7 +125,7 @@ function start(call: number, group: string, command: Command): void {
 
 function read(each: Hosted, descriptor: number, pipe: Readable): void {
   const throttle = new Throttle(pipe, () => !isCongested || isStalled);
-  const output: Output = { pipe, held: new HeldOutput(), throttle, closed: false };
+  const output: Output = { pipe, held: new HeldOutput(), sent: 0, throttle, closed: false };
   each.outputs.set(descriptor, output);
   pipe.on("data", (chunk: Buffer) => onOutput(each, descriptor, output, chunk));
   pipe.on("error", () => {});
@@ -142,32 +139,24 @@ function read(each: Hosted, descriptor: number, pipe: Readable): void {
   });
 }
 
-/** Forgets a process once the runner has its exit and all of its output. */
+/** Forgets a process some time after the runner was sent its exit and all of its output: it may be killed before it reads. */
 function forgetEnded(each: Hosted): void {
-  if (!each.taken || each.end === null || [...each.outputs.values()].some(({ closed }) => !closed)) return;
-  hosted.delete(each.number);
-  if (![...hosted.values()].some(({ group }) => group === each.group)) kept.delete(each.group);
+  if (!isOver(each)) return;
+  setTimeout(() => {
+    if (!isOver(each)) return;
+    hosted.delete(each.number);
+    if (![...hosted.values()].some(({ group }) => group === each.group)) kept.delete(each.group);
+  }, forgetAfterMs);
 }
 
-function take(each: Hosted): void {
+function take(each: Hosted, after: Readonly<Record<number, number>> = {}): void {
   each.taken = true;
+  for (const [descriptor, output] of each.outputs) output.sent = Math.max(output.held.kept, after[descriptor] ?? 0);
   sendHeld(each);
   for (const [descriptor, { closed }] of each.outputs)
     if (closed) tell({ type: "closed", process: each.number, descriptor });
   if (each.end !== null) tell({ type: "exited", process: each.number, ...each.end });
   forgetEnded(each);
-}
-
-/**
- * Kills a process and all below it. The first process of a sandbox does not end with bubblewrap before its command
- * runs.
- */
-async function kill(each: Hosted): Promise<void> {
-  const { pid } = each.child;
-  if (pid === undefined || each.end !== null) return;
-  const tree = await processTree(pid);
-  if (each.ownGroup) signalProcess(-pid, "SIGKILL");
-  for (const below of tree) signalProcess(below, "SIGKILL");
 }
 
 async function discard(group: string): Promise<void> {
@@ -215,9 +204,12 @@ function handle(request: Request): void {
       return;
     case "resume": {
       const each = hosted.get(request.process);
-      if (each !== undefined) take(each);
+      if (each !== undefined) take(each, request.after);
       return;
     }
+    case "kept":
+      hosted.get(request.process)?.outputs.get(request.descriptor)?.held.keep(request.position);
+      return;
     case "discard":
       void discard(request.group);
       return;

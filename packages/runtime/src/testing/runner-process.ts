@@ -56,7 +56,7 @@ async function obey(verb: string, id: string, argument: string): Promise<void> {
 try {
   const adopted = await driver.adopt(async ({ instanceId, memo }) => {
     say("claim", instanceId, memo);
-    return instanceId.startsWith("unwanted") ? null : outputOf(instanceId);
+    return instanceId.startsWith("unwanted") ? null : { onOutput: outputOf(instanceId), last: {} };
   });
   for (const { handle, isFrozen } of adopted) {
     know(handle);
