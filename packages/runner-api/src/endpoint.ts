@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Where something listens: a unix socket of this host, or a network address. */
-export const endpointSchema = z.discriminatedUnion("kind", [
+const endpointSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("unix"), path: z.string().startsWith("/") }),
   z.object({ kind: z.literal("tcp"), host: z.string().min(1), port: z.number().int().min(1).max(65_535) }),
 ]);
