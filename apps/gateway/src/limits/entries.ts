@@ -6,8 +6,8 @@ export class Entry {
   readonly bucket = new Bucket();
   /** Requests under way in this process. */
   open = 0;
-  /** Milliseconds taken from the bucket that other processes have not been told of. */
-  untoldMs = 0;
+  /** Milliseconds taken from the bucket that have not been sent to other processes. */
+  unsentMs = 0;
 
   constructor(name: string) {
     this.name = name;
@@ -32,8 +32,8 @@ export class Entries {
   }
 
   prune(now: number): void {
-    for (const [name, { bucket, open, untoldMs }] of this.#entries) {
-      if (bucket.fullAt <= now && open === 0 && untoldMs === 0) this.#entries.delete(name);
+    for (const [name, { bucket, open, unsentMs }] of this.#entries) {
+      if (bucket.fullAt <= now && open === 0 && unsentMs === 0) this.#entries.delete(name);
     }
   }
 }

@@ -1,65 +1,57 @@
-import type { Notifications } from "@towpath/db/notifications";
-import type { Pool } from "pg";
 import type { GatewayConfig } from "../config.ts";
 import type { Reading } from "../platform/metrics.ts";
+import type { OtherGateways } from "../workers/other-gateways.ts";
 import type { Peers } from "../workers/peers.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { Limits } from "./limits.ts";
 import { createPaceRefusals, type PaceRefusals } from "./pace-refusals.ts";
 import { Sharing } from "./sharing.ts";
+import type { Taken } from "./taken.schema.ts";
 
 export type SharedLimits = {
-  policies: { limits: Limits; paceRefusals: PaceRefusals; fairTurns: FairTurns };
+  parts: { limits: Limits; paceRefusals: PaceRefusals; fairTurns: FairTurns };
   readings: Reading[];
+  /** Takes what other processes have let in. */
+  takeElsewhere: (taken: readonly Taken[]) => void;
   start: () => void;
   stop: () => void;
 };
 
 /** The limits of calls of this process, which others hear of as it hears of theirs (GW-8). */
-export function createSharedLimits(parts: {
-  config: Pick<
-    GatewayConfig,
-    "callLimits" | "openLimits" | "gatewayId" | "workerIndex" | "serverAddress" | "connections"
-  >;
+export function createSharedLimits({
+  config,
+  peers,
+  gateways,
+}: {
+  config: Pick<GatewayConfig, "callLimits" | "openLimits">;
   peers: Peers;
-  pool: Pool;
-  notifications: Notifications;
+  gateways: OtherGateways;
 }): SharedLimits {
-  const { config, peers, pool, notifications } = parts;
-  const limits: Limits = new Limits({
+  const sharing = new Sharing({ peers, gateways });
+  const limits = new Limits({
     limits: config.callLimits,
     open: config.openLimits,
     onTaken: (entry, takenMs) => sharing.taken(entry, takenMs),
   });
-  const sharing = new Sharing({
-    ...{ peers, pool, notifications },
-    gatewayId: config.gatewayId,
-    speaksForGateway: config.workerIndex === 0,
-    onTaken: (name, takenMs) => limits.takenElsewhere(name, takenMs),
-  });
   const fairTurns = new FairTurns();
-  const gauge = { kind: "gauge", merged: "max" } as const;
-  const { serverAddress, connections } = config;
-  const { proxies } = connections;
+  const gauge = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "gauge", read });
+  const takeElsewhere = (taken: readonly Taken[]) => {
+    for (const [name, takenMs] of taken) limits.takenElsewhere(name, takenMs);
+  };
   return {
-    policies: { limits, paceRefusals: createPaceRefusals({ limits, serverAddress, proxies }), fairTurns },
+    parts: { limits, paceRefusals: createPaceRefusals(limits), fairTurns },
+    takeElsewhere,
     readings: [
+      gauge("requests_waiting", "Requests that wait for their turn", () => fairTurns.size),
       {
-        ...gauge,
-        name: "limit_entries",
-        help: "Callers, servers and organizations that called lately",
-        read: () => limits.size,
+        ...gauge("limit_entries", "Callers, servers and organizations that called lately", () => limits.size),
+        merged: "max",
       },
-      {
-        kind: "gauge",
-        name: "requests_waiting",
-        help: "Requests that wait for their turn",
-        read: () => fairTurns.size,
-      },
-      { ...gauge, name: "limit_gateways", help: "Other gateways that share the limits", read: () => sharing.gateways },
+      { ...gauge("limit_gateways", "Other gateways that share the limits", () => gateways.count), merged: "max" },
     ],
     start() {
       limits.start();
+      peers.onTold(takeElsewhere);
       sharing.start();
     },
     stop() {

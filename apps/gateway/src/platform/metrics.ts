@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { ForwardEnd } from "../forward/forward.ts";
+import type { Answer, AnswerEnd } from "../call/answer.ts";
 
 /** A value kept elsewhere, read on each scrape. */
 export type Reading = {
@@ -33,7 +33,7 @@ export class Metrics {
   readonly #registry = new Registry();
   #requests = 0;
   readonly #responses: Map<number, number>;
-  readonly #exchanges: Map<ForwardEnd, number>;
+  readonly #exchanges: Map<AnswerEnd, number>;
   readonly #refusals: Map<string, number>;
   readonly #durationMs: Histogram;
 
@@ -114,7 +114,7 @@ export class Metrics {
     this.#requests++;
   }
 
-  requestEnded(status: number, end: ForwardEnd | null, durationMs: number): void {
+  requestEnded({ status, end }: Pick<Answer, "status" | "end">, durationMs: number): void {
     increment(this.#responses, status);
     if (end !== null) increment(this.#exchanges, end);
     this.#durationMs.observe(durationMs);

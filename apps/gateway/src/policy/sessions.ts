@@ -1,9 +1,9 @@
 import { sha256 } from "@towpath/crypto";
 import { peekRequest } from "@towpath/mcp/peek";
 import { z } from "zod";
+import type { Admitted } from "../call/states.ts";
 import { withSessionId } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { Exchange } from "../record/exchange.ts";
 import { createSignedIds } from "./signed-ids.ts";
 
 /** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
@@ -124,8 +124,12 @@ function shortened(text: string | null): string | null {
   return text === null ? null : text.slice(0, maxClientTextLength).toWellFormed();
 }
 
+/** `key`: what identifies the session in the log. */
+export type OpenedSession = { readonly session: Session; readonly key: string };
 /** The legacy session that a request names, by an id of ours that its caller may use. */
-export type SessionClaim = { id: string; session: Session; key: string };
+export type SessionClaim = OpenedSession & { readonly id: string };
+
+export const openedSession = (session: Session): OpenedSession => ({ session, key: sessionKeyOf(session) });
 
 export function sessionNotFound(): GatewayError {
   return new GatewayError(
@@ -157,33 +161,26 @@ export function headersOfSession(headers: readonly string[], { serverId, opening
   return own;
 }
 
+/** Who holds a session: a deployment's process, or an external server's endpoint. */
+export type SessionHolder = { readonly deploymentId: string | null; readonly instanceId: string };
+
 /**
  * The id that the client is to see for the one in the server's answer; null when the server gave none, or one that is
- * too long. Notes a session that begins in its exchange.
+ * too long. Notes a session that begins in the answer.
  */
 export function idForClient(
   ids: SessionIds,
-  answer: {
-    owner: SessionOwner;
-    exchange: Exchange;
-    claim: SessionClaim | null;
-    /** Who holds the session: a deployment's process, or an external server's endpoint. */
-    holder: { readonly deploymentId: string | null; readonly instanceId: string };
-    serverId: string | string[] | undefined;
-  },
+  { owner, session: claim, peek, received }: Admitted,
+  { holder, given }: { holder: SessionHolder; given: string | string[] | undefined },
 ): string | null {
-  const { owner, exchange, claim, holder } = answer;
   // If the header is there twice, the first one counts: a client would accept neither.
-  const serverId = Array.isArray(answer.serverId) ? answer.serverId[0] : answer.serverId;
+  const serverId = Array.isArray(given) ? given[0] : given;
   if (serverId === undefined) return null;
   if (serverId === claim?.session.serverId) return claim.id;
-  const { clientName, clientVersion, protocolVersion } = exchange.peek;
+  const { clientName, clientVersion, protocolVersion } = peek;
   const { deploymentId, instanceId } = holder;
   const session = { serverId, deploymentId, instanceId, opening: null, clientName, clientVersion, protocolVersion };
   const id = ids.seal(session, owner);
-  if (id !== null) {
-    exchange.session = sessionKeyOf(session);
-    exchange.client = session;
-  }
+  if (id !== null) received.answer.opened = openedSession(session);
   return id;
 }

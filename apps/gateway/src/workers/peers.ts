@@ -1,16 +1,9 @@
 import { z } from "zod";
 import { type Taken, takenSchema } from "../limits/taken.schema.ts";
+import type { News } from "./news.ts";
 
-/** What a worker asks all others at once. */
-export type Question =
-  /** Asks for a Health, or for a MetricsSnapshot. */
-  | { kind: "health" | "metrics" }
-  /** The client of a legacy session has canceled a call that may be under way elsewhere. */
-  | { kind: "canceled"; session: string; requestId: string | number }
-  /** A session that was opened while its server was asleep goes to the server, or is held by this instance. */
-  | { kind: "opened"; session: string; instanceId: string | null }
-  /** The client of a portal session has set the level of log messages, or (null) ended the session. */
-  | { kind: "portal-session"; session: string; level: string | null };
+/** What a worker asks all others at once: for a Health, for a MetricsSnapshot, or only to hear what is new. */
+export type Question = { kind: "health" } | { kind: "metrics" } | { kind: "news"; news: News };
 
 /** The other processes that share this one's port. */
 export type Peers = {
