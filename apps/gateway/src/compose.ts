@@ -44,7 +44,7 @@ export async function startGateway(
   base.notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   callers.start((isCertain) => isCertain && savedState.discard());
   limits.start();
-  base.gateways.start({ onTaken: limits.takeElsewhere, onNews: gateway.onNews });
+  base.gateways.start(gateway.onNews);
   savedState.start();
   record.start();
   if (!base.routes.isLoaded) await base.routes.opening;
@@ -102,7 +102,8 @@ async function compose(base: Base) {
     ...clientReadings({ config, connections, capacity }),
   ]);
   const onNews = (news: News): void => {
-    if (news.kind === "canceled") record.parts.pendingCalls.cancel(news.session, news.requestId);
+    if (news.kind === "taken") limits.takeElsewhere(news.taken);
+    else if (news.kind === "canceled") record.parts.pendingCalls.cancel(news.session, news.requestId);
     else if (news.kind === "opened") sleeping.sessions.announced(news);
     else if (news.level === null) memberSessions.end(news.session);
     else memberSessions.setLevel(news.session, news.level);

@@ -73,7 +73,7 @@ test("ORG-3 GW-14 a portal session that ends at one gateway is over at the other
   expect(open.size).toBe(2);
 
   await transport.terminateSession();
-  await until(async () => (await post(there, { id: 2, method: "ping" }, session)).status === 404, 2000);
+  await until(async () => (await post(there, { id: 2, method: "ping" }, session)).status === 404);
   await until(async () => {
     const rows = await rig.rows(server.projectId, 3);
     return rows.filter(({ httpMethod }) => httpMethod === "DELETE").length === 2;

@@ -1,12 +1,12 @@
 import type { GatewayConfig } from "../config.ts";
-import type { Reading } from "../platform/metrics.ts";
+import { gauge, type Reading } from "../platform/metrics.ts";
+import type { Taken } from "../workers/news.ts";
 import type { OtherGateways } from "../workers/other-gateways.ts";
 import type { Peers } from "../workers/peers.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { Limits } from "./limits.ts";
 import { createPaceRefusals, type PaceRefusals } from "./pace-refusals.ts";
 import { Sharing } from "./sharing.ts";
-import type { Taken } from "./taken.schema.ts";
 
 export type SharedLimits = {
   parts: { limits: Limits; paceRefusals: PaceRefusals; fairTurns: FairTurns };
@@ -34,13 +34,11 @@ export function createSharedLimits({
     onTaken: (entry, takenMs) => sharing.taken(entry, takenMs),
   });
   const fairTurns = new FairTurns();
-  const gauge = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "gauge", read });
-  const takeElsewhere = (taken: readonly Taken[]) => {
-    for (const [name, takenMs] of taken) limits.takenElsewhere(name, takenMs);
-  };
   return {
     parts: { limits, paceRefusals: createPaceRefusals(limits), fairTurns },
-    takeElsewhere,
+    takeElsewhere(taken) {
+      for (const [name, takenMs] of taken) limits.takenElsewhere(name, takenMs);
+    },
     readings: [
       gauge("requests_waiting", "Requests that wait for their turn", () => fairTurns.size),
       {
@@ -51,7 +49,6 @@ export function createSharedLimits({
     ],
     start() {
       limits.start();
-      peers.onTold(takeElsewhere);
       sharing.start();
     },
     stop() {

@@ -1,11 +1,13 @@
+import type { Taken } from "../workers/news.ts";
 import type { OtherGateways } from "../workers/other-gateways.ts";
 import type { Peers } from "../workers/peers.ts";
-import type { Entry } from "./entries.ts";
-import type { Taken } from "./taken.schema.ts";
+import type { Entry } from "./limits.ts";
 
 /** How often processes send what they let in: to the workers of this gateway, and to the other gateways. */
 const sendPeersMs = 50;
 const sendGatewaysMs = 250;
+/** So many fit into one notification, whatever their names are. */
+const maxPerMessage = 20;
 
 /**
  * Lets the processes of all gateways know what each has let in: workers of one gateway through their primary, gateways
@@ -51,12 +53,12 @@ export class Sharing {
       entry.unsentMs = 0;
     }
     this.#unsent.length = 0;
-    if (this.#peers.count > 0) this.#peers.tell(taken);
+    if (this.#peers.count > 0) void this.#peers.ask({ kind: "news", news: { kind: "taken", taken } });
   }
 
   #sendGateways(): void {
-    if (this.#forGateways.size === 0) return;
-    this.#gateways.sendTaken([...this.#forGateways]);
+    const all = [...this.#forGateways].map(([name, takenMs]): Taken => [name, Math.ceil(takenMs)]);
     this.#forGateways.clear();
+    while (all.length > 0) void this.#gateways.announce({ kind: "taken", taken: all.splice(0, maxPerMessage) });
   }
 }

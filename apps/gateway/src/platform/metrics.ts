@@ -12,6 +12,10 @@ export type Reading = {
   merged?: "sum" | "max";
 };
 
+type MakeReading = (name: string, help: string, read: () => number) => Reading;
+export const gauge: MakeReading = (name, help, read) => ({ name, help, kind: "gauge", read });
+export const counter: MakeReading = (name, help, read) => ({ name, help, kind: "counter", read });
+
 /** A counter with one label, as pairs of a label's value and its count. `name` as in `Reading`. */
 type LabelledCounter = {
   name: string;
@@ -67,9 +71,9 @@ export class Metrics {
       registers: [this.#registry],
     });
     this.add([
-      { name: "requests_total", help: "Requests", kind: "counter", read: () => this.#requests },
-      { name: "held", help: "Requests that wait for a server to start", kind: "gauge", read: () => this.held },
-      { name: "workers", help: "Processes that serve", kind: "gauge", read: () => 1 },
+      counter("requests_total", "Requests", () => this.#requests),
+      gauge("held", "Requests that wait for a server to start", () => this.held),
+      gauge("workers", "Processes that serve", () => 1),
     ]);
   }
 
@@ -77,14 +81,14 @@ export class Metrics {
     for (const { name, help, kind, read, merged = "sum" } of readings) {
       const options = { name: `towpath_gateway_${name}`, help, aggregator: merged, registers: [this.#registry] };
       if (kind === "gauge") {
-        const gauge: Gauge = new Gauge({ ...options, collect: () => gauge.set(read()) });
+        const metric: Gauge = new Gauge({ ...options, collect: () => metric.set(read()) });
         continue;
       }
-      const counter: Counter = new Counter({
+      const metric: Counter = new Counter({
         ...options,
         collect: () => {
-          counter.reset();
-          counter.inc(read());
+          metric.reset();
+          metric.inc(read());
         },
       });
     }
@@ -98,14 +102,14 @@ export class Metrics {
   }
 
   #addLabelled({ name, help, label, read }: LabelledCounter): void {
-    const counter: Counter = new Counter({
+    const metric: Counter = new Counter({
       name: `towpath_gateway_${name}`,
       help,
       labelNames: [label],
       registers: [this.#registry],
       collect: () => {
-        counter.reset();
-        for (const [value, count] of read()) counter.inc({ [label]: value }, count);
+        metric.reset();
+        for (const [value, count] of read()) metric.inc({ [label]: value }, count);
       },
     });
   }

@@ -8,10 +8,7 @@ import type { PendingCalls } from "../record/pending-calls.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RefusalLimit } from "../record/refusal-limit.ts";
 import type { Spool } from "../record/spool.ts";
-import type { Reading } from "./metrics.ts";
-
-const gauge = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "gauge", read });
-const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
+import { counter, gauge, type Reading } from "./metrics.ts";
 
 type Servers = { leases: Leases; upstreams: Upstreams; externalUpstreams: ExternalUpstreams };
 

@@ -129,8 +129,6 @@ export type OpenedSession = { readonly session: Session; readonly key: string };
 /** The legacy session that a request names, by an id of ours that its caller may use. */
 export type SessionClaim = OpenedSession & { readonly id: string };
 
-export const openedSession = (session: Session): OpenedSession => ({ session, key: sessionKeyOf(session) });
-
 export function sessionNotFound(): GatewayError {
   return new GatewayError(
     "session_not_found",
@@ -165,22 +163,35 @@ export function headersOfSession(headers: readonly string[], { serverId, opening
 export type SessionHolder = { readonly deploymentId: string | null; readonly instanceId: string };
 
 /**
+ * Begins a session with the client of a call, which the answer notes. The client's id of it; null when it would be too
+ * long.
+ */
+export function beginSession(
+  ids: SessionIds,
+  { peek, owner, received }: Admitted,
+  begun: Omit<Session, "clientName" | "clientVersion">,
+): string | null {
+  const session = { ...begun, clientName: peek.clientName, clientVersion: peek.clientVersion };
+  const id = ids.seal(session, owner);
+  if (id !== null) received.answer.opened = { session, key: sessionKeyOf(session) };
+  return id;
+}
+
+/**
  * The id that the client is to see for the one in the server's answer; null when the server gave none, or one that is
- * too long. Notes a session that begins in the answer.
+ * too long.
  */
 export function idForClient(
   ids: SessionIds,
-  { owner, session: claim, peek, received }: Admitted,
+  admitted: Admitted,
   { holder, given }: { holder: SessionHolder; given: string | string[] | undefined },
 ): string | null {
+  const { session: claim, peek } = admitted;
   // If the header is there twice, the first one counts: a client would accept neither.
   const serverId = Array.isArray(given) ? given[0] : given;
   if (serverId === undefined) return null;
   if (serverId === claim?.session.serverId) return claim.id;
-  const { clientName, clientVersion, protocolVersion } = peek;
   const { deploymentId, instanceId } = holder;
-  const session = { serverId, deploymentId, instanceId, opening: null, clientName, clientVersion, protocolVersion };
-  const id = ids.seal(session, owner);
-  if (id !== null) received.answer.opened = openedSession(session);
-  return id;
+  const { protocolVersion } = peek;
+  return beginSession(ids, admitted, { serverId, deploymentId, instanceId, opening: null, protocolVersion });
 }

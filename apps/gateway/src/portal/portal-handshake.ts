@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Rest } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
-import { openedSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
+import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
 import type { PortalRequest } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
 import { replyWith } from "./reply.ts";
@@ -31,16 +31,11 @@ export function initialize(
   const protocolVersion = legacyVersions.find((version) => version === requested) ?? legacyVersions[0];
   const { clientInfo, capabilities = {} } = message.params;
   const full = JSON.stringify({ protocolVersion, capabilities, clientInfo });
-  const { clientName, clientVersion } = admitted.peek;
   const short = { protocolVersion, capabilities: {}, clientInfo: { name: "client", version: "unknown" } };
-  const session = {
-    ...{ serverId: randomUUID(), deploymentId: null, instanceId: null },
-    opening: Buffer.byteLength(full) <= maxOpeningBytes ? full : JSON.stringify(short),
-    ...{ clientName, clientVersion, protocolVersion },
-  };
-  const opened = ids.seal(session, admitted.owner);
+  const opening = Buffer.byteLength(full) <= maxOpeningBytes ? full : JSON.stringify(short);
+  const begun = { serverId: randomUUID(), deploymentId: null, instanceId: null, opening, protocolVersion };
+  const opened = beginSession(ids, admitted, begun);
   if (opened === null) throw sessionNotFound();
-  admitted.received.answer.opened = openedSession(session);
   const { name, instructions } = portal;
   const result = {
     ...{ protocolVersion, capabilities: capabilitiesOf("legacy"), serverInfo: { name, version: shortVersion(portal) } },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Conversation, isModern, type RecordedAnswers, streamKey } from "@towpath/mcp/manifest";
+import { isModern, type RecordedAnswers, streamKey } from "@towpath/mcp/manifest";
 import type { Logger } from "pino";
 import { type Rest, undelivered } from "../call/answer.ts";
 import { reply } from "../call/reply.ts";
@@ -7,9 +7,9 @@ import type { Admitted } from "../call/states.ts";
 import { sessionIdHeader } from "../forward/headers.ts";
 import type { Leases } from "../forward/leases.ts";
 import { answeredAsleep } from "../forward/start-attempts.ts";
-import type { Reading } from "../platform/metrics.ts";
+import { counter, gauge, type Reading } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
-import { openedSession, type Session, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
+import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
 import { createToolListFilter } from "../policy/tool-lists.ts";
 import type { LoadRecordedAnswers } from "../read-model/recorded-answers.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
@@ -88,14 +88,9 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
     loadAhead: (routes) => answers.loadAhead(routes),
     sessions,
     readings: [
-      {
-        name: "answers_asleep",
-        help: "Requests answered for a sleeping server",
-        kind: "counter",
-        read: () => answered,
-      },
-      { name: "answers_bytes", help: "Bytes of recorded answers in memory", kind: "gauge", read: () => answers.bytes },
-      { name: "streams_held", help: "Sessions with a stream but no server", kind: "gauge", read: () => streams.size },
+      counter("answers_asleep", "Requests answered for a sleeping server", () => answered),
+      gauge("answers_bytes", "Bytes of recorded answers in memory", () => answers.bytes),
+      gauge("streams_held", "Sessions with a stream but no server", () => streams.size),
     ],
   };
 }
@@ -139,7 +134,7 @@ function replyTo(
   admitted: Admitted,
   { question, recorded, deploymentId }: Found,
 ): Reply | "hold" | null {
-  const { session, owner, peek, received } = admitted;
+  const { session } = admitted;
   const sessionId = session?.id ?? null;
   if (question.kind === "end") return { status: 200, body: nothing, sessionId: null };
   const conversation = question.version && conversationOf(recorded, question.version, session !== null);
@@ -154,11 +149,10 @@ function replyTo(
   if (question.kind === "stream") return { status, body: Buffer.from(text), sessionId };
   const body = Buffer.from(answer.hasId ? `{"jsonrpc":"2.0","id":${question.id},${text}}` : text);
   if (question.opening === null || !conversation.hasSession) return { status, body, sessionId };
-  const opened = openSession(peek, { deploymentId, opening: question.opening, version: conversation.version });
-  const id = sessionIds.seal(opened, owner);
-  if (id === null) return null;
-  received.answer.opened = openedSession(opened);
-  return { status, body, sessionId: id };
+  const begun = { serverId: `towpath-${randomUUID()}`, deploymentId, instanceId: null };
+  const { opening } = question;
+  const id = beginSession(sessionIds, admitted, { ...begun, opening, protocolVersion: conversation.version });
+  return id === null ? null : { status, body, sessionId: id };
 }
 
 function conversationOf({ conversations }: RecordedAnswers, version: VersionOf, inSession: boolean) {
@@ -166,14 +160,6 @@ function conversationOf({ conversations }: RecordedAnswers, version: VersionOf, 
     if ("requested" in version) return each.requested === version.requested && !isModern(each.requested);
     return each.version === version.agreed && (isModern(each.version) || each.hasSession === inSession);
   });
-}
-
-function openSession(
-  { clientName, clientVersion }: Admitted["peek"],
-  { deploymentId, opening, version }: { deploymentId: string; opening: string; version: Conversation["version"] },
-): Session {
-  const serverId = `towpath-${randomUUID()}`;
-  return { serverId, deploymentId, instanceId: null, opening, clientName, clientVersion, protocolVersion: version };
 }
 
 /** Sends an answer as if the server had. */

@@ -3,11 +3,16 @@ import { z } from "zod";
 import type { OtherGateways } from "./other-gateways.ts";
 import type { Peers } from "./peers.ts";
 
+/** What a process has let in of one caller, server or organization: its name, and milliseconds of its bucket. */
+const takenSchema = z.array(z.tuple([z.string().max(300), z.number().min(0)]));
+export type Taken = z.infer<typeof takenSchema>[number];
+
 /** Identifies a legacy session in the log; no usable session id. */
 const session = z.string();
 
-/** What all processes of all gateways must hear of at once. */
+/** What all processes of all gateways must hear of. */
 export const newsSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("taken"), taken: takenSchema }),
   /** A client has canceled a call that may be under way elsewhere. */
   z.object({ kind: z.literal("canceled"), session, requestId: z.union([z.string(), z.number()]) }),
   /** A session that was opened while its server was asleep goes to the server, or is held by this instance. */

@@ -1,18 +1,16 @@
 import type { Notifications } from "@towpath/db/notifications";
 import type { Pool } from "pg";
 import { z } from "zod";
-import { type Taken, takenSchema } from "../limits/taken.schema.ts";
 import { type News, newsSchema } from "./news.ts";
 
 /** How often a gateway says that it is there, and after which silence it is taken to be gone. */
 const helloMs = 10_000;
 const goneMs = 35_000;
 
-const channel = "towpath_calls";
+const channel = "towpath_gateways";
 /** PostgreSQL takes payloads of less than 8000 bytes. */
 const maxPayload = 7500;
-/** A gateway of an earlier version knows no news. */
-const messageSchema = z.object({ from: z.string(), taken: takenSchema, news: z.array(newsSchema).default([]) });
+const messageSchema = z.object({ from: z.string(), news: z.array(newsSchema) });
 
 type Parts = {
   pool: Pool;
@@ -22,8 +20,6 @@ type Parts = {
   /** One worker says for all that the gateway is there. */
   speaksForGateway: boolean;
 };
-
-type Receiver = { onTaken: (taken: readonly Taken[]) => void; onNews: (news: News) => void };
 
 /**
  * The other gateways of an instance, which may share nothing with this one but the database: they send each other
@@ -49,9 +45,9 @@ export class OtherGateways {
     return this.#heardAt.size;
   }
 
-  start(receiver: Receiver): void {
+  start(onNews: (news: News) => void): void {
     const { notifications } = this.#parts;
-    notifications.subscribe({ channel }, (payload) => this.#receive(payload, receiver));
+    notifications.subscribe({ channel }, (payload) => this.#receive(payload, onNews));
     this.#timer = setInterval(() => this.#sayHello(), helloMs).unref();
   }
 
@@ -63,7 +59,7 @@ export class OtherGateways {
   announce(news: News): Promise<void> {
     this.#waiting.push(news);
     this.#next ??= this.#running.then(() => {
-      const payloads = this.#waiting.map((each) => this.#payloadOf({ taken: [], news: [each] }));
+      const payloads = this.#waiting.map((each) => this.#payloadOf([each]));
       this.#waiting = [];
       this.#next = null;
       this.#running = this.#notify(payloads);
@@ -72,44 +68,24 @@ export class OtherGateways {
     return this.#next;
   }
 
-  /** Passes on what callers, servers and organizations have taken from their limits. */
-  sendTaken(taken: readonly Taken[]): void {
-    const payloads: string[] = [];
-    let part: Taken[] = [];
-    let size = 0;
-    for (const [name, takenMs] of taken) {
-      // Names are ASCII; a number has up to 20 characters.
-      const length = name.length + 28;
-      if (size + length > maxPayload - 100) {
-        payloads.push(this.#payloadOf({ taken: part }));
-        part = [];
-        size = 0;
-      }
-      part.push([name, Math.ceil(takenMs)]);
-      size += length;
-    }
-    void this.#notify([...payloads, this.#payloadOf({ taken: part })]);
-  }
-
-  #payloadOf(content: { taken: readonly Taken[]; news?: readonly News[] }): string {
-    return JSON.stringify({ from: this.#parts.gatewayId, ...content });
+  #payloadOf(news: readonly News[]): string {
+    return JSON.stringify({ from: this.#parts.gatewayId, news });
   }
 
   #sayHello(): void {
     const now = performance.now();
     for (const [id, heardAt] of this.#heardAt) if (now - heardAt > goneMs) this.#heardAt.delete(id);
-    if (this.#parts.speaksForGateway) void this.#notify([this.#payloadOf({ taken: [] })]);
+    if (this.#parts.speaksForGateway) void this.#notify([this.#payloadOf([])]);
   }
 
   /** `payload` is undefined after each connect: others may have come meanwhile, and don't know of this gateway. */
-  #receive(payload: string | undefined, { onTaken, onNews }: Receiver): void {
+  #receive(payload: string | undefined, onNews: (news: News) => void): void {
     if (payload === undefined) this.#sayHello();
     const message = payload === undefined ? null : parseMessage(payload);
     if (message === null || message.from === this.#parts.gatewayId) return;
     const isNew = !this.#heardAt.has(message.from);
     this.#heardAt.set(message.from, performance.now());
     if (isNew) this.#sayHello();
-    onTaken(message.taken);
     for (const news of message.news) onNews(news);
   }
 
