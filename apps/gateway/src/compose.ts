@@ -4,15 +4,19 @@ import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
 import { createGateway } from "./gateway.ts";
 import { createSharedLimits } from "./limits/shared-limits.ts";
-import { createAuthorizationServer } from "./oauth/authorization-server.ts";
 import { SavedState } from "./outage/saved-state.ts";
-import { type Base, createCallers, createPortals, createRecord, createServers, openBase } from "./parts.ts";
+import {
+  type Base,
+  createCallers,
+  createEntry,
+  createPortals,
+  createRecord,
+  createServers,
+  openBase,
+} from "./parts.ts";
 import { Metrics } from "./platform/metrics.ts";
 import { createPages, type Health } from "./platform/pages.ts";
-import { clientReadings } from "./platform/readings.ts";
 import { createRunnerMetrics } from "./platform/runner-metrics.ts";
-import { Capacity } from "./policy/capacity.ts";
-import { Connections } from "./policy/connections.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { closeHttpServer, createHttpServer } from "./server.ts";
@@ -54,13 +58,8 @@ export async function startGateway(
     port,
     async stop(graceMs) {
       await closeHttpServer(server, graceMs);
-      for (const part of [feed, limits, base.gateways, callers]) part.stop();
-      await Promise.all([
-        record.stop(),
-        savedState.stop(),
-        gateway.servers.stop(),
-        gateway.authorizationServer.close(),
-      ]);
+      for (const part of [feed, limits, base.gateways]) part.stop();
+      await Promise.all([callers, record, savedState, gateway.servers].map((part) => part.stop()));
       // A database that hangs does not answer a goodbye either.
       const closed = Promise.all([base.notifications.close(), base.pool.end()]);
       await Promise.race([closed, sleep(500, undefined, { ref: false })]);
@@ -71,11 +70,12 @@ export async function startGateway(
 /** All parts, each made of those before it; none has started. */
 async function compose(base: Base) {
   const { config, log, peers, gateways, routes, announce } = base;
-  const { issuer, secret, serverAddress, outageMs, stateDirectory: directory, workerIndex: worker } = config;
+  const { secret, outageMs, stateDirectory: directory, workerIndex: worker } = config;
   const record = await createRecord(base);
   const callers = createCallers(base);
   const servers = createServers(base);
-  const { portals, memberSessions, memberIds } = createPortals(base);
+  const entry = createEntry(base);
+  const portals = createPortals(base);
   const limits = createSharedLimits({ config, peers, gateways });
   const { leases, sleeping } = servers.parts;
   const savedState = new SavedState({ directory, worker, secret, outageMs, ...callers.known, leases, log });
@@ -87,76 +87,51 @@ async function compose(base: Base) {
     onLoaded: (loaded) => {
       callers.parts.openResponses.closeUnrouted(new Set(loaded.map(({ projectId }) => projectId)));
       void sleeping.loadAhead(loaded);
-      void portals.refresh(loaded);
+      void portals.portals.refresh(loaded);
     },
     log,
   });
-  const connections = new Connections(config.connections);
-  const capacity = new Capacity(config.capacity);
   const metrics = new Metrics(worker);
   metrics.add([
     { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
     ...servers.readings,
     ...record.readings,
     ...limits.readings,
-    ...clientReadings({ config, connections, capacity }),
+    ...entry.readings,
   ]);
   const onNews = (news: News): void => {
     if (news.kind === "taken") limits.takeElsewhere(news.taken);
     else if (news.kind === "canceled") record.parts.pendingCalls.cancel(news.session, news.requestId);
     else if (news.kind === "opened") sleeping.sessions.announced(news);
-    else if (news.level === null) memberSessions.end(news.session);
-    else memberSessions.setLevel(news.session, news.level);
+    else if (news.level === null) portals.memberSessions.end(news.session);
+    else portals.memberSessions.setLevel(news.session, news.level);
   };
-  const health = () => ({ ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() });
-  const platform = createPlatform({ peers, metrics, health, onNews, runner: servers.runner });
-  const authorizationServer = createAuthorizationServer(issuer);
-  const handle = createGateway({
-    ...record.parts,
-    ...callers.parts,
-    ...servers.parts,
-    ...limits.parts,
-    portals,
-    memberSessions,
-    memberIds,
-    announce,
-    routes,
-    serverAddress,
-    dashboard: issuer,
-    authorizationServer,
-    allowedOrigins: config.allowedOrigins,
-    proxies: config.connections.proxies,
-    holdMs: config.holdMs,
-    capacity,
-    metrics,
-    platform,
-    log,
-  });
-  const server = createHttpServer(handle, connections);
-  return { server, feed, portals, callers, limits, record, servers, savedState, authorizationServer, onNews };
-}
-
-type PlatformParts = {
-  readonly peers: Peers;
-  readonly metrics: Metrics;
-  readonly health: () => Health;
-  readonly onNews: (news: News) => void;
-  readonly runner: Parameters<typeof createRunnerMetrics>[0];
-};
-
-/** The gateway's own pages, of all processes that share the port. */
-function createPlatform({ peers, metrics, health, onNews, runner }: PlatformParts) {
+  const health = (): Health => ({ ok: routes.isLoaded, routes: routes.size, database: feed.isFresh() });
   peers.onQuestion(async (question) => {
     if (question.kind === "health") return health();
     return question.kind === "metrics" ? metrics.snapshot() : onNews(question.news);
   });
-  const ofAll = async <Own>(own: Own, kind: "health" | "metrics") =>
-    peers.count > 0 ? [own, ...((await peers.ask({ kind })) as Own[])] : [own];
-  return createPages({
+  const ofAll = async <Own>(own: Own, kind: "health" | "metrics") => [own, ...((await peers.ask({ kind })) as Own[])];
+  const platform = createPages({
     health: () => ofAll(health(), "health"),
     metrics: async () => ofAll(await metrics.snapshot(), "metrics"),
-    runner: createRunnerMetrics(runner),
+    runner: createRunnerMetrics(servers.runner),
   });
+  const handle = createGateway({
+    ...entry.parts,
+    ...record.parts,
+    ...callers.parts,
+    ...servers.parts,
+    ...limits.parts,
+    ...portals,
+    announce,
+    routes,
+    metrics,
+    platform,
+    log,
+  });
+  const server = createHttpServer(handle, entry.connections);
+  return { server, feed, portals: portals.portals, callers, limits, record, servers, savedState, onNews };
 }
 
 function listen(server: Server, { host, port }: GatewayConfig): Promise<number> {

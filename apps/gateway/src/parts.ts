@@ -18,8 +18,11 @@ import { createAssertIdentity } from "./forward/assertions.ts";
 import { Leases } from "./forward/leases.ts";
 import { SlowStart } from "./forward/slow-start.ts";
 import { Upstreams } from "./forward/upstreams.ts";
-import { logReadings, serverReadings } from "./platform/readings.ts";
+import { createAuthorizationServer } from "./oauth/authorization-server.ts";
+import { clientReadings, logReadings, serverReadings } from "./platform/readings.ts";
 import { createAccessTokens } from "./policy/access-tokens.ts";
+import { Capacity } from "./policy/capacity.ts";
+import { Connections } from "./policy/connections.ts";
 import { createAuthenticate } from "./policy/credentials.ts";
 import { keepCredentialsCurrent } from "./policy/current-credentials.ts";
 import { OpenResponses } from "./policy/open-responses.ts";
@@ -115,6 +118,7 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
   const signingKeys = createSigningKeys({ pool, secret, issuer });
   const accessTokens = createAccessTokens(signingKeys);
   const openResponses = new OpenResponses({ pool, log, routes });
+  const authorizationServer = createAuthorizationServer(issuer);
   let stopCredentials = () => {};
   return {
     /** What is saved for an outage. */
@@ -123,6 +127,7 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
       authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, signingKeys }),
       assertIdentity: createAssertIdentity(signingKeys, serverAddress),
       openResponses,
+      authorizationServer,
     },
     /** `onMayHaveChanged`: gets whether credentials certainly have. */
     start(onMayHaveChanged: (isCertain: boolean) => void) {
@@ -135,7 +140,27 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
     stop() {
       stopCredentials();
       openResponses.stop();
+      return authorizationServer.close();
     },
+  };
+}
+
+/** Where clients call, and how many may. */
+export function createEntry({ config }: Base) {
+  const { serverAddress, issuer, allowedOrigins, holdMs } = config;
+  const connections = new Connections(config.connections);
+  const capacity = new Capacity(config.capacity);
+  return {
+    connections,
+    parts: {
+      serverAddress,
+      dashboard: issuer,
+      allowedOrigins,
+      proxies: config.connections.proxies,
+      holdMs,
+      capacity,
+    },
+    readings: clientReadings({ config, connections, capacity }),
   };
 }
 

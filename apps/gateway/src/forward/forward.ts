@@ -7,7 +7,7 @@ import { corsHeaders } from "../policy/browsers.ts";
 import { idForClient, type SessionHolder, type SessionIds } from "../policy/sessions.ts";
 import { createToolListFilter, Withheld } from "../policy/tool-lists.ts";
 import { type ObserverParts, observe } from "../record/observe.ts";
-import { FilteringHandler } from "./filtering-handler.ts";
+import { FilteringHandler, type HeadController } from "./filtering-handler.ts";
 import { headersForClient, sessionIdHeader, withSessionId } from "./headers.ts";
 
 export type ForwardParts = ObserverParts & { sessionIds: SessionIds; log: Logger };
@@ -124,9 +124,9 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    controller: HeadController,
     status: number,
-    headers: Record<string, string | string[] | undefined>,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
     if (status < 200 || this.#ended) return;
     const { isLeftOut, mayPassHeader, onBegin } = this.#upstream;
@@ -202,7 +202,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   }
 
   /** The session id that the client gets in place of the server's; null: none. */
-  #sessionIdFor(headers: Record<string, string | string[] | undefined>): string | null {
+  #sessionIdFor(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
     const given = headers[sessionIdHeader];
     const { holder } = this.#upstream;
     const id = idForClient(this.#parts.sessionIds, this.#admitted, { holder, given });

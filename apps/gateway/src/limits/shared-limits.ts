@@ -5,28 +5,17 @@ import type { OtherGateways } from "../workers/other-gateways.ts";
 import type { Peers } from "../workers/peers.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { Limits } from "./limits.ts";
-import { createPaceRefusals, type PaceRefusals } from "./pace-refusals.ts";
+import { createPaceRefusals } from "./pace-refusals.ts";
 import { Sharing } from "./sharing.ts";
 
-export type SharedLimits = {
-  parts: { limits: Limits; paceRefusals: PaceRefusals; fairTurns: FairTurns };
-  readings: Reading[];
-  /** Takes what other processes have let in. */
-  takeElsewhere: (taken: readonly Taken[]) => void;
-  start: () => void;
-  stop: () => void;
-};
-
-/** The limits of calls of this process, which others hear of as it hears of theirs (GW-8). */
-export function createSharedLimits({
-  config,
-  peers,
-  gateways,
-}: {
+type Parts = {
   config: Pick<GatewayConfig, "callLimits" | "openLimits">;
   peers: Peers;
   gateways: OtherGateways;
-}): SharedLimits {
+};
+
+/** The limits of calls of this process, which others hear of as it hears of theirs (GW-8). */
+export function createSharedLimits({ config, peers, gateways }: Parts) {
   const sharing = new Sharing({ peers, gateways });
   const limits = new Limits({
     limits: config.callLimits,
@@ -34,19 +23,21 @@ export function createSharedLimits({
     onTaken: (entry, takenMs) => sharing.taken(entry, takenMs),
   });
   const fairTurns = new FairTurns();
+  const readings: Reading[] = [
+    gauge("requests_waiting", "Requests that wait for their turn", () => fairTurns.size),
+    {
+      ...gauge("limit_entries", "Callers, servers and organizations that called lately", () => limits.size),
+      merged: "max",
+    },
+    { ...gauge("limit_gateways", "Other gateways that share the limits", () => gateways.count), merged: "max" },
+  ];
   return {
     parts: { limits, paceRefusals: createPaceRefusals(limits), fairTurns },
-    takeElsewhere(taken) {
+    readings,
+    /** Takes what other processes have let in. */
+    takeElsewhere(taken: readonly Taken[]) {
       for (const [name, takenMs] of taken) limits.takenElsewhere(name, takenMs);
     },
-    readings: [
-      gauge("requests_waiting", "Requests that wait for their turn", () => fairTurns.size),
-      {
-        ...gauge("limit_entries", "Callers, servers and organizations that called lately", () => limits.size),
-        merged: "max",
-      },
-      { ...gauge("limit_gateways", "Other gateways that share the limits", () => gateways.count), merged: "max" },
-    ],
     start() {
       limits.start();
       sharing.start();

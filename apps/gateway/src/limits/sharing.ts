@@ -53,7 +53,7 @@ export class Sharing {
       entry.unsentMs = 0;
     }
     this.#unsent.length = 0;
-    if (this.#peers.count > 0) void this.#peers.ask({ kind: "news", news: { kind: "taken", taken } });
+    if (this.#peers.count > 0) this.#peers.send({ kind: "taken", taken });
   }
 
   #sendGateways(): void {

@@ -16,13 +16,8 @@ type MakeReading = (name: string, help: string, read: () => number) => Reading;
 export const gauge: MakeReading = (name, help, read) => ({ name, help, kind: "gauge", read });
 export const counter: MakeReading = (name, help, read) => ({ name, help, kind: "counter", read });
 
-/** A counter with one label, as pairs of a label's value and its count. `name` as in `Reading`. */
-type LabelledCounter = {
-  name: string;
-  help: string;
-  label: string;
-  read: () => Iterable<readonly [string | number, number]>;
-};
+/** A counter with one label. `name` as in `Reading`. */
+type Labelled = { name: string; help: string; label: string };
 
 /** The metrics of one process, as plain data that another one can merge. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
@@ -43,27 +38,16 @@ export class Metrics {
 
   /** `worker`: number of this process among those that share the port. */
   constructor(worker = 0) {
-    this.#addLabelled({
-      name: "worker_requests_total",
-      help: "Requests by worker: how evenly they are spread",
-      label: "worker",
-      read: () => [[worker, this.#requests]],
-    });
-    this.#responses = this.#countBy({
-      name: "responses_total",
-      help: "Responses to requests for servers by HTTP status; 0: the client left before there was one",
-      label: "status",
-    });
-    this.#exchanges = this.#countBy({
-      name: "exchanges_total",
-      help: "Forwarded requests by how they ended",
-      label: "end",
-    });
-    this.#refusals = this.#countBy({
-      name: "refusals_total",
-      help: "Requests that the gateway itself answered, by reason",
-      label: "code",
-    });
+    const byWorker = "Requests by worker: how evenly they are spread";
+    this.#addLabelled({ name: "worker_requests_total", label: "worker", help: byWorker }, () => [
+      [worker, this.#requests],
+    ]);
+    const byStatus = "Responses to requests for servers by HTTP status; 0: the client left before there was one";
+    this.#responses = this.#countBy({ name: "responses_total", label: "status", help: byStatus });
+    const byEnd = "Forwarded requests by how they ended";
+    this.#exchanges = this.#countBy({ name: "exchanges_total", label: "end", help: byEnd });
+    const byCode = "Requests that the gateway itself answered, by reason";
+    this.#refusals = this.#countBy({ name: "refusals_total", label: "code", help: byCode });
     this.#durationMs = new Histogram({
       name: "towpath_gateway_duration_ms",
       help: "Milliseconds from a request's head to the end of its answer, streams included",
@@ -95,13 +79,13 @@ export class Metrics {
   }
 
   /** A counter with one label, as the counts by the label's value. */
-  #countBy<Label extends string | number>(named: Pick<LabelledCounter, "name" | "help" | "label">): Map<Label, number> {
+  #countBy<Label extends string | number>(labelled: Labelled): Map<Label, number> {
     const counts = new Map<Label, number>();
-    this.#addLabelled({ ...named, read: () => counts });
+    this.#addLabelled(labelled, () => counts);
     return counts;
   }
 
-  #addLabelled({ name, help, label, read }: LabelledCounter): void {
+  #addLabelled({ name, help, label }: Labelled, read: () => Iterable<readonly [string | number, number]>): void {
     const metric: Counter = new Counter({
       name: `towpath_gateway_${name}`,
       help,

@@ -20,20 +20,6 @@ import { HeldStreams } from "./held-streams.ts";
 import { OpenedSessions } from "./opened-sessions.ts";
 import { type Question, questionOf, type VersionOf } from "./question.ts";
 
-export type Sleeping = {
-  /**
-   * Answers a request in the place of its server, if the server is asleep and its build has recorded the answer (GW-12).
-   * Null: the request is the server's. A server that runs always answers itself. Call it for routes with
-   * `answersAsleep` and for sessions that were opened asleep, after all policies: refusals are the same either way.
-   */
-  answer: (admitted: Admitted) => Promise<Rest | null>;
-  /** Loads recorded answers before they are needed. Call it whenever routes were loaded. Never rejects. */
-  loadAhead: (routes: readonly Route[]) => Promise<void>;
-  /** Which processes hold the sessions that were opened asleep. */
-  sessions: OpenedSessions;
-  readings: Reading[];
-};
-
 type Parts = {
   load: LoadRecordedAnswers;
   log: Logger;
@@ -44,7 +30,9 @@ type Parts = {
   announce: Announce;
 };
 
-export function createSleeping({ load, log, share, leases, sessionIds, announce }: Parts): Sleeping {
+export type Sleeping = ReturnType<typeof createSleeping>;
+
+export function createSleeping({ load, log, share, leases, sessionIds, announce }: Parts) {
   const answers = new AnswerCache({ load, log, share });
   const streams = new HeldStreams();
   const sessions = new OpenedSessions({ streams, announce });
@@ -71,8 +59,18 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
     return recorded && replyTo(sessionIds, admitted, { question, recorded, deploymentId });
   }
 
+  const readings: Reading[] = [
+    counter("answers_asleep", "Requests answered for a sleeping server", () => answered),
+    gauge("answers_bytes", "Bytes of recorded answers in memory", () => answers.bytes),
+    gauge("streams_held", "Sessions with a stream but no server", () => streams.size),
+  ];
   return {
-    async answer(admitted) {
+    /**
+     * Answers a request in the place of its server, if the server is asleep and its build has recorded the answer (GW-12).
+     * Null: the request is the server's. A server that runs always answers itself. Call it for routes with
+     * `answersAsleep` and for sessions that were opened asleep, after all policies: refusals are the same either way.
+     */
+    async answer(admitted: Admitted): Promise<Rest | null> {
       const { call, session } = admitted;
       const decided = await decide(admitted);
       if (decided === null) {
@@ -85,13 +83,11 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
       answered++;
       return send(admitted, decided);
     },
-    loadAhead: (routes) => answers.loadAhead(routes),
+    /** Loads recorded answers before they are needed. Call it whenever routes were loaded. Never rejects. */
+    loadAhead: (routes: readonly Route[]) => answers.loadAhead(routes),
+    /** Which processes hold the sessions that were opened asleep. */
     sessions,
-    readings: [
-      counter("answers_asleep", "Requests answered for a sleeping server", () => answered),
-      gauge("answers_bytes", "Bytes of recorded answers in memory", () => answers.bytes),
-      gauge("streams_held", "Sessions with a stream but no server", () => streams.size),
-    ],
+    readings,
   };
 }
 

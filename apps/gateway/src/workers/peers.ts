@@ -10,26 +10,30 @@ export type Peers = {
   readonly count: number;
   /** The answers of those that answer within a second. */
   ask: (question: Question) => Promise<unknown[]>;
+  /** Passes news on. Whether they arrive isn't known. */
+  send: (news: News) => void;
   /** Sets how this process answers. */
   onQuestion: (answer: (question: Question) => Promise<unknown>) => void;
 };
 
-export const noPeers: Peers = { count: 0, ask: async () => [], onQuestion: () => {} };
+export const noPeers: Peers = { count: 0, ask: async () => [], send: () => {}, onQuestion: () => {} };
 
 const id = z.number();
+/** Null: no answer is expected. */
+const idOrNull = id.nullable();
 /** The worker that asks, by its number in the cluster. */
 const asker = z.number();
 const question = z.custom<Question>();
 /** From a worker to the primary, which passes questions and answers on. */
 export const toPrimarySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), port: z.number() }),
-  z.object({ type: z.literal("ask"), id, question }),
+  z.object({ type: z.literal("ask"), id: idOrNull, question }),
   z.object({ type: z.literal("answer"), asker, id, answer: z.unknown() }),
   z.object({ type: z.literal("pong") }),
 ]);
 /** From the primary to a worker. `asked`: so many were. */
 const toWorkerSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("question"), asker, id, question }),
+  z.object({ type: z.literal("question"), asker, id: idOrNull, question }),
   z.object({ type: z.literal("asked"), id, count: z.number() }),
   z.object({ type: z.literal("answer"), id, answer: z.unknown() }),
   z.object({ type: z.literal("ping") }),
@@ -58,8 +62,9 @@ export function createPeers(channel: {
     const { data } = parsed;
     if (data.type === "ping") return channel.send({ type: "pong" });
     if (data.type === "question") {
+      const { asker, id } = data;
       // If this fails, the worker that asks goes on without an answer.
-      const send = (answer: unknown) => channel.send({ type: "answer", asker: data.asker, id: data.id, answer });
+      const send = (answer: unknown) => id !== null && channel.send({ type: "answer", asker, id, answer });
       answerQuestion?.(data.question).then(send, () => {});
       return;
     }
@@ -85,6 +90,7 @@ export function createPeers(channel: {
         inquiries.set(askId, { count: Number.POSITIVE_INFINITY, answers, end });
         channel.send({ type: "ask", id: askId, question: asked });
       }),
+    send: (news) => channel.send({ type: "ask", id: null, question: { kind: "news", news } }),
     onQuestion(answer) {
       answerQuestion = answer;
     },

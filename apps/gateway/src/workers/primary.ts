@@ -149,9 +149,9 @@ export class Primary {
     }, pauseMs);
   }
 
-  #ask(asker: Worker, id: number, question: Question): void {
+  #ask(asker: Worker, id: number | null, question: Question): void {
     const others = this.#slots.filter(({ isReady, worker }) => isReady && worker !== asker);
-    send(asker, { type: "asked", id, count: others.length });
+    if (id !== null) send(asker, { type: "asked", id, count: others.length });
     for (const { worker } of others) send(worker, { type: "question", asker: asker.id, id, question });
   }
 
