@@ -9,7 +9,7 @@ import { deploymentOf, type Route } from "../read-model/routes.ts";
 const maxBytes = 64 * 1024 * 1024;
 /** Deployments that are loaded by one query, ahead of the first request. */
 const loadTogether = 20;
-/** Longer than a database takes that is there; then the server is woken instead. */
+/** Longer than a healthy database needs; then the server is woken instead. */
 const loadWithinMs = 1000;
 
 /**
@@ -20,7 +20,6 @@ export class AnswerCache {
   readonly #cache: LRUCache<string, StoredAnswers>;
   readonly #load: LoadRecordedAnswers;
   readonly #log: Logger;
-  readonly #loading = new Map<string, Promise<RecordedAnswers | null>>();
   /** Deployments whose answers have been loaded ahead. */
   #known = new Set<string>();
   #isLoadingAhead = false;
@@ -32,6 +31,7 @@ export class AnswerCache {
     this.#cache = new LRUCache({
       maxSize: Math.ceil((parts.maxBytes ?? maxBytes) * (parts.share ?? 1)),
       sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+      fetchMethod: async (deploymentId) => (await parts.load([deploymentId]))[0],
     });
   }
 
@@ -44,32 +44,23 @@ export class AnswerCache {
   of(deploymentId: string): RecordedAnswers | null | Promise<RecordedAnswers | null> {
     const found = this.#cache.get(deploymentId);
     if (found) return found.answers;
-    const loading = this.#loading.get(deploymentId) ?? this.#loadOne(deploymentId);
-    this.#loading.set(deploymentId, loading);
-    return Promise.race([loading, sleep(loadWithinMs, null, { ref: false })]);
-  }
-
-  async #loadOne(deploymentId: string): Promise<RecordedAnswers | null> {
-    try {
-      const [stored] = await this.#load([deploymentId]);
-      if (!stored) return null;
-      this.#cache.set(deploymentId, stored);
-      return stored.answers;
-    } catch (error) {
-      this.#log.debug({ err: error, deploymentId }, "recorded answers cannot be loaded; the server is woken");
-      return null;
-    } finally {
-      this.#loading.delete(deploymentId);
-    }
+    const loaded = this.#cache.fetch(deploymentId).then(
+      (stored) => stored?.answers ?? null,
+      (error: unknown) => {
+        this.#log.debug({ err: error, deploymentId }, "recorded answers cannot be loaded; the server is woken");
+        return null;
+      },
+    );
+    return Promise.race([loaded, sleep(loadWithinMs, null, { ref: false })]);
   }
 
   /** Loads what these routes may need, as far as there is room. Never rejects. */
   async loadAhead(routes: readonly Route[]): Promise<void> {
     if (this.#isLoadingAhead) return;
     this.#isLoadingAhead = true;
-    const wanted = new Set(routes.flatMap((route) => (route.answersAsleep ? (deploymentOf(route) ?? []) : [])));
-    this.#known = new Set([...this.#known].filter((id) => wanted.has(id)));
-    const missing = [...wanted].filter((id) => !this.#known.has(id));
+    const needed = new Set(routes.flatMap((route) => (route.answersAsleep ? (deploymentOf(route) ?? []) : [])));
+    this.#known = new Set([...this.#known].filter((id) => needed.has(id)));
+    const missing = [...needed].filter((id) => !this.#known.has(id));
     try {
       while (missing.length > 0 && this.#cache.calculatedSize < this.#cache.maxSize / 2) {
         const ids = missing.splice(0, loadTogether);
