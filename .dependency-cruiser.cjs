@@ -36,7 +36,7 @@ const allowedPackages = {
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
   "packages/logs": ["db", coreSchemas],
-  "packages/runtime": [endpoints],
+  "packages/runtime": [endpoints, coreSchemas],
   "packages/mcp": ["egress"],
   "packages/crypto": [],
   "packages/egress": [],

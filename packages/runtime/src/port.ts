@@ -1,3 +1,4 @@
+import type { HarnessFailureCode } from "@towpath/core/build/contract";
 import type { Endpoint } from "@towpath/runner-api/endpoint";
 import type { VolumeUsage } from "./data/volumes.ts";
 import type { PrewarmObstacle, PrewarmResult, PrewarmSpec } from "./prewarm/prewarm-port.ts";
@@ -213,26 +214,6 @@ export type HarnessStatus =
       readonly candidates: readonly string[];
       readonly traceback: string | null;
     };
-
-type HarnessFailureCode =
-  | "entrypoint_not_found"
-  | "syntax_error"
-  | "module_missing"
-  | "import_failed"
-  | "variable_missing"
-  | "object_missing"
-  | "unsupported_object"
-  | "factory_failed"
-  | "lifespan_failed"
-  | "mcp_version_mismatch"
-  | "keyword_removed"
-  | "dependency_mismatch"
-  | "native_library_missing"
-  | "program_missing"
-  | "host_unreachable"
-  | "read_only"
-  | "arguments_missing"
-  | "exited_early";
 
 export type StartResult =
   | {

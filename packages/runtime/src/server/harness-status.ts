@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { harnessFailureCodes } from "@towpath/core/build/contract";
 import { z } from "zod";
 import { bridges, type HarnessStatus } from "../port.ts";
 import { prewarmObstacles } from "../prewarm/prewarm-port.ts";
@@ -22,26 +23,7 @@ const harnessStatusSchema = z.discriminatedUnion("state", [
   }),
   z.object({
     state: z.literal("failed"),
-    code: z.enum([
-      "entrypoint_not_found",
-      "syntax_error",
-      "module_missing",
-      "import_failed",
-      "variable_missing",
-      "object_missing",
-      "unsupported_object",
-      "factory_failed",
-      "lifespan_failed",
-      "mcp_version_mismatch",
-      "keyword_removed",
-      "dependency_mismatch",
-      "native_library_missing",
-      "program_missing",
-      "host_unreachable",
-      "read_only",
-      "arguments_missing",
-      "exited_early",
-    ]),
+    code: z.enum(harnessFailureCodes),
     message: text,
     file: text.nullable(),
     line: z.number().nullable(),
