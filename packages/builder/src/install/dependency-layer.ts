@@ -1,12 +1,12 @@
 import { constants } from "node:fs";
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, open, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { buildImage, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
-import { BuildFailure, changeCode, countOf, diagnosis, megabytes } from "../failure.ts";
-import { noServerIn, withoutMcp } from "../inspect/try-programs.ts";
+import { BuildFailure, changeCode, countOf, failed, megabytes } from "../failure.ts";
+import { noServerIn, withoutMcp } from "../plan/no-server.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Pin } from "../plan/requirements-file.ts";
+import type { Pin } from "../source/requirements-file.ts";
 import {
   copySource,
   createEnvironment,
@@ -23,7 +23,7 @@ import {
   resolveCommand,
 } from "./commands.ts";
 import { type ExactList, readList } from "./exact-list.ts";
-import type { InstallInput, MadeLayer } from "./install.ts";
+import type { InstallInput, MadeLayer } from "./input.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
 const maxExactBytes = 4 * 1024 * 1024;
@@ -184,16 +184,11 @@ async function finish(input: LayerInput, interpreter: string): Promise<void> {
   const { bytes } = sealedSchema.parse(JSON.parse(output.split("\n").at(-1) ?? ""));
   const limit = limits.dependencyBytes;
   if (bytes <= limit) return;
-  throw new BuildFailure(
-    diagnosis({
-      code: "dependency_build_failed",
-      phase: "install",
-      title: "The dependencies are too large",
-      detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
-      remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
-      action: changeCode,
-    }),
-  );
+  throw failed("install", "dependency_build_failed", changeCode, {
+    title: "The dependencies are too large",
+    detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
+    remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
+  });
 }
 
 const step = (
@@ -203,33 +198,3 @@ const step = (
   quietStdout = false,
 ): Promise<string> =>
   runStep(input, { argv, volumes: input.volumes, network, timeoutMs: input.limits.installMs, quietStdout });
-
-/**
- * Keeps resolutions, so that a push that changes no dependency gets the same versions without asking the index again.
- */
-export class ResolutionMemory {
-  readonly #directory: string;
-  readonly #maxAgeMs: number;
-
-  constructor(dataDirectory: string, maxAgeMs: number) {
-    this.#directory = join(dataDirectory, "cache", "resolutions");
-    this.#maxAgeMs = maxAgeMs;
-  }
-
-  /** The list that uv wrote and its age in milliseconds; null when there is none or it is too old. */
-  async recall(key: string): Promise<{ list: string; ageMs: number } | null> {
-    const path = join(this.#directory, key);
-    const found = await stat(path).catch(() => null);
-    if (found === null) return null;
-    const ageMs = Date.now() - found.mtimeMs;
-    return ageMs > this.#maxAgeMs ? null : { list: await readFile(path, "utf8"), ageMs };
-  }
-
-  /** `unique` keeps two builds with the same key from writing to one file. */
-  async remember(key: string, list: string, unique: string): Promise<void> {
-    const path = join(this.#directory, key);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.${unique}`, list);
-    await rename(`${path}.${unique}`, path);
-  }
-}
