@@ -18,7 +18,7 @@ const declaredVariables = "^packages/builder/src/source/declared-variables\\.ts$
 /** Where a server listens, which the driver port and the runner's contract share. */
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 /** Names of processes, by which what killed ones left is found. */
-const processes = "^packages/runtime/src/process/process-name\\.ts$";
+const processes = "^packages/runtime/src/host/process/process-name\\.ts$";
 
 /**
  * Which of our packages each one may import: a name or a pattern. apps/web may import all on the server; what its browser
@@ -121,6 +121,12 @@ module.exports = {
       "Packages are entered through their exports.",
       { path: "^(packages|apps)/([^/]+)/" },
       { path: "^packages/([^/]+)/", pathNot: "^$1/$2/", dependencyTypes: ["local"] },
+    ),
+    forbid(
+      "driver-ports-know-no-driver",
+      "A second driver implements the same ports.",
+      { path: "^packages/runtime/src/port/" },
+      { path: "^packages/runtime/src/(?!port/)" },
     ),
     forbid(
       "runner-api-users",

@@ -38,7 +38,7 @@ const withConstructor: readonly string[] = [
   "apps/web/src/features/error-reporting/error-reporting.ts",
   "packages/auth/src/credentials/api-key.ts",
   "packages/runner-api/src/server.ts",
-  "packages/runtime/src/sandbox/",
+  "packages/runtime/src/host/sandbox/",
 ];
 
 type Pattern = { readonly source: string; readonly flags: string; readonly at: string };

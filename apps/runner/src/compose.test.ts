@@ -33,12 +33,16 @@ async function listeningDriver(): Promise<RuntimeDriver> {
   );
   return {
     ...driver,
-    async start(spec, onOutput) {
-      if (spec.server.entrypoint === "failing.py:mcp") return { ok: false, cause: "exited", status: null, exit: null };
-      const started = await driver.start(spec, onOutput);
-      if (!started.ok) return started;
-      const endpoint = endpoints[spec.server.entrypoint === "silent.py:mcp" ? 1 : 0];
-      return { ...started, handle: { ...started.handle, ...(endpoint && { endpoint }) } };
+    servers: {
+      ...driver.servers,
+      async start(spec, onOutput) {
+        if (spec.server.entrypoint === "failing.py:mcp")
+          return { ok: false, cause: "exited", status: null, exit: null };
+        const started = await driver.servers.start(spec, onOutput);
+        if (!started.ok) return started;
+        const endpoint = endpoints[spec.server.entrypoint === "silent.py:mcp" ? 1 : 0];
+        return { ...started, handle: { ...started.handle, ...(endpoint && { endpoint }) } };
+      },
     },
     async close() {
       for (const server of [answering, silent]) {

@@ -17,7 +17,8 @@ import { createPackageIndex } from "@towpath/package-index";
 import { openWorkerQueue } from "@towpath/queue";
 import { stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
-import { createSandboxDriver, processName } from "@towpath/runtime";
+import { openDriver } from "@towpath/runtime";
+import { processName } from "@towpath/runtime/process";
 import { checkDatabase, createSecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
@@ -25,6 +26,7 @@ import { createGitHubReporter } from "./jobs/github-reporter.ts";
 import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { Disk } from "./retention/disk.ts";
+import { removeLostScratch } from "./retention/files.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
 import { startRetention } from "./retention/retention.ts";
 import { startRounds } from "./rounds.ts";
@@ -69,28 +71,16 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const database = openDatabase(config.databaseUrl);
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
-  const { layers, store, firstRelease } = openArtifacts(config.builder.dataDirectory);
-  const driver = createSandboxDriver({
-    stateDirectory: config.runDirectory,
-    instanceDirectory: `${config.runDirectory}/b`,
-    layers,
-    uv: config.uv,
-    ...(config.downloads === undefined ? {} : { downloads: config.downloads }),
-    builds: { dataDirectory: config.builder.dataDirectory, environment: config.buildEnvironment },
-    ...config.isolation,
-  });
+  const { dataDirectory } = config;
+  const { layers, store, firstRelease } = openArtifacts(dataDirectory);
+  const driver = openDriver(config.driver, layers, { kind: "builds" });
   const workers = await openWorkerQueue({
     // For LISTEN.
     databaseUrl: config.directDatabaseUrl,
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
   const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs(config.builder) });
-  const { dataDirectory } = config.builder;
-  const disk = new Disk({
-    directory: dataDirectory,
-    ...config.retention.disk,
-    pythons: async () => [...(await driver.pythons())],
-  });
+  const disk = new Disk(driver.host, config.retention.disk);
   const delivery = {
     db: database.db,
     secrets: config.secrets,
@@ -120,7 +110,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     gitHubReporter: createGitHubReporter(github, log),
     postState: createStatePoster({ policy }),
     builder: createBuilder(config.builder, {
-      ...{ driver, layers },
+      ...{ driver, layers, store },
       async uploadedAt(name, version, signal) {
         const { releases } = await packages.releases(name, signal);
         return releases.find((release) => release.version === version)?.uploadedAt ?? null;
@@ -128,8 +118,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     }),
     packages,
     runner,
-    isolation: () => driver.selfTest(),
-    allowUnsandboxed: config.isolation.allowUnsandboxed,
+    isolation: driver.host.selfTest,
     serverUrlTemplate: config.serverUrl,
     dashboardUrl: config.dashboardUrl,
     secrets,
@@ -143,16 +132,18 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     disk,
     deliverMail: (mailId) => deliverMail(delivery, mailId),
   };
+  const logError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   await removeLeftovers(gitDirectory);
-  const leftovers = await services.builder.cleanScratch();
+  // First: what builds of killed workers left is removed once they no longer count as running.
+  await sweep(services).catch(logError("sweep failed"));
+  const leftovers = await removeLostScratch(jobContext(services, "sweep"), driver.builds);
   if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds left");
   const isolation = await services.isolation();
   if (!isolation.trusted) {
     const missing = isolation.checks.filter((check) => check.required && !check.ok);
-    log.error({ missing, allowUnsandboxed: services.allowUnsandboxed }, "isolation cannot be set up");
+    log.error({ missing, refuses: isolation.refuses }, "isolation cannot be set up");
   }
   await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
-  const logError = (what: string) => (error: unknown) => log.error({ err: error }, what);
   const rebuild = async (more: { readonly isStart?: boolean; readonly signal?: AbortSignal }) => {
     const found = await rebuildLostLayers({
       ctx: jobContext(services, "sweep"),
@@ -233,7 +224,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     logError("cleaning up repositories of this instance failed"),
   );
   const stopRetention = await startRetention(
-    { services, config: config.retention, dataDirectory, store, firstRelease, disk },
+    { services, config: config.retention, driver, store, firstRelease, disk },
     `${config.runDirectory}/worker.sock`,
   );
   return {

@@ -1,5 +1,5 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
-import { pickBuildEnvironment } from "@towpath/runtime";
+import { pickBuildEnvironment } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { packageSource } from "./fetch/package-source.ts";
 import { tarball } from "./fetch/tarball.ts";

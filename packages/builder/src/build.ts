@@ -19,6 +19,7 @@ import {
   serverTakenOver,
 } from "./inspect/inspect.ts";
 import { otherServers } from "./inspect/warnings.ts";
+import type { ResolutionStore } from "./install/resolution-memory.ts";
 import { type BuildInput, type MadeLayers, makeLayers } from "./make-layers.ts";
 import { BuildReport } from "./report.ts";
 
@@ -35,14 +36,13 @@ export type Builder = {
    * @throws the reason of `request.signal` when it is aborted, and what `start` throws
    */
   inspect(request: BuildRequest, start: () => Promise<Endpoint | null>): Promise<BuildResult | null>;
-  /** Removes the directories that killed builders left; call it when a process starts. Resolves to their number. */
-  cleanScratch(): Promise<number>;
 };
 
 export type BuilderParts = {
   readonly driver: RuntimeDriver;
   /** Finds layers of earlier builds: the layer cache of packages/artifacts. */
   readonly layers: Pick<LayerCache, "find" | "has">;
+  readonly store: ResolutionStore;
   /** When the package index got a version; null where it doesn't say. */
   readonly uploadedAt: (name: string, version: string, signal: AbortSignal) => Promise<Date | null>;
 };
@@ -52,7 +52,6 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
   return {
     build: (request) => new Build(request, config, limits, parts).run(),
     inspect: (request, start) => new Build(request, config, limits, parts).inspectRunning(start),
-    cleanScratch: () => parts.driver.removeLostBuilds(),
   };
 }
 

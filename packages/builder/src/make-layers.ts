@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { TowpathError } from "@towpath/core/errors";
-import type { RuntimeDriver } from "@towpath/runtime";
+import type { BuildWorkspace, RuntimeDriver, VolumeEntry } from "@towpath/runtime";
 import type { Changes, Made } from "./attempts/attempt.ts";
 import type { Programs } from "./attempts/programs.ts";
 import type { BuilderConfig, BuildLimits } from "./config.ts";
@@ -14,7 +14,7 @@ import { type SourceTree, subtree } from "./fetch/source-tree.ts";
 import { type FoundPython, findPython } from "./install/find-python.ts";
 import type { InstallInput } from "./install/input.ts";
 import { type Installed, installLayers } from "./install/install.ts";
-import { ResolutionMemory } from "./install/resolution-memory.ts";
+import { ResolutionMemory, type ResolutionStore } from "./install/resolution-memory.ts";
 import { lockRenewed } from "./plan/choose-dependencies.ts";
 import { commandOf } from "./plan/choose-program.ts";
 import { ofPackage, type Plan, requiring } from "./plan/plan.ts";
@@ -27,6 +27,7 @@ export type BuildInput = {
   readonly limits: BuildLimits;
   readonly driver: RuntimeDriver;
   readonly layers: Pick<LayerCache, "find" | "has">;
+  readonly store: ResolutionStore;
   readonly signal: AbortSignal;
   readonly report: BuildReport;
 };
@@ -56,7 +57,7 @@ async function makeOnce(input: MakeInput): Promise<Outcome<MadeLayers>> {
   const { request, limits, driver } = input;
   const { buildId, organizationId } = request;
   const { install, diskBytes, freeBytes } = limits;
-  const workspace = await driver.openBuild({ buildId, organizationId, limits: install, diskBytes, freeBytes });
+  const workspace = await driver.builds.open({ buildId, organizationId, limits: install, diskBytes, freeBytes });
   try {
     return { ok: true, value: await makeIn(workspace, input) };
   } catch (error) {
@@ -68,14 +69,14 @@ async function makeOnce(input: MakeInput): Promise<Outcome<MadeLayers>> {
   }
 }
 
-async function makeIn(workspace: InstallInput["workspace"], input: MakeInput): Promise<MadeLayers> {
-  const { request, config, limits, layers, signal, changes, report } = input;
+async function makeIn(workspace: BuildWorkspace, input: MakeInput): Promise<MadeLayers> {
+  const { request, limits, layers, store, signal, changes, report } = input;
   const { buildId, organizationId, log } = request;
-  const fetched = await report.timed("fetch", () => fetchSource(input, workspace.directory("source")));
+  const fetched = await report.timed("fetch", () => fetchSource(input, workspace));
   report.source = fetched;
-  const { plan, pythonVersion, source } = await report.timed("plan", () => planWithin(input, fetched));
+  const { plan, pythonVersion, source } = await report.timed("plan", () => planWithin(input, fetched, workspace));
   report.source = source;
-  const memory = new ResolutionMemory(config.dataDirectory, limits.resolutionMs);
+  const memory = new ResolutionMemory(store, limits.resolutionMs);
   const installed = await report.timed("install", () =>
     installLayers({
       ...{ buildId, organizationId, plan, source, workspace, pythonVersion, limits, layers, memory, log, signal },
@@ -94,13 +95,15 @@ function versionsOf({ resolution }: BuildRequest, { asOf }: Changes): Pick<Insta
   return { asOf: resolution === null || pins !== null ? null : new Date(resolution.at), pins };
 }
 
-async function fetchSource({ request, limits, signal, log }: MakeInput, directory: string): Promise<SourceTree> {
+async function fetchSource(input: MakeInput, { write }: BuildWorkspace): Promise<SourceTree> {
+  const { request, limits, signal, log } = input;
   const { openTarball, sourceRemedy } = request;
   const tarball = await openTarball(signal).catch((error: unknown) => {
     signal.throwIfAborted();
     throw notFetched(error, sourceRemedy);
   });
-  const whole = await extractSource(tarball, directory, limits.source, signal).catch((error: unknown) => {
+  const writeSource = (entries: AsyncIterable<VolumeEntry>) => write("source", entries);
+  const whole = await extractSource(tarball, writeSource, limits.source, signal).catch((error: unknown) => {
     throw error instanceof TowpathError ? notFetched(error, sourceRemedy) : error;
   });
   const count = countOf(whole.entries.length, "file");
@@ -139,15 +142,15 @@ const rootMissing = (root: string): BuildFailure =>
 type Planned = { readonly plan: Plan; readonly pythonVersion: string; readonly source: SourceTree };
 
 /** The plan of the tree or, where it offers nothing and the settings leave it open, of its only project with a server. */
-async function planWithin(input: MakeInput, source: SourceTree): Promise<Planned> {
+async function planWithin(input: MakeInput, source: SourceTree, workspace: BuildWorkspace): Promise<Planned> {
   try {
-    return await planTree(input, source);
+    return await planTree(input, source, workspace);
   } catch (error) {
     const root = input.request.rootDirectory === null ? onlyServerDirectory(error) : null;
     const part = root === null ? null : subtree(source, root);
     if (part === null) throw error;
     input.log("plan", "step", `Root directory: ${root} (found automatically); no other directory has a server.`);
-    return await planTree(input, part);
+    return await planTree(input, part, workspace);
   }
 }
 
@@ -158,14 +161,14 @@ function onlyServerDirectory(error: unknown): string | null {
   return only !== undefined && others.length === 0 ? only : null;
 }
 
-async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> {
+async function planTree(input: MakeInput, source: SourceTree, workspace: BuildWorkspace): Promise<Planned> {
   const { request, config, driver, limits, log, signal, report, changes } = input;
   const { isInstalled = false, requirement } = changes;
   const { entrypoint, arguments: programArguments, requirements, rootDirectory } = request;
   const stated = await planSource(
     source,
     { entrypoint, arguments: programArguments, requirements, rootDirectory, isInstalled },
-    { timeoutMs: limits.planMs, signal },
+    { read: (path, maxBytes) => workspace.read("source", path, maxBytes), timeoutMs: limits.planMs, signal },
   );
   const named = request.isPackage ? ofPackage(stated) : stated;
   const plan = requirement === undefined ? named : requiring(named, requirement);
@@ -173,7 +176,7 @@ async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> 
   const { renewsLock, file } = plan.dependencies;
   if (renewsLock !== null) report.warnOnce("plan", lockRenewed(renewsLock));
   const { version, from, warning } =
-    (await pythonOf(input)) ?? (await findPython(plan.python, config.defaultPython, driver));
+    (await pythonOf(input)) ?? (await findPython(plan.python, config.defaultPython, driver.host.pythons));
   if (warning !== null) report.warnOnce("plan", warning);
   log("plan", "step", `Using Python ${version}${from === null ? "" : `, downloaded from ${from} and checked`}.`);
   log("plan", "result", [`Python ${version}`, file, commandOf(plan.program)].filter(Boolean).join(", "));
@@ -182,6 +185,6 @@ async function planTree(input: MakeInput, source: SourceTree): Promise<Planned> 
 
 /** The Python of the earlier build; null if this host doesn't have it. */
 async function pythonOf({ request: { resolution }, driver }: MakeInput): Promise<FoundPython | null> {
-  const version = resolution && (await driver.findPython(resolution.pythonVersion));
+  const version = resolution && (await driver.host.pythons.find(resolution.pythonVersion));
   return version === null ? null : { version, from: null, warning: null };
 }

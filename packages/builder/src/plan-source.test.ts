@@ -1,24 +1,19 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BuildFailure } from "./failure.ts";
-import type { SourceTree } from "./fetch/source-tree.ts";
 import { planSource } from "./plan-source.ts";
 
 const settings = { entrypoint: "server.py", arguments: [], requirements: null, rootDirectory: null };
 const never = new AbortController().signal;
 
-async function withTree<T>(files: Record<string, string>, run: (tree: SourceTree) => Promise<T>): Promise<T> {
-  const directory = await mkdtemp(join(tmpdir(), "plan-"));
-  for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text);
-  const entries = Object.keys(files).map((path) => ({ path, kind: "file" as const, executable: false, sha256: "" }));
-  try {
-    return await run({ directory, subPath: "", entries, digest: "d", madeAt: null });
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+function plan(files: Record<string, string>, limits: { timeoutMs?: number; signal?: AbortSignal } = {}) {
+  const entries = Object.entries(files).map(([path, text]) => ({
+    ...{ path, kind: "file" as const, executable: false, bytes: text.length, sha256: "" },
+  }));
+  const read = async (path: string) => new TextEncoder().encode(files[path]);
+  const tree = { subPath: "", entries, digest: "d", madeAt: null };
+  return planSource(tree, settings, { read, timeoutMs: 60_000, signal: never, ...limits });
 }
+
 const diagnosisOf = async (planning: Promise<unknown>) => {
   const error = await planning.then(
     () => null,
@@ -29,13 +24,9 @@ const diagnosisOf = async (planning: Promise<unknown>) => {
 };
 
 test("BLD-3 a plan is made in another thread, and its failures are returned as diagnoses", async () => {
-  const plan = await withTree({ "server.py": "", "requirements.txt": "fastmcp\n" }, (tree) =>
-    planSource(tree, settings, { timeoutMs: 60_000, signal: never }),
-  );
-  expect(plan).toMatchObject({ entryFile: "server.py", dependencies: { kind: "requirements" } });
-  const broken = withTree({ "server.py": "", "pyproject.toml": "[project" }, (tree) =>
-    planSource(tree, settings, { timeoutMs: 60_000, signal: never }),
-  );
+  const made = await plan({ "server.py": "", "requirements.txt": "fastmcp\n" });
+  expect(made).toMatchObject({ entryFile: "server.py", dependencies: { kind: "requirements" } });
+  const broken = plan({ "server.py": "", "pyproject.toml": "[project" });
   expect(await diagnosisOf(broken)).toMatchObject({ code: "invalid_project_file", file: "pyproject.toml" });
 });
 
@@ -46,9 +37,7 @@ test("BLD-2 files that take too long to parse end in a diagnosis at the deadline
   const ticking = setInterval(() => {
     ticks += 1;
   }, 1);
-  const planning = withTree({ "server.py": "", "pyproject.toml": hostile.slice(0, 2_000_000) }, (tree) =>
-    planSource(tree, settings, { timeoutMs: 40, signal: never }),
-  );
+  const planning = plan({ "server.py": "", "pyproject.toml": hostile.slice(0, 2_000_000) }, { timeoutMs: 40 });
   const found = await diagnosisOf(planning);
   clearInterval(ticking);
   expect(found).toMatchObject({ code: "invalid_project_file", phase: "plan" });
@@ -57,17 +46,13 @@ test("BLD-2 files that take too long to parse end in a diagnosis at the deadline
 });
 
 test("BLD-2 a file that is too large is refused before it is read", async () => {
-  const planning = withTree({ "server.py": "#".repeat(3_000_000) }, (tree) =>
-    planSource(tree, settings, { timeoutMs: 60_000, signal: never }),
-  );
+  const planning = plan({ "server.py": "#".repeat(3_000_000) });
   expect(await diagnosisOf(planning)).toMatchObject({ code: "invalid_project_file", file: "server.py" });
 });
 
 test("BLD-13 a canceled build does not wait for its plan", async () => {
   const cancel = new AbortController();
-  const planning = withTree({ "server.py": "" }, (tree) =>
-    planSource(tree, settings, { timeoutMs: 60_000, signal: cancel.signal }),
-  );
+  const planning = plan({ "server.py": "" }, { signal: cancel.signal });
   cancel.abort(new Error("canceled"));
   await expect(planning).rejects.toThrow("canceled");
 });

@@ -1,11 +1,11 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
-import { Worker } from "node:worker_threads";
+import { type MessagePort, Worker } from "node:worker_threads";
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { BuildFailure, changeCode, failed } from "./failure.ts";
 import type { SourceTree } from "./fetch/source-tree.ts";
 import type { Plan } from "./plan/plan.ts";
-import type { PlanSettings, PlanSource } from "./source/facts.ts";
+import type { PlanSettings, PlanSource, ReadSource } from "./source/facts.ts";
 
 export type PlanRequest = { readonly source: PlanSource; readonly settings: PlanSettings };
 export type PlanAnswer =
@@ -13,6 +13,13 @@ export type PlanAnswer =
   | { readonly kind: "failed"; readonly diagnosis: Diagnosis }
   /** A bug in Towpath. */
   | { readonly kind: "error"; readonly message: string };
+/** A file that the thread asks for; its bytes are posted to `port`. */
+export type PlanRead = {
+  readonly kind: "read";
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly port: MessagePort;
+};
 
 const program = new URL("./plan-worker.ts", import.meta.url);
 const maxHeapMiB = 512;
@@ -24,14 +31,11 @@ const maxHeapMiB = 512;
 export async function planSource(
   tree: SourceTree,
   settings: PlanSettings,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  { read, timeoutMs, signal }: { readonly read: ReadSource; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<Plan> {
   signal.throwIfAborted();
-  const { directory, digest, whole, subPath } = tree;
-  const source = {
-    ...{ directory, digest, paths: tree.entries.map((entry) => entry.path) },
-    ...(whole && { within: { directory: whole.directory, subPath, entries: whole.entries } }),
-  };
+  const { digest, entries, whole, subPath } = tree;
+  const source = { digest, entries, subPath, ...(whole && { whole: whole.entries }) };
   const request: PlanRequest = { source, settings };
   const worker = new Worker(program, {
     workerData: request,
@@ -41,7 +45,10 @@ export async function planSource(
   const limit = AbortSignal.timeout(timeoutMs);
   const aborted = AbortSignal.any([signal, limit]);
   const answer = Promise.withResolvers<PlanAnswer>();
-  worker.once("message", answer.resolve);
+  worker.on("message", (message: PlanAnswer | PlanRead) => {
+    if (message.kind !== "read") return answer.resolve(message);
+    read(message.path, message.maxBytes).then((bytes) => message.port.postMessage(bytes), answer.reject);
+  });
   worker.once("error", (error) => answer.reject(outOfMemory(error) ? unreadable("needs too much memory") : error));
   worker.once("exit", () => answer.reject(new Error("The planning thread exited without an answer.")));
   const onAbort = () =>

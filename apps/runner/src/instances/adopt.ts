@@ -1,5 +1,5 @@
 import type { ServerLogRow } from "@towpath/logs";
-import type { RuntimeDriver, Survivor } from "@towpath/runtime";
+import type { ServerDriver, Survivor } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { z } from "zod";
 import type { StoredDeployment } from "../deployments/deployment.store.ts";
@@ -33,7 +33,7 @@ export function memoOf(
 }
 
 export type AdoptionParts = {
-  readonly driver: RuntimeDriver;
+  readonly driver: Pick<ServerDriver, "adopt">;
   readonly store: InstanceStore;
   readonly record: InstanceRecord;
   readonly pool: InstancePool;

@@ -1,6 +1,6 @@
-import { hostname } from "node:os";
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
+import type { RuntimeDriver } from "@towpath/runtime";
 import { startRounds } from "../rounds.ts";
 import { jobContext, type Services } from "../services.ts";
 import type { RetentionConfig } from "./config.ts";
@@ -15,7 +15,7 @@ const measureEveryMs = 600_000;
 export type RetentionParts = {
   readonly services: Services;
   readonly config: RetentionConfig;
-  readonly dataDirectory: string;
+  readonly driver: Pick<RuntimeDriver, "builds" | "host">;
   readonly store: ArtifactStore;
   readonly firstRelease: FirstReleaseLayers;
   readonly disk: Disk;
@@ -26,18 +26,17 @@ export type RetentionParts = {
  * of each host removes files; the rounds of the others do nothing.
  */
 async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
-  const { services, config, disk } = parts;
+  const { services, config, driver, disk } = parts;
   const ctx = jobContext(services, "sweep");
   const now = ctx.clock.now();
   const rows = await sweepRows({ ctx, input: { now, policy: config.policy, ...(signal && { signal }) } });
-  const files = await aloneAmongWorkers(ctx, `towpath_retention_files ${hostname()}`, async () =>
+  const files = await aloneAmongWorkers(ctx, `towpath_retention_files ${driver.host.name}`, async () =>
     sweepFiles({
       ctx,
       now,
-      dataDirectory: parts.dataDirectory,
+      builds: driver.builds,
       store: parts.store,
       firstRelease: parts.firstRelease,
-      cleanScratch: () => services.builder.cleanScratch(),
       cacheBytes: config.cacheBytes,
       low: (await disk.look()).low,
       ...(signal && { signal }),
@@ -52,14 +51,14 @@ async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Prom
 
 /** Starts the rounds, the reports about the disk and the metrics. Returns how to stop them. */
 export async function startRetention(parts: RetentionParts, socketPath: string): Promise<() => Promise<void>> {
-  const { services, config, disk } = parts;
+  const { services, config, driver, disk } = parts;
   const logError = (what: string) => (error: unknown) => services.log.error({ err: error }, what);
   const metrics = new RetentionMetrics(disk);
   const closeMetrics = await metrics.listen(config.metricsPort ?? socketPath);
   const round = async (signal: AbortSignal) => metrics.swept(await retentionRound(parts, signal));
   let wasLow = false;
   const report = async (signal: AbortSignal) => {
-    const { low, ...sizes } = await reportDisk(services.database.db, disk);
+    const { low, ...sizes } = await reportDisk(services.database.db, driver.host.name, disk);
     if (low !== wasLow)
       services.log.warn({ low, ...sizes }, low ? "disk almost full: no builds" : "disk has room again");
     // Don't wait for the next round.

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { chmod, mkdir, open, symlink } from "node:fs/promises";
-import { join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
 import { TowpathError } from "@towpath/core/errors";
+import type { VolumeEntry } from "@towpath/runtime";
 import { type Header, extract as untar } from "tar-stream";
 import { BuildFailure, changeCode, diagnosis, failed, megabytes, rebuild } from "../failure.ts";
 import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
@@ -58,19 +57,21 @@ const unreadable = (cause: unknown) =>
     cause,
   );
 
+/** Writes the entries of a source to its volume and rejects with what they throw. See `BuildWorkspace`. */
+type WriteEntries = (entries: AsyncIterable<VolumeEntry>) => Promise<void>;
+
 /**
- * Extracts a gzipped tarball, without its top-level directory, into `directory`. That must be new and empty, with no
- * other writer, so it contains only what this function creates. Links are created last, so that no file is ever written
- * through one.
- * @throws BuildFailure with phase `fetch`; TowpathError of whoever sends the tarball
+ * Extracts a gzipped tarball, without its top-level directory. What is written must be new and empty, with no other
+ * writer, so it contains only what this function creates. Links come last, so that no file is ever written through one.
+ * @throws BuildFailure with phase `fetch`; TowpathError of whoever sends the tarball; what `write` throws by itself
  */
 export async function extractSource(
   tarball: ReadableStream<Uint8Array>,
-  directory: string,
+  write: WriteEntries,
   limits: ExtractLimits,
   signal: AbortSignal,
 ): Promise<SourceTree> {
-  const extraction = new Extraction(directory, limits);
+  const extraction = new Extraction(limits);
   const unpack = untar();
   const fed = pipeline(
     Readable.fromWeb(tarball as NodeReadableStream<Uint8Array>),
@@ -83,30 +84,21 @@ export async function extractSource(
     unpack,
     { signal },
   );
-  // The loop below reports the failure; this only keeps the earlier rejection from being "unhandled".
+  // Reported below; this only keeps an earlier rejection from being "unhandled".
   fed.catch(() => {});
   try {
-    for await (const entry of unpack) await extraction.take(entry);
-    await fed;
-    return await extraction.finish();
+    await write(extraction.entries(unpack, fed));
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BuildFailure) throw error;
-    const fromPipeline = await fed.then(
+    if (error instanceof BuildFailure || error !== extraction.failure) throw error;
+    const cause = await fed.then(
       () => error,
       (reason: unknown) => reason,
     );
-    if (fromPipeline instanceof BuildFailure) throw fromPipeline;
-    if (fromPipeline instanceof TowpathError) throw fromPipeline;
-    if (isDiskError(error)) throw error;
-    throw unreadable(fromPipeline);
+    throw cause instanceof BuildFailure || cause instanceof TowpathError ? cause : unreadable(cause);
   }
+  return extraction.tree();
 }
-
-const isDiskError = (error: unknown) =>
-  error instanceof Error &&
-  "code" in error &&
-  ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EIO"].includes(String(error.code));
 
 /** Passes chunks on until more than `limit` bytes have come, then fails. */
 function limited(limit: number, failure: () => Error): Transform {
@@ -121,60 +113,87 @@ function limited(limit: number, failure: () => Error): Transform {
 }
 
 class Extraction {
-  readonly #directory: string;
   readonly #limits: ExtractLimits;
   readonly #directories = new Set<string>();
   /** By path. A later file replaces an earlier one of the same path, as in tar. */
   readonly #entries = new Map<string, SourceEntry>();
   #seen = 0;
   #newestMs = 0;
+  #failure: unknown = null;
 
-  constructor(directory: string, limits: ExtractLimits) {
-    this.#directory = directory;
+  constructor(limits: ExtractLimits) {
     this.#limits = limits;
   }
 
-  async take(entry: Entry): Promise<void> {
-    this.#seen += 1;
-    if (this.#seen > this.#limits.entries) throw tooLarge(`It has more than ${this.#limits.entries} files.`);
-    const { name, type } = entry.header;
-    const path = parseEntryPath(name);
-    if (path.kind === "refused") throw unsafe(name, path.reason);
-    if (path.kind === "root") return void entry.resume();
-    switch (type) {
-      case "directory":
-        await this.#makeDirectories(path.parts, name);
-        return void entry.resume();
-      case "file":
-      case "contiguous-file":
-        return this.#takeFile(entry, path.parts);
-      case "symlink":
-        this.#takeLink(path.parts, name, entry.header.linkname ?? "");
-        return void entry.resume();
-      default:
-        throw unsafe(name, `it is a ${type ?? "special entry"}, not a file, directory or symbolic link`);
+  /** What was wrong with the archive; null if nothing was. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** `fed`: rejects if the archive isn't complete. */
+  async *entries(archive: AsyncIterable<Entry>, fed: Promise<void>): AsyncGenerator<VolumeEntry> {
+    try {
+      for await (const entry of archive) yield* this.#take(entry);
+      await fed;
+      if (this.#entries.size === 0) throw this.#seen > 0 ? noFiles() : unreadable(new Error("it is empty"));
+      yield* this.#checkedLinks();
+    } catch (error) {
+      this.#failure = error;
+      throw error;
     }
   }
 
-  async #takeFile(entry: Entry, parts: readonly string[]): Promise<void> {
+  tree(): SourceTree {
+    const entries = [...this.#entries.values()];
+    const madeAt = this.#newestMs > 0 ? new Date(this.#newestMs) : null;
+    return { subPath: "", entries, digest: digestOf(entries), madeAt };
+  }
+
+  async *#take(entry: Entry): AsyncGenerator<VolumeEntry> {
+    this.#seen += 1;
+    if (this.#seen > this.#limits.entries) throw tooLarge(`It has more than ${this.#limits.entries} files.`);
+    const { name, type, linkname } = entry.header;
+    const path = parseEntryPath(name);
+    if (path.kind === "refused") throw unsafe(name, path.reason);
+    if (path.kind === "path" && (type === "file" || type === "contiguous-file")) {
+      yield* this.#takeFile(entry, path.parts);
+      return;
+    }
+    entry.resume();
+    if (path.kind === "root") return;
+    if (type === "symlink") this.#takeLink(path.parts, name, linkname ?? "");
+    else if (type === "directory") {
+      this.#enter(path.parts, name);
+      yield { path: path.parts.join("/"), kind: "directory" };
+    } else throw unsafe(name, `it is a ${type ?? "special entry"}, not a file, directory or symbolic link`);
+  }
+
+  async *#takeFile(entry: Entry, parts: readonly string[]): AsyncGenerator<VolumeEntry> {
     const path = parts.join("/");
     if (this.#directories.has(path)) throw unsafe(path, "an earlier directory has the same name");
-    await this.#makeDirectories(parts.slice(0, -1), path);
+    this.#enter(parts.slice(0, -1), path);
     const executable = ((entry.header.mode ?? 0) & 0o100) !== 0;
     const hash = createHash("sha256");
-    const file = await open(join(this.#directory, path), "w");
-    try {
-      // The sandbox runs as another user: make it readable for all, whatever this process's umask.
-      await file.chmod(executable ? 0o755 : 0o644);
-      for await (const chunk of entry as AsyncIterable<Uint8Array>) {
-        hash.update(chunk);
-        await file.writeFile(chunk);
-      }
-    } finally {
-      await file.close();
-    }
-    this.#entries.set(path, { path, kind: "file", executable, sha256: hash.digest("hex") });
+    let bytes = 0;
+    const content = this.#contentOf(entry, (chunk) => {
+      hash.update(chunk);
+      bytes += chunk.length;
+    });
+    yield { path, kind: "file", access: executable ? "execute" : "read", content };
+    this.#entries.set(path, { path, kind: "file", executable, bytes, sha256: hash.digest("hex") });
     this.#newestMs = Math.max(this.#newestMs, entry.header.mtime?.getTime() ?? 0);
+  }
+
+  async *#contentOf(entry: Entry, onChunk: (chunk: Uint8Array) => void): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of entry as AsyncIterable<Uint8Array>) {
+        onChunk(chunk);
+        yield chunk;
+      }
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
   }
 
   #takeLink(parts: readonly string[], name: string, target: string): void {
@@ -185,18 +204,16 @@ class Extraction {
     this.#entries.set(path, { path, kind: "link", target });
   }
 
-  async #makeDirectories(parts: readonly string[], name: string): Promise<void> {
+  /** Notes directories that an entry is in. */
+  #enter(parts: readonly string[], name: string): void {
     for (let length = 1; length <= parts.length; length += 1) {
       const path = parts.slice(0, length).join("/");
-      if (this.#directories.has(path)) continue;
       if (this.#entries.has(path)) throw unsafe(name, "an earlier file or link has the same name");
-      await mkdir(join(this.#directory, path));
-      await chmod(join(this.#directory, path), 0o755);
       this.#directories.add(path);
     }
   }
 
-  async finish(): Promise<SourceTree> {
+  *#checkedLinks(): Generator<VolumeEntry> {
     const links = new Map<string, string>();
     for (const entry of this.#entries.values()) if (entry.kind === "link") links.set(entry.path, entry.target);
     for (const [path, target] of links) {
@@ -205,13 +222,9 @@ class Extraction {
       const steps = target.split("/").filter((step) => step !== "" && step !== ".");
       const passesLink = passesThroughLink(parts.slice(0, -1), steps, links);
       if (passesLink) throw unsafe(path, `it is a link to ${JSON.stringify(target)}, which leads through another link`);
-      await this.#makeDirectories(parts.slice(0, -1), path);
-      await symlink(target, join(this.#directory, path));
+      this.#enter(parts.slice(0, -1), path);
+      yield { path, kind: "link", target };
     }
-    const entries = [...this.#entries.values()];
-    if (entries.length === 0) throw this.#seen > 0 ? noFiles() : unreadable(new Error("it is empty"));
-    const madeAt = this.#newestMs > 0 ? new Date(this.#newestMs) : null;
-    return { directory: this.#directory, subPath: "", entries, digest: digestOf(entries), madeAt };
   }
 }
 

@@ -226,7 +226,10 @@ async function start(input: InspectInput, output: Transcript): Promise<StartResu
     network: "internet",
     inspectable: true,
   } as const;
-  const starting = driver.start({ instanceId: randomUUID(), server, startTimeoutMs: limits.startMs }, output.line);
+  const starting = driver.servers.start(
+    { instanceId: randomUUID(), server, startTimeoutMs: limits.startMs },
+    output.line,
+  );
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });

@@ -1,7 +1,4 @@
-import { constants } from "node:fs";
-import { chmod, open, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { buildImage, type VolumeMount } from "@towpath/runtime";
+import { buildImage, type VolumeEntry, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
 import { BuildFailure, changeCode, countOf, failed, megabytes } from "../failure.ts";
 import { noServerIn, withoutMcp } from "../plan/no-server.ts";
@@ -104,9 +101,7 @@ const installedPackages = (output: string): number => output.match(/^ \+ \S+==/g
 /** Resolves to the volumes that the steps mount. */
 async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount[]> {
   const { workspace, plan, source, pythonVersion, limits } = input;
-  const requirements = join(workspace.directory("work"), requirementsFile);
-  await writeFile(requirements, extraRequirements(plan));
-  await chmod(requirements, 0o644);
+  await workspace.write("work", [textFile(requirementsFile, extraRequirements(plan))]);
   const writable: readonly VolumeMount[] = [
     { volume: "dependencies", path: buildImage.dependencies, access: "write" },
     { volume: "work", path: buildImage.work, access: "write" },
@@ -123,11 +118,10 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
 
 /** Identifies the exact versions: the lock's digest, or the list from a resolution, which may be a recent one. */
 async function exactList(input: LayerInput): Promise<ExactList> {
-  const { plan, memory, parts, workspace, pythonVersion, log, buildId, asOf, pins } = input;
+  const { plan, memory, parts, workspace, pythonVersion, log, asOf, pins } = input;
   const command = resolveCommand(plan, buildImage.python(pythonVersion), asOf);
   if (command === null) return { exact: plan.inputDigest, requirers: new Map() };
   const key = resolutionKey(plan, parts, asOf);
-  const file = join(workspace.directory("work"), exactFile);
   const known = pins === null ? await memory.recall(key) : null;
   if (known !== null) {
     const hours = Math.round(known.ageMs / 3_600_000);
@@ -137,46 +131,34 @@ async function exactList(input: LayerInput): Promise<ExactList> {
       `Versions: resolved ${hours < 1 ? "less than an hour" : `${hours} h`} ago for the same requirements; reusing them. Commit a uv.lock to pin them for good.`,
     );
     const list = readList(known.list);
-    await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
+    await workspace.write("work", [textFile(exactFile, list.exact)]);
     return list;
   }
   const how = pins === null ? "resolving" : "those of the earlier build, as far as the index still has them";
   log("install", "step", `Versions: ${how}.`);
-  await writePreferred(file, pins ?? plan.dependencies.preferred);
+  // uv keeps the versions that it finds in the file to which it writes.
+  const preferred = pins ?? plan.dependencies.preferred;
+  if (preferred.length > 0) await workspace.write("work", [textFile(exactFile, `${preferred.join("\n")}\n`, "shared")]);
   await step(input, command, "internet");
-  const resolved = await readUntrusted(file);
+  const resolved = new TextDecoder().decode(await workspace.read("work", exactFile, maxExactBytes));
   const noted = plan.context === null ? resolved : copied(resolved);
   const list = readList(noted);
-  await rm(file);
-  await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
+  await workspace.write("work", [textFile(exactFile, list.exact)]);
   const count = list.exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
-  if (pins === null) await memory.remember(key, noted, buildId);
+  if (pins === null) await memory.remember(key, noted);
   return list;
 }
 
-/** uv keeps the versions that it finds in the file to which it writes. Its user in the sandbox may be another one. */
-async function writePreferred(file: string, preferred: readonly string[]): Promise<void> {
-  if (preferred.length === 0) return;
-  await writeFile(file, `${preferred.join("\n")}\n`, { flag: "wx" });
-  await chmod(file, 0o666);
-}
+const textFile = (path: string, content: string, access: "read" | "shared" = "read"): VolumeEntry => ({
+  kind: "file",
+  path,
+  access,
+  content,
+});
 
 /** Without editable installs: at run time there is nothing of the repository but the project's directory. */
 const copied = (exact: string) => exact.replaceAll(/^(?:-e|--editable) /gm, "");
-
-/** A tenant's process may have written this file: don't follow a link, don't block on a pipe, limit the size. */
-async function readUntrusted(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const found = await file.stat();
-    if (!found.isFile() || found.size > maxExactBytes)
-      throw new Error("The list of versions is not an ordinary file, or too large.");
-    return await file.readFile("utf8");
-  } finally {
-    await file.close();
-  }
-}
 
 async function finish(input: LayerInput, interpreter: string): Promise<void> {
   const { plan, limits } = input;

@@ -7,7 +7,7 @@ import { byDistance, findPython } from "./find-python.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Without downloads. */
-const pythons = createFakeDriver(tinyServer.driverConfig("/tmp"));
+const pythons = createFakeDriver(tinyServer.driverConfig("/tmp")).host.pythons;
 const pinned = (request: string, range: string | null): PythonChoice => ({
   request,
   from: ".python-version",
@@ -16,7 +16,7 @@ const pinned = (request: string, range: string | null): PythonChoice => ({
 
 /** A supported minor version that this host lacks, and one that it has. */
 async function versions(): Promise<{ missing: string; present: string }> {
-  const minors = (await pythons.pythons()).map(({ version }) => Number(version.split(".")[1]));
+  const minors = (await pythons.list()).map(({ version }) => Number(version.split(".")[1]));
   const missing = [15, 14, 13, 12, 11, 10].find((minor) => !minors.includes(minor));
   const present = minors.find((minor) => minor >= 10);
   if (missing === undefined || present === undefined) throw new Error("This host has all Pythons, or none.");
@@ -60,7 +60,7 @@ test("BLD-18 a version that is missing is brought rather than replaced, and the 
   const requests: string[] = [];
   const bringing = {
     ...pythons,
-    async bringPython(request: string) {
+    async bring(request: string) {
       requests.push(request);
       return { ok: true, version: `${missing}.1`, from: "mirror.example" } as const;
     },

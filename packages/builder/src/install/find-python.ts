@@ -1,5 +1,5 @@
 import type { BuildWarning } from "@towpath/core/build/contract";
-import type { RuntimeDriver } from "@towpath/runtime";
+import type { Pythons } from "@towpath/runtime";
 import { askOperator, type BuildFailure, changeCode, failed } from "../failure.ts";
 import { isRange, type PythonChoice } from "../plan/choose-python.ts";
 
@@ -7,9 +7,6 @@ import { isRange, type PythonChoice } from "../plan/choose-python.ts";
 const oldestMinor = 10;
 const preferredMinor = 13;
 const oldestSupported = `>=3.${oldestMinor}`;
-
-/** The driver, which knows the installed Pythons. */
-type Pythons = Pick<RuntimeDriver, "findPython" | "pythons" | "bringPython">;
 
 export type FoundPython = {
   /** Such as `3.11.7`. */
@@ -34,11 +31,9 @@ export async function findPython(
   const request = choice.request ?? defaultPython;
   const version = await requested(request, pythons);
   if (version !== null) return { version, from: null, warning: null };
-  const brought = await pythons.bringPython(request ?? oldestSupported);
+  const brought = await pythons.bring(request ?? oldestSupported);
   if (brought.ok) return { version: brought.version, from: brought.from, warning: null };
-  const available = (await pythons.pythons())
-    .map(({ version }) => version)
-    .filter((each) => minorOf(each) >= oldestMinor);
+  const available = (await pythons.list()).map(({ version }) => version).filter((each) => minorOf(each) >= oldestMinor);
   if (choice.request !== null && !isRange(choice.request)) {
     const other = await nearest(choice.request, choice.within?.range ?? null, available, pythons);
     if (other !== null)
@@ -48,10 +43,10 @@ export async function findPython(
 }
 
 async function requested(request: string | null, pythons: Pythons): Promise<string | null> {
-  if (request !== null && !isRange(request)) return pythons.findPython(request);
+  if (request !== null && !isRange(request)) return pythons.find(request);
   // A range may allow older versions than those supported; prefer the supported.
   const range = request === null ? oldestSupported : `${request},${oldestSupported}`;
-  return (await pythons.findPython(range)) ?? (await pythons.findPython(request));
+  return (await pythons.find(range)) ?? (await pythons.find(request));
 }
 
 async function nearest(
@@ -61,7 +56,7 @@ async function nearest(
   pythons: Pythons,
 ): Promise<string | null> {
   for (const minor of byDistance(minorOf(request), available.map(minorOf))) {
-    const found = await pythons.findPython(range === null ? `3.${minor}` : `${range},==3.${minor}.*`);
+    const found = await pythons.find(range === null ? `3.${minor}` : `${range},==3.${minor}.*`);
     if (found !== null) return found;
   }
   return null;

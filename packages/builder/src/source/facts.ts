@@ -1,7 +1,6 @@
-import { constants, open } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { posix } from "node:path";
 import { BuildFailure, changeCode, failed } from "../failure.ts";
-import { digestOf, type SourceEntry } from "../fetch/source-tree.ts";
+import { digestOf, type SourceEntry, type SourceTree } from "../fetch/source-tree.ts";
 import { type BuildContext, findBuildContext } from "./build-context.ts";
 import type { Texts } from "./offer.ts";
 import { findOffers, maxProjects, projectDirectories } from "./offers.ts";
@@ -25,19 +24,13 @@ export const textsOf = ({ texts, code }: Pick<SourceFacts, "texts" | "code">): T
 });
 
 /** Where the facts are read from. */
-export type PlanSource = {
-  /** Directory on the host that holds the files. */
-  readonly directory: string;
-  /** Paths of all entries, relative to the directory. */
-  readonly paths: readonly string[];
-  readonly digest: string;
-  /** The repository, and the directory in it that the files are of; absent when they are all. */
-  readonly within?: {
-    readonly directory: string;
-    readonly subPath: string;
-    readonly entries: readonly SourceEntry[];
-  };
+export type PlanSource = Pick<SourceTree, "subPath" | "entries" | "digest"> & {
+  /** All of the repository; absent when `entries` are. */
+  readonly whole?: readonly SourceEntry[];
 };
+
+/** Reads a file of the repository, whose path is relative to its root. */
+export type ReadSource = (path: string, maxBytes: number) => Promise<Uint8Array>;
 
 export type PlanSettings = {
   /** `file.py` or `file.py:object`, relative to the root directory; or a program. Empty: to be found. */
@@ -60,26 +53,31 @@ const maxCodeFiles = 1_000;
 const maxCodeBytes = 512 * 1024;
 const maxCodeTotalBytes = 12 * 1024 * 1024;
 
-/** Reads the facts from an extracted tree. @throws BuildFailure when a file is not text or too large */
-export async function gatherFacts(source: PlanSource, settings: PlanSettings): Promise<SourceFacts> {
-  const paths = new Set(source.paths);
+/** Reads the facts of a source. @throws BuildFailure when a file is not text or too large */
+export async function gatherFacts(
+  source: PlanSource,
+  settings: PlanSettings,
+  readSource: ReadSource,
+): Promise<SourceFacts> {
+  const entries = new Map(source.entries.map((entry) => [entry.path, entry]));
+  const paths = new Set(entries.keys());
+  const readOwn: ReadSource = (path, maxBytes) => readSource(posix.join(source.subPath, path), maxBytes);
   const texts = new Map<string, string>();
   let left = maxTotalBytes;
   const read = async (path: string) => {
-    if (!paths.has(path) || texts.has(path)) return;
-    const text = await readText(
-      source.directory,
-      path,
-      Math.min(left, path === "uv.lock" ? maxLockBytes : maxTextBytes),
-    );
+    const entry = entries.get(path);
+    if (entry === undefined || texts.has(path)) return;
+    const text = await readText(entry, Math.min(left, path === "uv.lock" ? maxLockBytes : maxTextBytes), readOwn);
     if (text === null) return;
     left -= Buffer.byteLength(text);
     texts.set(path, text);
   };
-  const context = await contextOf(source, texts);
+  const context = await contextOf(source, texts, readSource);
   for (const path of ["pyproject.toml", "uv.lock", ".python-version", "fastmcp.json"]) await read(path);
   for (const path of ["setup.py", "setup.cfg"]) await readIfText(read, path);
-  const code = needsCode(settings.entrypoint, paths) ? await readCode(source) : new Map<string, string>();
+  const code = needsCode(settings.entrypoint, paths)
+    ? await readCode(source.entries, readOwn)
+    : new Map<string, string>();
   const [named = ""] = settings.entrypoint.split(":");
   const entryFile = settings.entrypoint === "" ? (findOffers(paths, textsOf({ texts, code }))[0]?.file ?? "") : named;
   if (settings.entrypoint === "") {
@@ -93,19 +91,26 @@ export async function gatherFacts(source: PlanSource, settings: PlanSettings): P
 }
 
 /** The context with a digest of what it has apart from the project. Adds a workspace's lock to `texts`. */
-async function contextOf({ within }: PlanSource, texts: Map<string, string>): Promise<SourceFacts["context"]> {
-  if (within === undefined) return null;
-  const paths = new Set(within.entries.map(({ path }) => path));
-  const read = async (path: string) =>
-    paths.has(path) ? readText(within.directory, path, path.endsWith("uv.lock") ? maxLockBytes : maxTextBytes) : null;
-  const context = await findBuildContext(within.subPath, read);
+async function contextOf(
+  { subPath, whole }: PlanSource,
+  texts: Map<string, string>,
+  readSource: ReadSource,
+): Promise<SourceFacts["context"]> {
+  if (whole === undefined) return null;
+  const entries = new Map(whole.map((entry) => [entry.path, entry]));
+  const read = async (path: string) => {
+    const entry = entries.get(path);
+    const maxBytes = path.endsWith("uv.lock") ? maxLockBytes : maxTextBytes;
+    return entry === undefined ? null : readText(entry, maxBytes, readSource);
+  };
+  const context = await findBuildContext(subPath, read);
   if (context === null) return null;
   if (context.isWorkspace) {
     const lock = await read(posix.join(context.root, "uv.lock"));
     if (lock !== null) texts.set("uv.lock", lock);
   }
   const isIn = (path: string, directory: string) => directory === "" || path.startsWith(`${directory}/`);
-  const others = within.entries.filter(({ path }) => isIn(path, context.root) && !isIn(path, within.subPath));
+  const others = whole.filter(({ path }) => isIn(path, context.root) && !isIn(path, subPath));
   return { ...context, digest: digestOf(others) };
 }
 
@@ -118,18 +123,18 @@ function needsCode(entrypoint: string, paths: ReadonlySet<string>): boolean {
 }
 
 /** What a server is found by: Python files, setuptools' own and the README, without those that are not text or too large. */
-async function readCode({ directory, paths }: PlanSource): Promise<Map<string, string>> {
+async function readCode(entries: readonly SourceEntry[], read: ReadSource): Promise<Map<string, string>> {
   const code = new Map<string, string>();
   let left = maxCodeTotalBytes;
-  const likely = paths.filter((path) => path.endsWith(".py") || foundBy.has(path)).slice(0, maxCodeFiles);
-  for (const path of likely) {
-    const text = await readText(directory, path, Math.min(left, maxCodeBytes)).catch((error: unknown) => {
+  const likely = entries.filter(({ path }) => path.endsWith(".py") || foundBy.has(path)).slice(0, maxCodeFiles);
+  for (const entry of likely) {
+    const text = await readText(entry, Math.min(left, maxCodeBytes), read).catch((error: unknown) => {
       if (error instanceof BuildFailure) return null;
       throw error;
     });
     if (text === null) continue;
     left -= Buffer.byteLength(text);
-    code.set(path, text);
+    code.set(entry.path, text);
   }
   return code;
 }
@@ -155,21 +160,15 @@ async function readIncluded(texts: Map<string, string>, read: (path: string) => 
 }
 
 /** Null for a link: uv follows it inside the sandbox. */
-async function readText(directory: string, path: string, maxFileBytes: number): Promise<string | null> {
-  const file = await open(join(directory, path), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ELOOP") return null;
-    throw error;
-  });
-  if (file === null) return null;
+async function readText(entry: SourceEntry, maxFileBytes: number, read: ReadSource): Promise<string | null> {
+  if (entry.kind === "link") return null;
+  if (entry.bytes > maxFileBytes) throw tooLarge(entry.path, entry.bytes);
+  const bytes = await read(entry.path, maxFileBytes);
   try {
-    const { size } = await file.stat();
-    if (size > maxFileBytes) throw tooLarge(path, size);
-    return new TextDecoder("utf-8", { fatal: true }).decode(await file.readFile());
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof TypeError) throw notText(path);
+    if (error instanceof TypeError) throw notText(entry.path);
     throw error;
-  } finally {
-    await file.close();
   }
 }
 
