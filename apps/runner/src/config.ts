@@ -19,6 +19,7 @@ const milliseconds = (defaultMs: number, minMs = 1) => z.coerce.number().int().m
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
+  ...driverSettings,
   ...secretSettings,
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -42,7 +43,6 @@ const environmentSchema = z.object({
   /** The gateway's setting: how long it holds a request while the server starts. */
   TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
   ...runnerSettings,
-  ...driverSettings,
   ...serverLimitSettings,
 });
 

@@ -30,6 +30,7 @@ function networksFrom(text: string, context: z.RefinementCtx): string[] {
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
   DATABASE_DIRECT_URL: z.string().min(1).optional(),
+  ...driverSettings,
   ...secretSettings,
   /** The dashboard. */
   TOWPATH_URL: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).default("http://localhost:3000"),
@@ -44,7 +45,6 @@ const environmentSchema = z.object({
   ...repositorySettings,
   ...runnerSettings,
   ...retentionSettings,
-  ...driverSettings,
   ...serverLimitSettings,
 });
 

@@ -1,6 +1,6 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
-import { type MessagePort, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { BuildFailure, changeCode, failed } from "./failure.ts";
 import type { SourceTree } from "./fetch/source-tree.ts";
@@ -13,13 +13,14 @@ export type PlanAnswer =
   | { readonly kind: "failed"; readonly diagnosis: Diagnosis }
   /** A bug in Towpath. */
   | { readonly kind: "error"; readonly message: string };
-/** A file that the thread asks for; its bytes are posted to `port`. */
+/** A file that the thread asks for, and its answer. */
 export type PlanRead = {
   readonly kind: "read";
+  readonly id: number;
   readonly path: string;
   readonly maxBytes: number;
-  readonly port: MessagePort;
 };
+export type PlanFile = { readonly id: number; readonly bytes: Uint8Array };
 
 const program = new URL("./plan-worker.ts", import.meta.url);
 const maxHeapMiB = 512;
@@ -47,7 +48,8 @@ export async function planSource(
   const answer = Promise.withResolvers<PlanAnswer>();
   worker.on("message", (message: PlanAnswer | PlanRead) => {
     if (message.kind !== "read") return answer.resolve(message);
-    read(message.path, message.maxBytes).then((bytes) => message.port.postMessage(bytes), answer.reject);
+    const { id, path, maxBytes } = message;
+    read(path, maxBytes).then((bytes) => worker.postMessage({ id, bytes } satisfies PlanFile), answer.reject);
   });
   worker.once("error", (error) => answer.reject(outOfMemory(error) ? unreadable("needs too much memory") : error));
   worker.once("exit", () => answer.reject(new Error("The planning thread exited without an answer.")));

@@ -1,18 +1,22 @@
-import { once } from "node:events";
-import { MessageChannel, parentPort, workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { BuildFailure } from "./failure.ts";
 import { makePlan } from "./plan/plan.ts";
-import type { PlanAnswer, PlanRead, PlanRequest } from "./plan-source.ts";
+import type { PlanAnswer, PlanFile, PlanRead, PlanRequest } from "./plan-source.ts";
 import { gatherFacts, type ReadSource } from "./source/facts.ts";
 
 // The thread that parses a repository's files: see plan-source.ts.
 
-const read: ReadSource = async (path, maxBytes) => {
-  const { port1, port2 } = new MessageChannel();
-  parentPort?.postMessage({ kind: "read", path, maxBytes, port: port2 } satisfies PlanRead, [port2]);
-  const [bytes] = await once(port1, "message");
-  port1.close();
-  return bytes;
+const waiting = new Map<number, (bytes: Uint8Array) => void>();
+let asked = 0;
+parentPort?.on("message", ({ id, bytes }: PlanFile) => {
+  waiting.get(id)?.(bytes);
+  waiting.delete(id);
+});
+const read: ReadSource = (path, maxBytes) => {
+  asked += 1;
+  const id = asked;
+  parentPort?.postMessage({ kind: "read", id, path, maxBytes } satisfies PlanRead);
+  return new Promise((resolve) => waiting.set(id, resolve));
 };
 
 async function answer({ source, settings }: PlanRequest): Promise<PlanAnswer> {

@@ -133,7 +133,11 @@ class Extraction {
   /** `fed`: rejects if the archive isn't complete. */
   async *entries(archive: AsyncIterable<Entry>, fed: Promise<void>): AsyncGenerator<VolumeEntry> {
     try {
-      for await (const entry of archive) yield* this.#take(entry);
+      for await (const entry of archive) {
+        const taken = this.#take(entry);
+        if (taken === null) entry.resume();
+        else yield taken;
+      }
       await fed;
       if (this.#entries.size === 0) throw this.#seen > 0 ? noFiles() : unreadable(new Error("it is empty"));
       yield* this.#checkedLinks();
@@ -149,51 +153,55 @@ class Extraction {
     return { subPath: "", entries, digest: digestOf(entries), madeAt };
   }
 
-  async *#take(entry: Entry): AsyncGenerator<VolumeEntry> {
+  /** What to write now; null for nothing. */
+  #take(entry: Entry): VolumeEntry | null {
     this.#seen += 1;
     if (this.#seen > this.#limits.entries) throw tooLarge(`It has more than ${this.#limits.entries} files.`);
     const { name, type, linkname } = entry.header;
     const path = parseEntryPath(name);
     if (path.kind === "refused") throw unsafe(name, path.reason);
-    if (path.kind === "path" && (type === "file" || type === "contiguous-file")) {
-      yield* this.#takeFile(entry, path.parts);
-      return;
+    if (path.kind === "root") return null;
+    switch (type) {
+      case "directory":
+        this.#enter(path.parts, name);
+        entry.resume();
+        return { path: path.parts.join("/"), kind: "directory" };
+      case "file":
+      case "contiguous-file":
+        return this.#takeFile(entry, path.parts);
+      case "symlink":
+        this.#takeLink(path.parts, name, linkname ?? "");
+        return null;
+      default:
+        throw unsafe(name, `it is a ${type ?? "special entry"}, not a file, directory or symbolic link`);
     }
-    entry.resume();
-    if (path.kind === "root") return;
-    if (type === "symlink") this.#takeLink(path.parts, name, linkname ?? "");
-    else if (type === "directory") {
-      this.#enter(path.parts, name);
-      yield { path: path.parts.join("/"), kind: "directory" };
-    } else throw unsafe(name, `it is a ${type ?? "special entry"}, not a file, directory or symbolic link`);
   }
 
-  async *#takeFile(entry: Entry, parts: readonly string[]): AsyncGenerator<VolumeEntry> {
+  #takeFile(entry: Entry, parts: readonly string[]): VolumeEntry {
     const path = parts.join("/");
     if (this.#directories.has(path)) throw unsafe(path, "an earlier directory has the same name");
     this.#enter(parts.slice(0, -1), path);
     const executable = ((entry.header.mode ?? 0) & 0o100) !== 0;
-    const hash = createHash("sha256");
-    let bytes = 0;
-    const content = this.#contentOf(entry, (chunk) => {
-      hash.update(chunk);
-      bytes += chunk.length;
-    });
-    yield { path, kind: "file", access: executable ? "execute" : "read", content };
-    this.#entries.set(path, { path, kind: "file", executable, bytes, sha256: hash.digest("hex") });
-    this.#newestMs = Math.max(this.#newestMs, entry.header.mtime?.getTime() ?? 0);
+    const content = this.#contentOf(entry, path, executable);
+    return { path, kind: "file", access: executable ? "execute" : "read", content };
   }
 
-  async *#contentOf(entry: Entry, onChunk: (chunk: Uint8Array) => void): AsyncGenerator<Uint8Array> {
+  /** Notes the file once it has been read. */
+  async *#contentOf(entry: Entry, path: string, executable: boolean): AsyncGenerator<Uint8Array> {
+    const hash = createHash("sha256");
+    let bytes = 0;
     try {
       for await (const chunk of entry as AsyncIterable<Uint8Array>) {
-        onChunk(chunk);
+        hash.update(chunk);
+        bytes += chunk.length;
         yield chunk;
       }
     } catch (error) {
       this.#failure = error;
       throw error;
     }
+    this.#entries.set(path, { path, kind: "file", executable, bytes, sha256: hash.digest("hex") });
+    this.#newestMs = Math.max(this.#newestMs, entry.header.mtime?.getTime() ?? 0);
   }
 
   #takeLink(parts: readonly string[], name: string, target: string): void {

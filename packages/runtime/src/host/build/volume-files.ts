@@ -55,6 +55,7 @@ function partsOf(path: string): readonly string[] {
 
 /** `made`: those that are known to be directories. */
 async function makeDirectories(volume: string, parts: readonly string[], made: Set<string>): Promise<void> {
+  if (made.has(join(volume, ...parts))) return;
   for (let length = 1; length <= parts.length; length += 1) {
     const path = join(volume, ...parts.slice(0, length));
     if (made.has(path)) continue;

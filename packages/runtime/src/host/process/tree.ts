@@ -68,7 +68,7 @@ async function statFields(pid: number): Promise<string[]> {
 /**
  * Start time in clock ticks since boot, which with the process id identifies a process uniquely. Null when it is gone.
  */
-export async function processStartTime(pid: number): Promise<string | null> {
+async function processStartTime(pid: number): Promise<string | null> {
   try {
     // Field 22.
     return (await statFields(pid))[19] ?? null;
