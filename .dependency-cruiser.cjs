@@ -14,7 +14,7 @@ const manifest = "^packages/mcp/src/manifest/";
 /** How a portal names what its servers offer, which core shows and the gateway serves. */
 const portals = "^packages/mcp/src/portal/";
 /** The variables that a source tree names, without a build. */
-const declaredVariables = "^packages/builder/src/plan/declared-variables\\.ts$";
+const declaredVariables = "^packages/builder/src/source/declared-variables\\.ts$";
 /** Where a server listens, which the driver port and the runner's contract share. */
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 /** Names of processes, by which what killed ones left is found. */
@@ -36,7 +36,7 @@ const allowedPackages = {
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
   "packages/logs": ["db", coreSchemas],
-  "packages/runtime": [endpoints],
+  "packages/runtime": [endpoints, coreSchemas],
   "packages/mcp": ["egress"],
   "packages/crypto": [],
   "packages/egress": [],
@@ -65,9 +65,32 @@ const packageRules = Object.entries(allowedPackages).map(([directory, allowed]) 
   ),
 );
 
+/** Directories of the builder, each of which may import those before it. */
+const builderSteps = ["fetch", "source", "plan", "install", "inspect", "diagnose", "attempts"];
+/** What puts them together. */
+const builder = "^packages/builder/src/(build|make-layers|plan-source|plan-worker|report)\\.ts$";
+
+const builderRules = builderSteps.map((step, index) => {
+  const later = builderSteps.slice(index + 1).map((each) => `^packages/builder/src/${each}/`);
+  const earlier = builderSteps.slice(0, index).join(", ") || "none";
+  return forbid(
+    `builder-${step}-imports`,
+    `Steps of the builder import only those before them: ${earlier}.`,
+    { path: `^packages/builder/src/${step}/`, pathNot: tests },
+    { path: [builder, ...later].join("|") },
+  );
+});
+
 module.exports = {
   forbidden: [
     ...packageRules,
+    ...builderRules,
+    forbid(
+      "builder-plans-start-nothing",
+      "A plan is a pure function of what the source says.",
+      { path: "^packages/builder/src/plan/", pathNot: tests },
+      { path: "^(node:)?(child_process|fs|http|https|net|worker_threads)(/|$)|^packages/runtime/" },
+    ),
     forbid(
       "core-entities-use-entry-points",
       "Entities of core import each other's index.ts (verbs, exported from the package), internal.ts (shared with other " +
@@ -158,8 +181,8 @@ module.exports = {
     ),
     forbid(
       "no-type-cycles",
-      "In core and web, types must not form cycles either.",
-      { path: "^(packages/core|apps/web)/src/" },
+      "In core, builder and web, types must not form cycles either.",
+      { path: "^(packages/(core|builder)|apps/web)/src/" },
       { circular: true },
     ),
   ],

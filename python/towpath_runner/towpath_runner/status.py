@@ -9,10 +9,34 @@ import contextlib
 import json
 import os
 from dataclasses import dataclass, field
+from typing import Literal
 
 #: Characters of a message and names of a list that are kept: the runner reads at most 256 KiB.
 _MAX_MESSAGE = 4_000
 _MAX_CANDIDATES = 20
+
+
+#: What can be wrong with a server. `harnessFailureCodes` in packages/core is the same list.
+FailureCode = Literal[
+    "entrypoint_not_found",
+    "syntax_error",
+    "module_missing",
+    "import_failed",
+    "variable_missing",
+    "object_missing",
+    "unsupported_object",
+    "factory_failed",
+    "lifespan_failed",
+    "mcp_version_mismatch",
+    "keyword_removed",
+    "dependency_mismatch",
+    "native_library_missing",
+    "program_missing",
+    "host_unreachable",
+    "read_only",
+    "arguments_missing",
+    "exited_early",
+]
 
 
 @dataclass(frozen=True)
@@ -51,9 +75,9 @@ class Ready:
 
 @dataclass
 class Failure(Exception):
-    """Why a server can't be served. `code` is one of the runtime package's `HarnessFailureCode`."""
+    """Why a server can't be served."""
 
-    code: str
+    code: FailureCode
     message: str
     file: str | None = None
     line: int | None = None

@@ -6,7 +6,7 @@ import { createGunzip } from "node:zlib";
 import { TowpathError } from "@towpath/core/errors";
 import type { VolumeEntry } from "@towpath/runtime";
 import { type Header, extract as untar } from "tar-stream";
-import { BuildFailure, changeCode, diagnosis, megabytes, rebuild } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis, failed, megabytes, rebuild } from "../failure.ts";
 import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
 
 /** What tar-stream yields; its types don't export it. */
@@ -25,54 +25,34 @@ export const defaultExtractLimits: ExtractLimits = {
 };
 
 const tooLarge = (detail: string) =>
-  new BuildFailure(
-    diagnosis({
-      code: "source_too_large",
-      phase: "fetch",
-      title: "The repository is too large",
-      detail,
-      remedy:
-        "Remove large files (data, models, build artifacts) from the repository, and load them when the server starts.",
-      action: changeCode,
-    }),
-  );
+  failed("fetch", "source_too_large", changeCode, {
+    title: "The repository is too large",
+    detail,
+    remedy:
+      "Remove large files (data, models, build artifacts) from the repository, and load them when the server starts.",
+  });
 
 const unsafe = (name: string, reason: string) =>
-  new BuildFailure(
-    diagnosis(
-      {
-        code: "source_unsafe",
-        phase: "fetch",
-        title: "The repository contains something that can't be deployed",
-        detail: `${JSON.stringify(name.slice(0, 200))} is refused: ${reason}.`,
-        remedy: "Remove it from the repository, or replace it with an ordinary file.",
-        action: changeCode,
-      },
-      { file: name.slice(0, 200) },
-    ),
-  );
+  failed("fetch", "source_unsafe", changeCode, {
+    title: "The repository contains something that can't be deployed",
+    detail: `${JSON.stringify(name.slice(0, 200))} is refused: ${reason}.`,
+    remedy: "Remove it from the repository, or replace it with an ordinary file.",
+    file: name.slice(0, 200),
+  });
 
 const noFiles = () =>
-  new BuildFailure(
-    diagnosis({
-      code: "entrypoint_not_found",
-      phase: "fetch",
-      title: "The commit has no files",
-      detail: "There is nothing to run.",
-      remedy: "Commit a file with a Python MCP server, such as server.py, and push it.",
-      action: changeCode,
-    }),
-  );
+  failed("fetch", "entrypoint_not_found", changeCode, {
+    title: "The commit has no files",
+    detail: "There is nothing to run.",
+    remedy: "Commit a file with a Python MCP server, such as server.py, and push it.",
+  });
 
 const unreadable = (cause: unknown) =>
   new BuildFailure(
-    diagnosis({
-      code: "source_unavailable",
-      phase: "fetch",
+    diagnosis("fetch", "source_unavailable", rebuild, {
       title: "The repository's archive can't be read",
       detail: `It is not a complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
       remedy: "Rebuild. If it fails again, check whether the Git host lets you download the repository as an archive.",
-      action: rebuild,
     }),
     cause,
   );

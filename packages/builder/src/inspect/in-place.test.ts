@@ -62,7 +62,7 @@ async function build(code: string, startInPlace: StartInPlace | null) {
 
 const manifestOf = (result: BuildResult) => (result.ok ? result.manifest : null);
 
-/** Starts the server as the runner would; notes what was asked for and withdrawn. */
+/** Starts the server as the runner would; notes what was started and withdrawn. */
 function place() {
   const calls: string[] = [];
   const start: StartInPlace = async ({ layers, program }) => {
@@ -124,7 +124,7 @@ test("BLD-6 BLD-10 a server with its own sign-in stays where it will run, while 
   expect([starts, calls]).toEqual([1, ["start"]]);
 });
 
-test("BLD-2 BLD-6 a server that isn't ready in time where it will run is told so at once, with its last lines", async () => {
+test("BLD-2 BLD-6 a server that isn't ready in time where it will run is diagnosed at once, with its last lines", async () => {
   const { starts, result, text } = await build(plainServer, async () => ({
     ...{ endpoint: null, output: ["Loading."], late: null },
   }));

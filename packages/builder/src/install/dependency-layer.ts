@@ -1,9 +1,9 @@
 import { buildImage, type VolumeEntry, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
-import { BuildFailure, changeCode, countOf, diagnosis, megabytes } from "../failure.ts";
-import { noServerIn, withoutMcp } from "../inspect/try-programs.ts";
+import { BuildFailure, changeCode, countOf, failed, megabytes } from "../failure.ts";
+import { noServerIn, withoutMcp } from "../plan/no-server.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Pin } from "../plan/requirements-file.ts";
+import type { Pin } from "../source/requirements-file.ts";
 import {
   copySource,
   createEnvironment,
@@ -20,7 +20,7 @@ import {
   resolveCommand,
 } from "./commands.ts";
 import { type ExactList, readList } from "./exact-list.ts";
-import type { InstallInput, MadeLayer } from "./install.ts";
+import type { InstallInput, MadeLayer } from "./input.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
 const maxExactBytes = 4 * 1024 * 1024;
@@ -166,16 +166,11 @@ async function finish(input: LayerInput, interpreter: string): Promise<void> {
   const { bytes } = sealedSchema.parse(JSON.parse(output.split("\n").at(-1) ?? ""));
   const limit = limits.dependencyBytes;
   if (bytes <= limit) return;
-  throw new BuildFailure(
-    diagnosis({
-      code: "dependency_build_failed",
-      phase: "install",
-      title: "The dependencies are too large",
-      detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
-      remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
-      action: changeCode,
-    }),
-  );
+  throw failed("install", "dependency_build_failed", changeCode, {
+    title: "The dependencies are too large",
+    detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
+    remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
+  });
 }
 
 const step = (

@@ -1,3 +1,4 @@
+import type { HarnessFailureCode } from "@towpath/core/build/contract";
 import type { ServerEndpoint } from "@towpath/runner-api/endpoint";
 import type { Exit, LastLines, Limits, Network, OutputSink } from "./execution.ts";
 
@@ -101,29 +102,6 @@ export type HarnessStatus =
       readonly candidates: readonly string[];
       readonly traceback: string | null;
     };
-
-/** Why a server can't be served: `Failure` of python/towpath_runner. */
-export const harnessFailureCodes = [
-  "entrypoint_not_found",
-  "syntax_error",
-  "module_missing",
-  "import_failed",
-  "variable_missing",
-  "object_missing",
-  "unsupported_object",
-  "factory_failed",
-  "lifespan_failed",
-  "mcp_version_mismatch",
-  "keyword_removed",
-  "dependency_mismatch",
-  "native_library_missing",
-  "program_missing",
-  "host_unreachable",
-  "read_only",
-  "arguments_missing",
-  "exited_early",
-] as const;
-type HarnessFailureCode = (typeof harnessFailureCodes)[number];
 
 /** A place in the code of a server. `isOwn`: in the server's own code, whose paths are relative to its directory. */
 export type StackFrame = {

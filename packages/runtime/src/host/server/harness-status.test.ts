@@ -1,7 +1,10 @@
-import { rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { harnessFailureCodes } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
 import { shortDirectory } from "../../testing/short-directory.ts";
 import { readFailure } from "./harness-status.ts";
+import { harnessDirectory } from "./server-spec.ts";
 
 test("BLD-2 a server's failure can be stored and shown, whatever characters it contains", async () => {
   const directory = await shortDirectory();
@@ -24,4 +27,17 @@ test("BLD-2 a server's failure can be stored and shown, whatever characters it c
     traceback: "t\ufffd",
   });
   await rm(directory, { recursive: true });
+});
+
+test("BLD-2 the harness reports what its list of failures has, which is ours, and nothing else", async () => {
+  const harness = join(harnessDirectory, "towpath_runner");
+  const textOf = (name: string) => readFile(join(harness, name), "utf8");
+  const quotedIn = (text: string) => [...text.matchAll(/"(\w+)"/g)].map(([, name]) => name);
+  const [, list = ""] = /^FailureCode = Literal\[([^\]]*)\]/m.exec(await textOf("status.py")) ?? [];
+  expect(quotedIn(list)).toEqual([...harnessFailureCodes]);
+  const files = (await readdir(harness)).filter((name) => name.endsWith(".py"));
+  const texts = await Promise.all(files.map(textOf));
+  const reported = texts.flatMap((text) => [...text.matchAll(/\b(?:Failure|NothingStarted)\(\s*"(\w+)"/g)]);
+  expect(reported.length).toBeGreaterThan(20);
+  for (const [, code] of reported) expect(harnessFailureCodes).toContain(code);
 });

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { harnessFailureCodes } from "@towpath/core/build/contract";
 import { z } from "zod";
-import { bridges, type HarnessStatus, harnessFailureCodes, prewarmObstacles } from "../../port/servers.ts";
+import { bridges, type HarnessStatus, prewarmObstacles } from "../../port/servers.ts";
 import { storableText } from "../process/lines.ts";
 
 export const maxStatusBytes = 256 * 1024;
