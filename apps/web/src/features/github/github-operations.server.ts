@@ -46,11 +46,7 @@ const ownOrganization = async (ctx: Context) => (await ensureLocalOrganization({
 
 /** GitHub Apps of the instance (GH-5). They are connected in a browser: GitHub gives their keys to nobody else. */
 export const gitHubOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/github-apps",
-    id: "listGitHubApps",
-    permission: "operator",
+  operation("GET /github-apps", "listGitHubApps", "operator", {
     summary: "the GitHub Apps of this instance, and what is wrong with each",
     answer: listOf(checkedApp),
     handle: async ({ ctx }) => {
@@ -64,11 +60,7 @@ export const gitHubOperations: readonly Operation[] = [
       );
     },
   }),
-  operation({
-    method: "GET",
-    path: "/github-apps/connect-page",
-    id: "findGitHubConnectPage",
-    permission: "operator",
+  operation("GET /github-apps/connect-page", "findGitHubConnectPage", "operator", {
     summary:
       "where an owner of the instance's own organization connects an App: GitHub sends its keys only to a browser",
     answer: z.object({ url: z.url(), organization: z.string().describe("its name") }),
@@ -77,11 +69,7 @@ export const gitHubOperations: readonly Operation[] = [
       return { url: `${services().config.baseUrl}/${slug}/settings/github`, organization: name };
     },
   }),
-  operation({
-    method: "PATCH",
-    path: "/github-apps/{appId}",
-    id: "changeGitHubAppKeys",
-    permission: "operator",
+  operation("PATCH /github-apps/{appId}", "changeGitHubAppKeys", "operator", {
     summary: "replaces its `privateKey` (PEM) or `clientSecret` with one that was made in the App's settings at GitHub",
     body: z.object({
       privateKey: z.string().trim().min(1).max(20_000).optional(),
@@ -96,21 +84,13 @@ export const gitHubOperations: readonly Operation[] = [
       return shown(after);
     },
   }),
-  operation({
-    method: "POST",
-    path: "/github-apps/{appId}/webhook-secret",
-    id: "renewGitHubAppWebhookSecret",
-    permission: "operator",
+  operation("POST /github-apps/{appId}/webhook-secret", "renewGitHubAppWebhookSecret", "operator", {
     summary:
       "gives it a new webhook secret and this instance's webhook address, at GitHub and here; the secret is never shown",
     answer: app,
     handle: async ({ ctx, params }) => shown(await renewWebhookSecret(ctx, await ownOrganization(ctx), params.appId)),
   }),
-  operation({
-    method: "DELETE",
-    path: "/github-apps/{appId}",
-    id: "removeGitHubApp",
-    permission: "operator",
+  operation("DELETE /github-apps/{appId}", "removeGitHubApp", "operator", {
     summary: "forgets it and its keys: its servers stay live and get no more builds; `?confirm=` its `slug`",
     query: z.object({ confirm: z.string().max(200) }),
     answer: answers.deleted,

@@ -5,11 +5,7 @@ import { createResetLink } from "./password-reset.server.ts";
 
 /** `./towpath reset-password` (AUTH-2). */
 export const passwordResetOperations: readonly Operation[] = [
-  operation({
-    method: "POST",
-    path: "/password-resets",
-    id: "createPasswordReset",
-    permission: "operator",
+  operation("POST /password-resets", "createPasswordReset", "operator", {
     summary:
       "a link with which a person sets a new password; with `removeSecondFactor` their two-factor sign-in is turned off",
     body: z.object({ email: z.string().min(1).max(254), removeSecondFactor: z.boolean().default(false) }),

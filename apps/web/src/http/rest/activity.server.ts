@@ -30,32 +30,20 @@ async function withPrincipalNames<Row extends { readonly principal: string }>(
 
 /** How a server is, what it offers, and who called it. */
 export const activityOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/projects/{name}/status",
-    id: "readStatus",
-    permission: "project.read",
+  operation("GET /projects/{name}/status", "readStatus", "project.read", {
     summary: "what is live in production, the newest build, and how the server is",
     answer: answers.status,
     handle: ({ ctx, project }) =>
       getServerStatus({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/manifest",
-    id: "readManifest",
-    permission: "build.read",
+  operation("GET /projects/{name}/manifest", "readManifest", "build.read", {
     summary: "tools, resources, templates and prompts of what is live; null before the first deployment",
     answer: answers.manifest,
     handle: async ({ ctx, project }) => ({
       manifest: await getManifest({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
     }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/logs",
-    id: "queryLogs",
-    permission: "project.read",
+  operation("GET /projects/{name}/logs", "queryLogs", "project.read", {
     summary:
       "the newest rows of the request log, such as those of `query=tool:echo status:error` ([observability.md](observability.md#queries))",
     query: logParametersSchema,
@@ -67,11 +55,7 @@ export const activityOperations: readonly Operation[] = [
       return { ...page, data: await withPrincipalNames(ctx, project.orgSlug, page.data) };
     },
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/logs/{id}",
-    id: "readLogEntry",
-    permission: "project.read",
+  operation("GET /projects/{name}/logs/{id}", "readLogEntry", "project.read", {
     summary: "one row with payloads and lines of the server",
     query: entrySchema,
     answer: activityAnswers.readLogEntry,
@@ -82,11 +66,7 @@ export const activityOperations: readonly Operation[] = [
       return { ...found, principalName: named?.principalName ?? null };
     },
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/server-log",
-    id: "readServerLog",
-    permission: "project.read",
+  operation("GET /projects/{name}/server-log", "readServerLog", "project.read", {
     summary: "the newest lines that the live server printed, oldest first",
     query: linesSchema,
     answer: activityAnswers.readServerLog,
@@ -97,11 +77,7 @@ export const activityOperations: readonly Operation[] = [
       return { deploymentId, data };
     },
   }),
-  operation({
-    method: "GET",
-    path: "/builds/{buildId}/log",
-    id: "readBuildLog",
-    permission: "build.read",
+  operation("GET /builds/{buildId}/log", "readBuildLog", "build.read", {
     summary: "lines of a build's log after line `after`, at most `limit`",
     query: linesSchema.extend({ after: z.coerce.number().int().min(0).default(0) }),
     answer: answers.buildLog,
@@ -111,30 +87,18 @@ export const activityOperations: readonly Operation[] = [
       return { data: await readBuildLog(pool, { buildId: params.buildId, afterLine: after, limit }) };
     },
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/sign-ins",
-    id: "listSignIns",
-    permission: "client.read",
+  operation("GET /projects/{name}/sign-ins", "listSignIns", "client.read", {
     summary: "the last sign-in attempts of clients, step by step",
     answer: activityAnswers.listSignIns,
     handle: ({ ctx, project }) => signInAttempts(ctx, { projectId: project.id }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/sessions",
-    id: "listSessions",
-    permission: "project.read",
+  operation("GET /projects/{name}/sessions", "listSessions", "project.read", {
     summary: "sessions, most recently active first, in pages",
     query: sessionListSchema.omit({ projectId: true }),
     answer: activityAnswers.listSessions,
     handle: ({ project, query }) => readRequestLogs((pool) => listSessions(pool, { ...query, projectId: project.id })),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/users",
-    id: "listUsers",
-    permission: "project.read",
+  operation("GET /projects/{name}/users", "listUsers", "project.read", {
     summary: "users, most recently active first, in pages",
     query: activityListSchema.omit({ projectId: true }),
     answer: activityAnswers.listUsers,

@@ -9,11 +9,7 @@ const pageSchema = listBuildsSchema.pick({ limit: true, after: true, branch: tru
 
 /** Builds, deployments, and pull requests from forks. */
 export const buildOperations: readonly Operation[] = [
-  operation({
-    method: "POST",
-    path: "/projects/{name}/builds",
-    id: "startBuild",
-    permission: "build.start",
+  operation("POST /projects/{name}/builds", "startBuild", "build.start", {
     summary: "builds the newest commit of a branch, a commit, or a version of the package",
     body: startBuildSchema.pick({ branch: true, commitSha: true, version: true, reuse: true }),
     answer: answers.startedBuild,
@@ -22,33 +18,21 @@ export const buildOperations: readonly Operation[] = [
       return startBuild({ ctx, input: { ...body, orgSlug: project.orgSlug, projectName: project.name, trigger } });
     },
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/builds",
-    id: "listBuilds",
-    permission: "build.read",
+  operation("GET /projects/{name}/builds", "listBuilds", "build.read", {
     summary: "builds, newest first; with `?branch=`, those of a branch",
     query: pageSchema,
     answer: answers.builds,
     handle: ({ ctx, project, query }) =>
       listBuilds({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name, ...query } }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/deployments",
-    id: "listDeployments",
-    permission: "build.read",
+  operation("GET /projects/{name}/deployments", "listDeployments", "build.read", {
     summary: "builds that have a deployment, newest first; with `?branch=`, those of a branch",
     query: pageSchema,
     answer: answers.builds,
     handle: ({ ctx, project, query }) =>
       listBuilds({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name, deployed: true, ...query } }),
   }),
-  operation({
-    method: "GET",
-    path: "/builds/{buildId}",
-    id: "readBuild",
-    permission: "build.read",
+  operation("GET /builds/{buildId}", "readBuild", "build.read", {
     summary: "a build with its diagnosis, whose `action` says what ends the failure, and warnings",
     answer: answers.buildOutcome,
     handle: async ({ ctx, params }) => {
@@ -57,51 +41,31 @@ export const buildOperations: readonly Operation[] = [
       return { build, url: build.deployment?.url ?? null, diagnosis, warnings };
     },
   }),
-  operation({
-    method: "POST",
-    path: "/builds/{buildId}/cancel",
-    id: "cancelBuild",
-    permission: "build.start",
+  operation("POST /builds/{buildId}/cancel", "cancelBuild", "build.start", {
     summary: "ends a build that waits or runs",
     answer: answers.build,
     handle: async ({ ctx, params }) => ({ build: await cancelBuild({ ctx, input: { buildId: params.buildId } }) }),
   }),
-  operation({
-    method: "POST",
-    path: "/deployments/{deploymentId}/live",
-    id: "makeDeploymentLive",
-    permission: "build.start",
+  operation("POST /deployments/{deploymentId}/live", "makeDeploymentLive", "build.start", {
     summary: "makes an earlier deployment of its branch live once its server answers, without a build",
     answer: answers.liveDeployment,
     handle: ({ ctx, params }) => makeDeploymentLive({ ctx, input: { deploymentId: params.deploymentId } }),
   }),
-  operation({
-    method: "POST",
-    path: "/deployments/{deploymentId}/promote",
-    id: "promoteDeployment",
-    permission: "build.start",
+  operation("POST /deployments/{deploymentId}/promote", "promoteDeployment", "build.start", {
     summary: "puts a preview into production with production's variables, without building it again",
     answer: answers.build,
     handle: async ({ ctx, params }) => ({
       build: await promoteDeployment({ ctx, input: { deploymentId: params.deploymentId } }),
     }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/fork-pull-requests",
-    id: "listForkPullRequests",
-    permission: "project.read",
+  operation("GET /projects/{name}/fork-pull-requests", "listForkPullRequests", "project.read", {
     summary: "open pull requests from forks, and whether their newest commit waits for approval",
     answer: answers.forkPullRequests,
     handle: async ({ ctx, project }) => ({
       data: await listForkPullRequests({ ctx, input: { orgSlug: project.orgSlug, projectName: project.name } }),
     }),
   }),
-  operation({
-    method: "POST",
-    path: "/projects/{name}/fork-pull-requests/{number}",
-    id: "decideForkPullRequest",
-    permission: "build.approve",
+  operation("POST /projects/{name}/fork-pull-requests/{number}", "decideForkPullRequest", "build.approve", {
     summary: "approves or declines a commit of a pull request from a fork",
     body: decisionSchema.omit({ number: true }),
     answer: answers.decision,

@@ -6,8 +6,8 @@ import { projectNameSchema } from "@towpath/core/project/schema";
 import { createRepository, listRepositories, type RepositoryView } from "@towpath/core/repository";
 import { z } from "zod";
 import { answers } from "./answers.schema.ts";
+import { otherSource } from "./existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
-import { otherSource } from "./other-source.ts";
 
 const targetSchema = z.object({ name: projectNameSchema, organization: z.string().min(1).nullish() });
 
@@ -75,11 +75,7 @@ function requireUnused({ name, madeBy, servers, continued }: RepositoryView): vo
 }
 
 export const deployTargetOperations: readonly Operation[] = [
-  operation({
-    method: "POST",
-    path: "/deploy-targets",
-    id: "prepareDeploy",
-    permission: "project.create",
+  operation("POST /deploy-targets", "prepareDeploy", "project.create", {
     summary:
       "finds or creates the repository of this instance that `towpath deploy DIR` pushes a server of this name to",
     body: targetSchema,

@@ -12,11 +12,9 @@ import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { searchServerRegistry } from "@towpath/core/server-registry";
 import { z } from "zod";
 import { answers } from "./answers.schema.ts";
-import { changedEntrypoint } from "./changed-entrypoint.ts";
+import { changedEntrypoint, otherSource, saveVariables } from "./existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
-import { otherSource } from "./other-source.ts";
 import { settingAnswers } from "./setting-answers.schema.ts";
-import { saveVariables } from "./settings.server.ts";
 
 const settingsSchema = z.object({
   entrypoint: entrypointSettingSchema.optional(),
@@ -66,22 +64,14 @@ async function savePackage(ctx: Context, input: z.output<typeof savePackageSchem
 }
 
 export const packageOperations: readonly Operation[] = [
-  operation({
-    method: "POST",
-    path: "/packages",
-    id: "savePackage",
-    permission: "project.create",
+  operation("POST /packages", "savePackage", "project.create", {
     summary:
       "deploys a package of the index (`packageName`, `version`, `follow`): creates a server with its first build, or changes its settings and builds that version",
     body: savePackageSchema,
     answer: answers.savedPackage,
     handle: ({ ctx, body }) => savePackage(ctx, body),
   }),
-  operation({
-    method: "GET",
-    path: "/registry",
-    id: "searchRegistry",
-    permission: "project.create",
+  operation("GET /registry", "searchRegistry", "project.create", {
     summary: "servers of the MCP registry whose names contain `search`, with the Python packages that run them",
     query: z.object({ search: z.string().max(200), organization: z.string().optional() }),
     answer: settingAnswers.registry,

@@ -41,11 +41,7 @@ async function idsOf(ctx: Context, orgSlug: string, names: readonly string[]): P
 }
 
 const keyOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/organizations/{slug}/api-keys",
-    id: "listApiKeys",
-    permission: "apiKey.manage",
+  operation("GET /organizations/{slug}/api-keys", "listApiKeys", "apiKey.manage", {
     summary: "keys of the organization, or with `?kind=personal` those of its members",
     query: z.object({ kind: apiKeyKindSchema.default("organization") }),
     answer: peopleAnswers.apiKeys,
@@ -54,11 +50,7 @@ const keyOperations: readonly Operation[] = [
         ? listApiKeys({ ctx, input: { orgSlug } })
         : listPersonalApiKeys({ ctx, input: { orgSlug, of: "everyone" } }),
   }),
-  operation({
-    method: "POST",
-    path: "/organizations/{slug}/api-keys",
-    id: "createApiKey",
-    permission: "apiKey.manage",
+  operation("POST /organizations/{slug}/api-keys", "createApiKey", "apiKey.manage", {
     summary: "creates a key of the organization, which is shown this once",
     body: newKeySchema,
     answer: peopleAnswers.newApiKey,
@@ -68,20 +60,12 @@ const keyOperations: readonly Operation[] = [
       return createApiKey({ ctx, input: { ...body, orgSlug, kind: "organization", projectIds } });
     },
   }),
-  operation({
-    method: "POST",
-    path: "/organizations/{slug}/api-keys/{keyId}/revoke",
-    id: "revokeApiKey",
-    permission: "apiKey.manage",
+  operation("POST /organizations/{slug}/api-keys/{keyId}/revoke", "revokeApiKey", "apiKey.manage", {
     summary: "revokes it",
     answer: peopleAnswers.apiKey,
     handle: ({ ctx, orgSlug, params }) => revokeApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
   }),
-  operation({
-    method: "DELETE",
-    path: "/organizations/{slug}/api-keys/{keyId}",
-    id: "deleteApiKey",
-    permission: "apiKey.manage",
+  operation("DELETE /organizations/{slug}/api-keys/{keyId}", "deleteApiKey", "apiKey.manage", {
     summary: "deletes it",
     answer: answers.deleted,
     handle: ({ ctx, orgSlug, params }) => deleteApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
@@ -89,50 +73,30 @@ const keyOperations: readonly Operation[] = [
 ];
 
 const invitationOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/organizations/{slug}/invitations",
-    id: "listInvitations",
-    permission: "member.manage",
+  operation("GET /organizations/{slug}/invitations", "listInvitations", "member.manage", {
     summary: "invitations that nobody has accepted",
     answer: peopleAnswers.invitations,
     handle: ({ ctx, orgSlug }) => listInvitations({ ctx, input: { orgSlug } }),
   }),
-  operation({
-    method: "POST",
-    path: "/organizations/{slug}/invitations",
-    id: "inviteMembers",
-    permission: "member.manage",
+  operation("POST /organizations/{slug}/invitations", "inviteMembers", "member.manage", {
     summary: "invites `emails` as `role`; the links are shown this once",
     body: inviteSchema,
     answer: peopleAnswers.invited,
     handle: ({ ctx, orgSlug, body }) => inviteMembers({ ctx, input: { orgSlug, ...body } }),
   }),
-  operation({
-    method: "DELETE",
-    path: "/organizations/{slug}/invitations/{invitationId}",
-    id: "revokeInvitation",
-    permission: "member.manage",
+  operation("DELETE /organizations/{slug}/invitations/{invitationId}", "revokeInvitation", "member.manage", {
     summary: "revokes one",
     answer: answers.deleted,
     handle: ({ ctx, orgSlug, params }) =>
       revokeInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
   }),
-  operation({
-    method: "POST",
-    path: "/organizations/{slug}/invitations/{invitationId}/resend",
-    id: "resendInvitation",
-    permission: "member.manage",
+  operation("POST /organizations/{slug}/invitations/{invitationId}/resend", "resendInvitation", "member.manage", {
     summary: "sends it again, for seven days; earlier links end",
     answer: peopleAnswers.newInvitation,
     handle: ({ ctx, orgSlug, params }) =>
       resendInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
   }),
-  operation({
-    method: "POST",
-    path: "/organizations/{slug}/invitations/{invitationId}/link",
-    id: "createInvitationLink",
-    permission: "member.manage",
+  operation("POST /organizations/{slug}/invitations/{invitationId}/link", "createInvitationLink", "member.manage", {
     summary: "a further link",
     answer: peopleAnswers.invitationLink,
     handle: ({ ctx, orgSlug, params }) =>
@@ -142,41 +106,25 @@ const invitationOperations: readonly Operation[] = [
 
 /** Members, invitations, keys, the audit log and the organization itself. */
 export const peopleOperations: readonly Operation[] = [
-  operation({
-    method: "PATCH",
-    path: "/organizations/{slug}",
-    id: "updateOrganization",
-    permission: "organization.manage",
+  operation("PATCH /organizations/{slug}", "updateOrganization", "organization.manage", {
     summary: "changes `name`, `slug`, or both",
     body: updateOrganizationSchema,
     answer: peopleAnswers.organization,
     handle: ({ ctx, orgSlug, body }) => updateOrganization({ ctx, input: { orgSlug, ...body } }),
   }),
-  operation({
-    method: "GET",
-    path: "/organizations/{slug}/members",
-    id: "listMembers",
-    permission: "member.read",
+  operation("GET /organizations/{slug}/members", "listMembers", "member.read", {
     summary: "members with role, when they joined and were last active",
     answer: peopleAnswers.members,
     handle: ({ ctx, orgSlug }) => listMembers({ ctx, input: { orgSlug } }),
   }),
-  operation({
-    method: "PATCH",
-    path: "/organizations/{slug}/members/{userId}",
-    id: "changeMemberRole",
-    permission: "member.manage",
+  operation("PATCH /organizations/{slug}/members/{userId}", "changeMemberRole", "member.manage", {
     summary: "changes the `role`",
     body: changeRoleSchema,
     answer: peopleAnswers.changedMember,
     handle: ({ ctx, orgSlug, params, body }) =>
       changeMemberRole({ ctx, input: { orgSlug, userId: params.userId, role: body.role } }),
   }),
-  operation({
-    method: "DELETE",
-    path: "/organizations/{slug}/members/{userId}",
-    id: "removeMember",
-    permission: "member.manage",
+  operation("DELETE /organizations/{slug}/members/{userId}", "removeMember", "member.manage", {
     summary:
       "removes a member; `?revokeKeys=all`, or ids separated by commas, also revokes keys of the organization that they created",
     query: z.object({ revokeKeys: z.string().max(40_000).optional() }),
@@ -192,21 +140,13 @@ export const peopleOperations: readonly Operation[] = [
   }),
   ...invitationOperations,
   ...keyOperations,
-  operation({
-    method: "GET",
-    path: "/organizations/{slug}/audit-log",
-    id: "listAuditEntries",
-    permission: "audit.read",
+  operation("GET /organizations/{slug}/audit-log", "listAuditEntries", "audit.read", {
     summary: "the newest entries, in pages",
     query: auditPageSchema,
     answer: peopleAnswers.auditEntries,
     handle: ({ ctx, orgSlug, query }) => listAuditEntries({ ctx, input: { orgSlug, ...query } }),
   }),
-  operation({
-    method: "GET",
-    path: "/organizations/{slug}/audit-log/export",
-    id: "exportAuditEntries",
-    permission: "audit.read",
+  operation("GET /organizations/{slug}/audit-log/export", "exportAuditEntries", "audit.read", {
     summary: "all that match, as CSV or JSON Lines",
     query: auditExportSchema,
     answer: z.instanceof(Response),

@@ -18,10 +18,8 @@ import {
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { answers } from "./answers.schema.ts";
-import { changedEntrypoint } from "./changed-entrypoint.ts";
+import { changedEntrypoint, otherSource, saveVariables } from "./existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
-import { otherSource } from "./other-source.ts";
-import { saveVariables } from "./settings.server.ts";
 
 /** Of `PATCH`; a repository has no versions to follow. */
 const settingsSchema = updateProjectSchema
@@ -77,11 +75,7 @@ function removeProject(ctx: Context, name: string, project: ProjectDetailView): 
 
 /** Servers and their settings. */
 export const projectOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/projects",
-    id: "listProjects",
-    permission: "project.read",
+  operation("GET /projects", "listProjects", "project.read", {
     summary: "servers of the key's organization by name; the operator names one by `?organization=`",
     query: projectListSchema.extend({ organization: z.string().min(1).optional() }),
     answer: answers.projects,
@@ -89,30 +83,18 @@ export const projectOperations: readonly Operation[] = [
       data: await listProjects({ ctx, input: { ...filter, orgSlug: await organizationSlug(ctx, organization) } }),
     }),
   }),
-  operation({
-    method: "POST",
-    path: "/projects",
-    id: "saveProject",
-    permission: "project.create",
+  operation("POST /projects", "saveProject", "project.create", {
     summary: "creates a server with its first build, or changes its settings",
     body: saveProjectSchema,
     answer: answers.savedProject,
     handle: ({ ctx, body }) => saveProject(ctx, body),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}",
-    id: "readProject",
-    permission: "project.read",
+  operation("GET /projects/{name}", "readProject", "project.read", {
     summary: "a server with its settings",
     answer: answers.projectDetail,
     handle: async ({ project }) => project,
   }),
-  operation({
-    method: "PATCH",
-    path: "/projects/{name}",
-    id: "updateProject",
-    permission: "project.update",
+  operation("PATCH /projects/{name}", "updateProject", "project.update", {
     summary:
       "changes the settings that are given, such as `authMode` ([sign-in.md](sign-in.md)), `name` or `keepsData` (whether `/data` outlives the server; `data` in the answer of `GET` says how full it is); `{name}` may be a former one for 90 days, but not to delete",
     body: updateProjectSchema,
@@ -120,11 +102,7 @@ export const projectOperations: readonly Operation[] = [
     handle: ({ ctx, project, body }) =>
       updateProject({ ctx, input: { ...body, orgSlug: project.orgSlug, projectName: project.name } }),
   }),
-  operation({
-    method: "DELETE",
-    path: "/projects/{name}",
-    id: "deleteProject",
-    permission: "project.delete",
+  operation("DELETE /projects/{name}", "deleteProject", "project.delete", {
     summary: "deletes it with everything that belongs to it",
     answer: answers.deleted,
     handle: ({ ctx, params, project }) => removeProject(ctx, params.name, project),

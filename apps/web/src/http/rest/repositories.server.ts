@@ -38,11 +38,7 @@ async function commitArchive(
 
 /** Repositories of this instance (SRC-3). */
 export const repositoryOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/repositories",
-    id: "listRepositories",
-    permission: "project.read",
+  operation("GET /repositories", "listRepositories", "project.read", {
     summary: "the repositories of this instance that an organization has, with their servers",
     query: ofOrganization,
     answer: answers.repositories,
@@ -51,22 +47,14 @@ export const repositoryOperations: readonly Operation[] = [
       return { data: [...(await listRepositories({ ctx, input: { orgSlug } }))] };
     },
   }),
-  operation({
-    method: "POST",
-    path: "/repositories",
-    id: "createRepository",
-    permission: "project.create",
+  operation("POST /repositories", "createRepository", "project.create", {
     summary: "makes an empty repository, to be pushed to at its `url` with an API key as the password",
     body: createRepositorySchema.omit({ madeBy: true }).extend({ organization: z.string().min(1).nullish() }),
     answer: answers.repository,
     handle: async ({ ctx, body: { organization, ...input } }) =>
       createRepository({ ctx, input: { ...input, orgSlug: await organizationSlug(ctx, organization) } }),
   }),
-  operation({
-    method: "GET",
-    path: "/repositories/{repository}",
-    id: "readRepository",
-    permission: "project.read",
+  operation("GET /repositories/{repository}", "readRepository", "project.read", {
     summary: "one of them",
     query: ofOrganization,
     answer: answers.repository,
@@ -75,11 +63,7 @@ export const repositoryOperations: readonly Operation[] = [
       return getRepository({ ctx, input: { orgSlug, name: params.repository } });
     },
   }),
-  operation({
-    method: "DELETE",
-    path: "/repositories/{repository}",
-    id: "deleteRepository",
-    permission: "project.delete",
+  operation("DELETE /repositories/{repository}", "deleteRepository", "project.delete", {
     summary: "deletes it with all its commits, unless a server is built from it; `confirmation` is its name",
     body: z.object({ confirmation: z.string(), organization: z.string().min(1).nullish() }),
     answer: answers.deleted,
@@ -89,11 +73,7 @@ export const repositoryOperations: readonly Operation[] = [
       return deleteRepository({ ctx, input: { orgSlug, name: params.repository, confirmation } });
     },
   }),
-  operation({
-    method: "POST",
-    path: "/repositories/{repository}/continue",
-    id: "continueRepository",
-    permission: "repository.continue",
+  operation("POST /repositories/{repository}/continue", "continueRepository", "repository.continue", {
     summary:
       "moves it to a connected GitHub account (`installationId`) with its history, as a new repository (`gitHubName`, `private`) or an empty one of that name, and builds its servers from there; it is read-only from then on",
     body: continueOnGitHubSchema.omit({ repository: true }).extend({ organization: z.string().min(1).nullish() }),
@@ -104,11 +84,7 @@ export const repositoryOperations: readonly Operation[] = [
       return { ...moved, servers: [...moved.servers] };
     },
   }),
-  operation({
-    method: "POST",
-    path: "/repositories/{repository}/commits",
-    id: "commitArchive",
-    permission: "build.start",
+  operation("POST /repositories/{repository}/commits", "commitArchive", "build.start", {
     summary:
       "commits the files of an archive, which is the body (zip, tar or gzipped tar, up to 256 MB), to a branch (`branch`, `message`; `expectedHead`: the commit that the branch must be at); what is built from it is built",
     query: commitQuerySchema,

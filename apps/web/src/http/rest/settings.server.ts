@@ -3,7 +3,6 @@ import { accessSchema } from "@towpath/core/access/schema";
 import { clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "@towpath/core/admin-jwt";
 import { getCallLimits, saveCallLimits } from "@towpath/core/call-limit";
 import { callLimitSchema } from "@towpath/core/call-limit/schema";
-import type { Context } from "@towpath/core/context";
 import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
 import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
 import { createSecret, deleteSecret, listSecrets, setSecrets, updateSecret } from "@towpath/core/secret";
@@ -15,44 +14,21 @@ import { settingAnswers } from "./setting-answers.schema.ts";
 /** Of a body with a value of 64 KiB, however it is escaped. */
 const maxSecretBodyBytes = 512 * 1024;
 
-/** Creates or changes variables, all or none; a new one is for production and previews. Returns whether there are any. */
-export async function saveVariables(
-  ctx: Context,
-  projectId: string,
-  variables: readonly { readonly keyName: string; readonly secretValue: string }[],
-): Promise<boolean> {
-  if (variables.length === 0) return false;
-  await setSecrets({ ctx, input: { projectId, secrets: [...variables] } });
-  return true;
-}
-
 /** Variables of a server. Values are read in the dashboard only, where a person is named in the audit log. */
 const secretOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/projects/{name}/secrets",
-    id: "listSecrets",
-    permission: "secret.read",
+  operation("GET /projects/{name}/secrets", "listSecrets", "secret.read", {
     summary: "its variables, never their values",
     answer: answers.variables,
     handle: async ({ ctx, project }) => ({ data: await listSecrets({ ctx, input: { projectId: project.id } }) }),
   }),
-  operation({
-    method: "POST",
-    path: "/projects/{name}/secrets",
-    id: "createSecret",
-    permission: "secret.manage",
+  operation("POST /projects/{name}/secrets", "createSecret", "secret.manage", {
     summary: "creates a variable",
     body: createSecretSchema,
     maxBodyBytes: maxSecretBodyBytes,
     answer: answers.variable,
     handle: ({ ctx, project, body }) => createSecret({ ctx, input: { ...body, projectId: project.id } }),
   }),
-  operation({
-    method: "PATCH",
-    path: "/projects/{name}/secrets",
-    id: "saveSecrets",
-    permission: "secret.manage",
+  operation("PATCH /projects/{name}/secrets", "saveSecrets", "secret.manage", {
     summary: "creates or changes variables (`secrets`), all or none",
     body: setSecretsSchema,
     maxBodyBytes: maxSecretBodyBytes,
@@ -61,11 +37,7 @@ const secretOperations: readonly Operation[] = [
       data: await setSecrets({ ctx, input: { ...body, projectId: project.id } }),
     }),
   }),
-  operation({
-    method: "PATCH",
-    path: "/projects/{name}/secrets/{keyName}",
-    id: "updateSecret",
-    permission: "secret.manage",
+  operation("PATCH /projects/{name}/secrets/{keyName}", "updateSecret", "secret.manage", {
     summary: "changes what is given of a variable",
     body: updateSecretSchema.omit({ keyName: true }),
     maxBodyBytes: maxSecretBodyBytes,
@@ -73,11 +45,7 @@ const secretOperations: readonly Operation[] = [
     handle: ({ ctx, params, project, body }) =>
       updateSecret({ ctx, input: { ...body, projectId: project.id, keyName: params.keyName } }),
   }),
-  operation({
-    method: "DELETE",
-    path: "/projects/{name}/secrets/{keyName}",
-    id: "deleteSecret",
-    permission: "secret.manage",
+  operation("DELETE /projects/{name}/secrets/{keyName}", "deleteSecret", "secret.manage", {
     summary: "deletes a variable",
     answer: answers.deleted,
     handle: ({ ctx, params, project }) =>
@@ -86,39 +54,23 @@ const secretOperations: readonly Operation[] = [
 ];
 
 const portalOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/organizations/{slug}/portals",
-    id: "listPortals",
-    permission: "project.read",
+  operation("GET /organizations/{slug}/portals", "listPortals", "project.read", {
     summary: "portals, with their servers",
     answer: settingAnswers.portals,
     handle: ({ ctx, orgSlug }) => listPortals({ ctx, input: { orgSlug } }),
   }),
-  operation({
-    method: "POST",
-    path: "/organizations/{slug}/portals",
-    id: "createPortal",
-    permission: "project.create",
+  operation("POST /organizations/{slug}/portals", "createPortal", "project.create", {
     summary: "creates a portal",
     body: createPortalSchema,
     answer: settingAnswers.createdPortal,
     handle: ({ ctx, orgSlug, body }) => createPortal({ ctx, input: { ...body, orgSlug } }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/portal",
-    id: "readPortal",
-    permission: "build.read",
+  operation("GET /projects/{name}/portal", "readPortal", "build.read", {
     summary: "a portal's servers, and what it offers of each",
     answer: settingAnswers.portal,
     handle: ({ ctx, project }) => getPortal({ ctx, input: { projectId: project.id } }),
   }),
-  operation({
-    method: "PATCH",
-    path: "/projects/{name}/portal",
-    id: "updatePortal",
-    permission: "project.update",
+  operation("PATCH /projects/{name}/portal", "updatePortal", "project.update", {
     summary: "changes its `servers` (all of them) or `instructions`",
     body: updatePortalSchema,
     answer: settingAnswers.portal,
@@ -128,68 +80,40 @@ const portalOperations: readonly Operation[] = [
 
 /** What belongs to a server: who may call it and how often, its variables, its admin JWTs, the servers of a portal. */
 export const settingOperations: readonly Operation[] = [
-  operation({
-    method: "GET",
-    path: "/projects/{name}/access",
-    id: "readAccess",
-    permission: "access.read",
+  operation("GET /projects/{name}/access", "readAccess", "access.read", {
     summary: "who may call, and which tools",
     answer: settingAnswers.access,
     handle: ({ ctx, project }) => getAccess({ ctx, input: { projectId: project.id } }),
   }),
-  operation({
-    method: "PUT",
-    path: "/projects/{name}/access",
-    id: "saveAccess",
-    permission: "access.manage",
+  operation("PUT /projects/{name}/access", "saveAccess", "access.manage", {
     summary: "replaces it",
     body: accessSchema,
     answer: settingAnswers.access,
     handle: ({ ctx, project, body }) => saveAccess({ ctx, input: { ...body, projectId: project.id } }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/limits",
-    id: "readLimits",
-    permission: "project.read",
+  operation("GET /projects/{name}/limits", "readLimits", "project.read", {
     summary: "how much it may be called",
     answer: settingAnswers.limits,
     handle: ({ ctx, project }) => getCallLimits({ ctx, input: { projectId: project.id } }),
   }),
-  operation({
-    method: "PUT",
-    path: "/projects/{name}/limits",
-    id: "saveLimits",
-    permission: "limit.manage",
+  operation("PUT /projects/{name}/limits", "saveLimits", "limit.manage", {
     summary: "replaces that",
     body: callLimitSchema,
     answer: settingAnswers.limits,
     handle: ({ ctx, project, body }) => saveCallLimits({ ctx, input: { ...body, projectId: project.id } }),
   }),
   ...secretOperations,
-  operation({
-    method: "POST",
-    path: "/projects/{name}/admin-jwt",
-    id: "issueAdminJwt",
-    permission: "adminJwt.manage",
+  operation("POST /projects/{name}/admin-jwt", "issueAdminJwt", "adminJwt.manage", {
     summary: "an admin JWT, from the cache or newly signed",
     answer: settingAnswers.adminJwt,
     handle: ({ ctx, project }) => getAdminJwt({ ctx, input: { projectId: project.id } }),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/admin-jwt",
-    id: "readAdminJwtCache",
-    permission: "adminJwt.manage",
+  operation("GET /projects/{name}/admin-jwt", "readAdminJwtCache", "adminJwt.manage", {
     summary: "statistics of the cache",
     answer: settingAnswers.adminJwtCache,
     handle: ({ ctx, project }) => getAdminJwtCacheStats({ ctx, input: { projectId: project.id } }),
   }),
-  operation({
-    method: "DELETE",
-    path: "/projects/{name}/admin-jwt",
-    id: "clearAdminJwtCache",
-    permission: "adminJwt.manage",
+  operation("DELETE /projects/{name}/admin-jwt", "clearAdminJwtCache", "adminJwt.manage", {
     summary: "revokes all admin JWTs and clears the cache",
     answer: settingAnswers.adminJwtCache,
     handle: ({ ctx, project }) => clearAdminJwtCache({ ctx, input: { projectId: project.id } }),

@@ -23,11 +23,9 @@ import {
 import { z } from "zod";
 import { lookIntoSource } from "../source-look/look.server.ts";
 import { answers } from "./answers.schema.ts";
-import { changedEntrypoint } from "./changed-entrypoint.ts";
+import { changedEntrypoint, otherSource, saveVariables } from "./existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "./operation.server.ts";
-import { otherSource } from "./other-source.ts";
 import { gitSource, lookedAtSource, sourceDetail } from "./project-source.schema.ts";
-import { saveVariables } from "./settings.server.ts";
 
 const { shape } = deployGitUrlSchema;
 
@@ -158,22 +156,14 @@ function isSameRepository(one: string, two: string): boolean {
 
 /** Servers that are built from a Git URL, and where a server's code comes from. */
 export const sourceOperations: readonly Operation[] = [
-  operation({
-    method: "POST",
-    path: "/git-urls",
-    id: "saveGitUrl",
-    permission: "project.create",
+  operation("POST /git-urls", "saveGitUrl", "project.create", {
     summary:
       "deploys the repository behind a Git URL (`gitUrl`, `branch`, `credential` if it is private): creates a server with its first build, or changes its settings and builds the branch's newest commit",
     body: saveGitUrlSchema,
     answer: answers.savedPackage,
     handle: ({ ctx, body }) => saveGitUrl(ctx, body),
   }),
-  operation({
-    method: "POST",
-    path: "/sources/look",
-    id: "lookAtSource",
-    permission: "project.create",
+  operation("POST /sources/look", "lookAtSource", "project.create", {
     summary:
       "what is in the repository that a `text` names (a URL, a link to a folder, `git clone …`), as New server shows it, without deploying",
     body: lookAtSourceSchema.extend({ organization: z.string().min(1).nullish() }),
@@ -181,71 +171,43 @@ export const sourceOperations: readonly Operation[] = [
     handle: async ({ ctx, body: { organization, ...input } }) =>
       lookIntoSource({ ctx, input: { ...input, orgSlug: await organizationSlug(ctx, organization) } }),
   }),
-  operation({
-    method: "POST",
-    path: "/repositories/{repository}/deploy",
-    id: "deployRepository",
-    permission: "project.create",
+  operation("POST /repositories/{repository}/deploy", "deployRepository", "project.create", {
     summary:
       "deploys a repository of this instance: creates a server (`name`) with its first build, or changes its settings and builds the branch's newest commit",
     body: saveRepositorySchema,
     answer: answers.savedPackage,
     handle: ({ ctx, params, body }) => saveRepository(ctx, params.repository, body),
   }),
-  operation({
-    method: "GET",
-    path: "/projects/{name}/source",
-    id: "readSource",
-    permission: "project.read",
+  operation("GET /projects/{name}/source", "readSource", "project.read", {
     summary: "where a server's code comes from, and when its Git URL was last asked",
     answer: z.object({ source: sourceDetail }),
     handle: async ({ ctx, project }) => ({ source: await getSource({ ctx, input: { projectId: project.id } }) }),
   }),
-  operation({
-    method: "PATCH",
-    path: "/projects/{name}/source",
-    id: "updateSource",
-    permission: "project.update",
+  operation("PATCH /projects/{name}/source", "updateSource", "project.update", {
     summary:
       "changes the `branch` that goes live, which must exist (`null`: the repository's own); of a Git URL or repository of this instance also `previews`; of a URL also the `credential`, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
     body: updateSourceSchema,
     answer: sourceDetail,
     handle: ({ ctx, project, body }) => updateSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
-  operation({
-    method: "PUT",
-    path: "/projects/{name}/source",
-    id: "changeSource",
-    permission: "project.update",
+  operation("PUT /projects/{name}/source", "changeSource", "project.update", {
     summary:
       "has it built from something else from now on: a Git URL (`gitUrl`), a repository of this instance (`repository`), one of a connected GitHub account (`githubRepository`: `installationId`, `fullName`) or a package (`package`: `name`, `version`, `follows`), exactly one of them; its address, variables, logs and deployments stay, and the first commit or version there is built",
     body: changeSourceSchema,
     answer: z.object({ source: sourceDetail, build: answers.build.shape.build }),
     handle: ({ ctx, project, body }) => changeSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
-  operation({
-    method: "POST",
-    path: "/projects/{name}/source/check",
-    id: "checkSource",
-    permission: "project.update",
+  operation("POST /projects/{name}/source/check", "checkSource", "project.update", {
     summary: "asks its Git URL or repository now, and builds what is new",
     answer: sourceDetail,
     handle: ({ ctx, project }) => checkSource({ ctx, input: { projectId: project.id } }),
   }),
-  operation({
-    method: "POST",
-    path: "/projects/{name}/source/webhook-secret",
-    id: "makeWebhookSecret",
-    permission: "project.update",
+  operation("POST /projects/{name}/source/webhook-secret", "makeWebhookSecret", "project.update", {
     summary: "makes the secret for webhooks of its Git host, in place of an earlier one; it is shown this once",
     answer: z.object({ secret: z.string(), source: gitSource }),
     handle: ({ ctx, project }) => makeSourceWebhookSecret({ ctx, input: { projectId: project.id } }),
   }),
-  operation({
-    method: "DELETE",
-    path: "/projects/{name}/source/webhook-secret",
-    id: "removeWebhookSecret",
-    permission: "project.update",
+  operation("DELETE /projects/{name}/source/webhook-secret", "removeWebhookSecret", "project.update", {
     summary: "removes it: webhooks are refused, and its Git URL is asked from time to time",
     answer: gitSource,
     handle: ({ ctx, project }) => removeSourceWebhookSecret({ ctx, input: { projectId: project.id } }),
