@@ -2,7 +2,7 @@ import type { AccessView } from "@towpath/core/access";
 import { Badge } from "~/ui/badge.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
-import { ScopeChoice } from "./scope-choice.tsx";
+import { ChoiceCards } from "~/ui/segmented.tsx";
 import type { AccessForm } from "./use-access-form.ts";
 
 type Role = AccessView["roles"][number];
@@ -50,13 +50,15 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
     <Card>
       <CardHeader title="API keys" description="The organization's keys. Personal keys follow their owner's role." />
       <CardBody className="flex flex-col gap-4">
-        <ScopeChoice
+        <ChoiceCards
           label="API keys that can call"
           value={apiKeys === "all" ? "all" : "some"}
           disabled={disabled}
           onChange={(scope) => form.change({ apiKeys: scope === "all" ? "all" : keys.map(({ id }) => id) })}
-          all={{ title: "All keys", note: "Includes keys created later." }}
-          some={{ title: "Only selected keys", note: "New keys can't call until you allow them here." }}
+          options={[
+            { value: "all", label: "All keys", note: "Includes keys created later." },
+            { value: "some", label: "Only selected keys", note: "New keys can't call until you allow them here." },
+          ]}
         />
         {apiKeys === "all" ? null : (
           <ul aria-label="Selected API keys" className="flex flex-col gap-2.5">
@@ -91,18 +93,21 @@ export function ToolSection({ form, disabled, access }: Section & { readonly acc
         description="For every caller, in production and previews. Clients see only these in the server's list."
       />
       <CardBody className="flex flex-col gap-4">
-        <ScopeChoice
+        <ChoiceCards
           label="Tools that callers can use"
           value={tools === "all" ? "all" : "some"}
           disabled={disabled}
           onChange={(scope) =>
             form.change({ tools: scope === "all" ? "all" : access.knownTools.map(({ name }) => name) })
           }
-          all={{ title: "All tools", note: "Includes tools that later versions add." }}
-          some={{
-            title: "Only selected tools",
-            note: "New tools can't be called until you allow them here.",
-          }}
+          options={[
+            { value: "all", label: "All tools", note: "Includes tools that later versions add." },
+            {
+              value: "some",
+              label: "Only selected tools",
+              note: "New tools can't be called until you allow them here.",
+            },
+          ]}
         />
         {tools === "all" ? null : (
           <ul aria-label="Selected tools" className="flex flex-col gap-2.5">

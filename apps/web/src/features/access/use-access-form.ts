@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { AccessView } from "@towpath/core/access";
 import { useState } from "react";
-import { failureText } from "~/ui/toast.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { accessQuery, saveAccess } from "./access.functions.ts";
 
@@ -13,8 +13,7 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
   const [draft, setDraft] = useState<Draft>({ roles: stored.roles, apiKeys: stored.apiKeys, tools: stored.tools });
   const [savedDraft, setSavedDraft] = useState(draft);
   const [revision, setRevision] = useState(stored.revision);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { problem: failure, busy, run } = useSubmit();
   const [isSaved, setSaved] = useState(false);
 
   const change = (changed: Partial<Draft>) => {
@@ -22,10 +21,8 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
     setSaved(false);
   };
   const submit = async () => {
-    setBusy(true);
-    setFailure(null);
     setSaved(false);
-    try {
+    await run(async () => {
       const { roles, apiKeys, tools } = draft;
       const saved = await saveAccess({
         data: {
@@ -38,11 +35,7 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
       setRevision(saved.revision);
       setSavedDraft(draft);
       setSaved(true);
-    } catch (error) {
-      setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return {
     ...{ draft, change, submit, failure, busy, isSaved },

@@ -2,7 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { OAuthFrame } from "../oauth/consent-states.tsx";
 import { confirmEmailChange, linkedEmailQuery } from "./account.functions.ts";
 
@@ -40,11 +40,9 @@ export function ConfirmEmailPage({ token }: { readonly token: string }) {
         You sign in with <strong className="font-medium text-ink">{linked.from}</strong>. From now on it will be{" "}
         <strong className="font-medium text-ink">{linked.to}</strong>. Your other sessions end.
       </p>
-      {failure ? (
-        <Callout tone="bad" title="Your email was not changed" className="mt-4">
-          {failure}
-        </Callout>
-      ) : null}
+      <Failure title="Your email was not changed" className="mt-4">
+        {failure}
+      </Failure>
       <div className="mt-6 flex flex-wrap gap-2">
         <Button variant="primary" size="lg" busy={busy} onClick={() => void confirm()}>
           Change email

@@ -6,7 +6,8 @@ import { Button, buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { cancelEmailChange, requestEmailChange, signInMethodsQuery } from "./account.functions.ts";
@@ -126,28 +127,18 @@ function ChangeForm({
       await queryClient.invalidateQueries({ queryKey: ["account"] });
     });
   return (
-    <form
-      noValidate
-      aria-label="Change your email"
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form aria-label="Change your email" className="flex flex-col gap-4" onSubmit={() => void submit()}>
       {/* For password managers: whose password it is. */}
       <input type="text" name="username" autoComplete="username" value={current} readOnly hidden />
-      <Field label="New email" error={problems.email} required>
-        {(control) => (
-          <Input
-            {...control}
-            type="email"
-            autoComplete="email"
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="New email"
+        error={problems.email}
+        required
+        type="email"
+        autoComplete="email"
+        value={email}
+        onChange={setEmail}
+      />
       <CurrentPasswordField error={problems.password} value={password} onChange={setPassword} />
       <p role="alert" className="text-sm text-bad empty:hidden">
         {problems.form}
@@ -158,6 +149,6 @@ function ChangeForm({
           {sendsMail ? "Send link" : "Change email"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

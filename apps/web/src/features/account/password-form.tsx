@@ -1,7 +1,8 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 
 /** Asks for the password again before a change of the account, in a dialog. */
 export function PasswordForm({
@@ -19,12 +20,11 @@ export function PasswordForm({
 }) {
   const [password, setPassword] = useState("");
   const { problems, busy, run } = useSubmit();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     void run(() => onSubmit(password));
   };
   return (
-    <form noValidate aria-label={label} onSubmit={submit} className="flex flex-col gap-4">
+    <Form aria-label={label} onSubmit={submit} className="flex flex-col gap-4">
       <CurrentPasswordField error={problems.password ?? problems.form} value={password} onChange={setPassword} />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
@@ -32,7 +32,7 @@ export function PasswordForm({
           {label}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -47,16 +47,14 @@ export function CurrentPasswordField({
   readonly onChange: (value: string) => void;
 }) {
   return (
-    <Field label="Your password" error={error} required>
-      {(control) => (
-        <Input
-          {...control}
-          type="password"
-          autoComplete="current-password"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
+    <TextField
+      label="Your password"
+      error={error}
+      required
+      type="password"
+      autoComplete="current-password"
+      value={value}
+      onChange={onChange}
+    />
   );
 }

@@ -1,5 +1,6 @@
 import type { Preferences } from "@towpath/core/account/schema";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Choice } from "~/ui/checkbox.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { setTheme, type Theme, useTheme } from "~/ui/theme.ts";
 import { AccountFrame } from "./account-frame.tsx";
@@ -43,7 +44,7 @@ function ThemeChoice() {
             ))}
           </span>
           <span className="mt-2 mb-0.5 flex items-center gap-2 px-1 text-sm">
-            <input
+            <Choice
               type="radio"
               name="theme"
               value={value}

@@ -3,7 +3,7 @@ import type { ProfileView } from "@towpath/core/organization";
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 import { toast } from "~/ui/toast.ts";
@@ -95,16 +95,15 @@ function NameForm({ profile }: { readonly profile: ProfileView }) {
     >
       <div className="grid gap-4 sm:grid-cols-2">
         {fields.map(({ key, label, value, set, autoComplete }) => (
-          <Field key={key} label={label} error={form.problems[key]} required>
-            {(control) => (
-              <Input
-                {...control}
-                autoComplete={autoComplete}
-                value={value}
-                onChange={(event) => set(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            key={key}
+            label={label}
+            error={form.problems[key]}
+            required
+            autoComplete={autoComplete}
+            value={value}
+            onChange={(next) => set(next)}
+          />
         ))}
       </div>
     </SettingsForm>

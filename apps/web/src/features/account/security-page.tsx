@@ -1,13 +1,17 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
+import { useState } from "react";
 import { ConnectedApps } from "~/features/oauth/connected-apps.tsx";
-import { buttonLook } from "~/ui/button.tsx";
+import { useSubmit } from "~/http/use-submit.ts";
+import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
-import { signInMethodsQuery } from "./account.functions.ts";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
+import { toast } from "~/ui/toast.ts";
+import { changePassword, sessionsQuery, signInMethodsQuery } from "./account.functions.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { ActivityCard } from "./activity-card.tsx";
-import { PasswordCard } from "./password-card.tsx";
 import { TwoFactorCard } from "./two-factor-card.tsx";
 
 /** How the user signs in, and who may act for them (ORG-7). */
@@ -49,6 +53,61 @@ function IssuerCard({ issuer }: { readonly issuer: string }) {
           Open {new URL(issuer).host}
           <ExternalLink aria-hidden />
         </a>
+      </CardBody>
+    </Card>
+  );
+}
+
+/** Changes the password of a local account. */
+function PasswordCard({ email }: { readonly email: string }) {
+  const queryClient = useQueryClient();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const { problems, busy, run } = useSubmit();
+  const submit = () => {
+    void run(async () => {
+      await changePassword({ data: { current, next } });
+      setCurrent("");
+      setNext("");
+      toast.success("Password changed. Other sessions have ended.");
+      await queryClient.invalidateQueries(sessionsQuery);
+    });
+  };
+  return (
+    <Card>
+      <CardHeader title="Password" description="Changing it signs you out everywhere else." />
+      <CardBody>
+        <Form aria-label="Password" onSubmit={submit} className="flex max-w-sm flex-col gap-4">
+          {/* For password managers: whose password it is. */}
+          <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
+          <TextField
+            label="Current password"
+            error={problems.current}
+            required
+            type="password"
+            autoComplete="current-password"
+            value={current}
+            onChange={setCurrent}
+          />
+          <TextField
+            label="New password"
+            hint="At least 10 characters."
+            error={problems.next}
+            required
+            type="password"
+            autoComplete="new-password"
+            value={next}
+            onChange={setNext}
+          />
+          <p role="alert" className="text-sm text-bad empty:hidden">
+            {problems.form}
+          </p>
+          <div>
+            <Button type="submit" variant="primary" busy={busy}>
+              Change password
+            </Button>
+          </div>
+        </Form>
       </CardBody>
     </Card>
   );

@@ -4,9 +4,8 @@ import type { Preferences } from "@towpath/core/account/schema";
 import { useState } from "react";
 import { profileQuery } from "~/features/session/session.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Field } from "~/ui/field.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
-import { Select } from "~/ui/select.tsx";
+import { SelectField } from "~/ui/select.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 import { formatAbsoluteTime, useIsInBrowser } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
@@ -49,16 +48,14 @@ export function TimeForm({ preferences }: { readonly preferences: Preferences })
       isChanged={isChanged}
       onSubmit={save}
     >
-      <Field label="Time zone" error={form.problems.timeZone} className="max-w-sm">
-        {(control) => (
-          <Select
-            {...control}
-            value={timeZone ?? browserZone}
-            onChange={(zone) => setTimeZone(zone === browserZone ? null : zone)}
-            options={zones}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Time zone"
+        error={form.problems.timeZone}
+        fieldClassName="max-w-sm"
+        value={timeZone ?? browserZone}
+        onChange={(zone) => setTimeZone(zone === browserZone ? null : zone)}
+        options={zones}
+      />
       <Segmented
         label="Clock"
         value={hourCycle}

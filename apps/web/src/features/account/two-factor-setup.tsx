@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { beginTwoFactor, confirmTwoFactor, signInMethodsQuery } from "./account.functions.ts";
 import { PasswordForm } from "./password-form.tsx";
@@ -61,8 +62,7 @@ export function TwoFactorSetup() {
 function AppStep({ begun, onDone }: { readonly begun: Begun; readonly onDone: () => void }) {
   const [code, setCode] = useState("");
   const { problems, busy, run } = useSubmit();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     void run(async () => {
       await confirmTwoFactor({ data: { code } });
       onDone();
@@ -70,7 +70,7 @@ function AppStep({ begun, onDone }: { readonly begun: Begun; readonly onDone: ()
   };
   const groups = begun.secret.match(/.{1,4}/g) ?? [];
   return (
-    <form noValidate aria-label="Authenticator app" onSubmit={submit} className="flex flex-col gap-4">
+    <Form aria-label="Authenticator app" onSubmit={submit} className="flex flex-col gap-4">
       <div className="flex flex-col gap-4 sm:flex-row sm:items-center">
         {/* White in both themes: cameras expect dark squares on light ground. */}
         <svg
@@ -92,25 +92,24 @@ function AppStep({ begun, onDone }: { readonly begun: Begun; readonly onDone: ()
           </div>
         </div>
       </div>
-      <Field label="Code" hint="Six digits, new every 30 seconds." error={problems.code ?? problems.form} required>
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            maxLength={7}
-            className="max-w-40 text-base tracking-widest"
-            value={code}
-            onChange={(event) => setCode(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Code"
+        hint="Six digits, new every 30 seconds."
+        error={problems.code ?? problems.form}
+        required
+        mono
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={7}
+        className="max-w-40 text-base tracking-widest"
+        value={code}
+        onChange={setCode}
+      />
       <div className="flex justify-end">
         <Button type="submit" variant="primary" busy={busy}>
           Turn on
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

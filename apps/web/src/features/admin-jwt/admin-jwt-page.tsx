@@ -2,14 +2,15 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { AdminJwtView } from "@towpath/core/admin-jwt";
 import { Eye, Lock, ShieldOff } from "lucide-react";
 import { useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { failureText, toast } from "~/ui/toast.ts";
+import { toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { adminJwtStatsQuery, clearAdminJwts, issueAdminJwt } from "./admin-jwt.functions.ts";
@@ -46,22 +47,14 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
   const queryClient = useQueryClient();
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const [issued, setIssued] = useState<AdminJwtView | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { problem: failure, busy, run } = useSubmit();
   const refresh = () => queryClient.invalidateQueries(adminJwtStatsQuery(projectKey));
 
-  const show = async () => {
-    setBusy(true);
-    setFailure(null);
-    try {
+  const show = () =>
+    run(async () => {
       setIssued(await issueAdminJwt({ data: projectKey }));
       await refresh();
-    } catch (error) {
-      setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   const clear = async () => {
     const work = clearAdminJwts({ data: projectKey });
     await toast
@@ -82,11 +75,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
           Admin JWTs work only on servers for members.
         </Callout>
       )}
-      {failure ? (
-        <Callout tone="bad" title="No token was issued">
-          {failure}
-        </Callout>
-      ) : null}
+      <Failure title="No token was issued">{failure}</Failure>
       <Card>
         <CardHeader
           title="Token"

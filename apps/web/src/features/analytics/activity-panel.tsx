@@ -5,8 +5,8 @@ import { Card } from "~/ui/card.tsx";
 import { Figure } from "~/ui/figure.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
+import { TimeBars } from "~/ui/time-bars.tsx";
 import { rangeOptions } from "../request-log/log-filters.ts";
-import { ActivityChart } from "./activity-chart.tsx";
 
 export type ActivityFigure = { readonly name: string; readonly value: string | undefined; readonly note?: string };
 
@@ -44,4 +44,13 @@ export function RangeSelect({
   onChange: (value: TimeRange) => void;
 }): ReactNode {
   return <Select aria-label="Time range" className="w-44" value={value} onChange={onChange} options={rangeOptions} />;
+}
+
+const bars = [{ key: "count", color: "var(--accent)" }] as const;
+
+/** Counts over time. */
+function ActivityChart({ series, noun }: { series: ActivityTimeseries; noun: string }) {
+  return (
+    <TimeBars data={series.data} bucketMs={series.bucketMs} bars={bars} describe={({ count }) => `${count} ${noun}`} />
+  );
 }

@@ -3,12 +3,13 @@ import type { NewApiKeyView } from "@towpath/core/api-key";
 import type { ApiKeyKind, ApiKeyScope } from "@towpath/core/api-key/schema";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { isTowpathErrorCode } from "~/http/errors.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { Field, Input } from "~/ui/field.tsx";
-import { Select } from "~/ui/select.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
+import { SelectField } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { serversQuery } from "../servers/servers.functions.ts";
 import { useMay } from "../session/guards.ts";
@@ -85,83 +86,68 @@ export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
   );
 }
 
-/** What to show for a failed creation: a text below a field, or one for the whole form. */
-function problemsOf(error: unknown): { readonly name?: string; readonly servers?: string; readonly form?: string } {
-  if (!isTowpathErrorCode(error, "invalid_input")) return { form: failureText(error) };
-  const { name, projectIds } = error.fields;
-  if (name) return { name };
-  return projectIds ? { servers: projectIds } : { form: error.message };
-}
-
 function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCancel: () => void }) {
   const queryClient = useQueryClient();
   const mayManage = useMay("apiKey.manage");
   const [fields, setFields] = useState<Fields>(empty);
-  const [problems, setProblems] = useState<ReturnType<typeof problemsOf>>({});
-  const [busy, setBusy] = useState(false);
+  const { problems, failure, busy, run, refuse } = useSubmit();
   const set = (changes: Partial<Fields>) => setFields((before) => ({ ...before, ...changes }));
   const { name, kind, scope, choice, projectIds, expiry } = fields;
 
   const create = async () => {
-    if (name.trim() === "") return setProblems({ name: "Key name is required" });
-    if (choice === "some" && projectIds.length === 0) return setProblems({ servers: "Choose at least one server" });
-    setBusy(true);
-    setProblems({});
-    try {
+    if (name.trim() === "") return refuse({ name: "Key name is required" });
+    if (choice === "some" && projectIds.length === 0) return refuse({ projectIds: "Choose at least one server" });
+    await run(async () => {
       const expiresInDays = expiry === "never" ? null : Number(expiry);
       const chosen = choice === "all" ? null : [...projectIds];
       onCreated(await createKey({ data: { orgSlug, kind, scope, name, projectIds: chosen, expiresInDays } }));
       await queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) });
-    } catch (error) {
-      setProblems(problemsOf(error));
-    } finally {
-      setBusy(false);
-    }
+    });
   };
 
   return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}
-    >
-      <Field label="Name" hint="Where you'll use it." error={problems.name} count={name.length} max={64}>
-        {(control) => (
-          <Input
-            {...control}
-            value={name}
-            onChange={(event) => set({ name: event.target.value })}
-            placeholder="Ada's laptop"
-          />
-        )}
-      </Field>
+    <Form className="flex flex-col gap-4" onSubmit={() => void create()}>
+      <TextField
+        label="Name"
+        hint="Where you'll use it."
+        error={problems.name}
+        count={name.length}
+        max={64}
+        value={name}
+        onChange={(next) => set({ name: next })}
+        placeholder="Ada's laptop"
+      />
       {mayManage ? (
-        <Field label="Acts as" hint={kindHints[kind]}>
-          {(control) => <Select {...control} value={kind} onChange={(next) => set({ kind: next })} options={kinds} />}
-        </Field>
+        <SelectField
+          label="Acts as"
+          hint={kindHints[kind]}
+          value={kind}
+          onChange={(next) => set({ kind: next })}
+          options={kinds}
+        />
       ) : (
         <p className="text-sm text-muted">{kindHints.personal}</p>
       )}
-      <Field label="May" hint={scopeHints[scope]}>
-        {(control) => <Select {...control} value={scope} onChange={(next) => set({ scope: next })} options={scopes} />}
-      </Field>
-      <Field label="Servers" error={problems.servers}>
-        {(control) => (
-          <Select {...control} value={choice} onChange={(next) => set({ choice: next })} options={choices} />
-        )}
-      </Field>
+      <SelectField
+        label="May"
+        hint={scopeHints[scope]}
+        value={scope}
+        onChange={(next) => set({ scope: next })}
+        options={scopes}
+      />
+      <SelectField
+        label="Servers"
+        error={problems.projectIds}
+        value={choice}
+        onChange={(next) => set({ choice: next })}
+        options={choices}
+      />
       {choice === "some" ? (
         <ServerChoice orgSlug={orgSlug} chosen={projectIds} onChange={(next) => set({ projectIds: next })} />
       ) : null}
-      <Field label="Expires after">
-        {(control) => (
-          <Select {...control} value={expiry} onChange={(next) => set({ expiry: next })} options={expiries} />
-        )}
-      </Field>
+      <SelectField label="Expires after" value={expiry} onChange={(next) => set({ expiry: next })} options={expiries} />
       <p role="alert" className="text-sm text-bad empty:hidden">
-        {problems.form}
+        {failure}
       </p>
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
@@ -169,7 +155,7 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
           Create key
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -6,8 +6,9 @@ import { projectQuery } from "~/features/project-screen/project-screen.functions
 import { Main } from "~/ui/main.tsx";
 import { OfflineBanner } from "~/ui/offline-banner.tsx";
 import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
+import { useOpenBranch } from "../project-screen/use-open-branch.ts";
 import { isBuildPath, type Navigation, organizationScreens, projectScreens } from "./navigation.tsx";
-import { useIsWelcome, useOpenBranch, useOpenProject } from "./shell-location.ts";
+import { useIsWelcome, useOpenProject } from "./shell-location.ts";
 import { TopBar } from "./top-bar.tsx";
 
 /** What comes before any action that a toast reports: the toaster is loaded then, as the network may be what fails. */

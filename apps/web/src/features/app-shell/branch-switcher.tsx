@@ -8,7 +8,8 @@ import { branchTitle } from "~/features/project-screen/branch-title.ts";
 import type { ProjectKey } from "~/features/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
 import { Switcher } from "~/ui/switcher.tsx";
-import { useOpenBranch, useOpenScreen } from "./shell-location.ts";
+import { useOpenBranch } from "../project-screen/use-open-branch.ts";
+import { useOpenScreen } from "./shell-location.ts";
 
 /** Screens that show one branch, by the search parameter `branchId`. */
 const screensOfBranch: ReadonlySet<string> = new Set(["", "/inspector", "/chat"]);

@@ -1,4 +1,4 @@
-import { useMatches, useSearch } from "@tanstack/react-router";
+import { useMatches } from "@tanstack/react-router";
 import type { Permission } from "@towpath/core/authorize";
 import type { ProjectKind } from "@towpath/core/project";
 import { projectScreens } from "./navigation.tsx";
@@ -18,12 +18,6 @@ export function useOpenProject(): string | null {
 /** Whether a step of the onboarding is open, which has no navigation beside it. */
 export const useIsWelcome = (): boolean =>
   useMatches({ select: (matches) => matches.some(({ routeId }) => routeId.startsWith("/$orgSlug/welcome/")) });
-
-/** The branch that the open screen shows (search parameter `branchId`); null: the default branch. */
-export function useOpenBranch(): string | null {
-  const { branchId } = useSearch({ strict: false });
-  return typeof branchId === "string" ? branchId : null;
-}
 
 /**
  * What follows the project's segment on its open screen, to open the same screen of another project: "/logs". Empty for screens

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ProfileView } from "@towpath/core/organization";
 import { BookOpen, Keyboard, LogOut, UserRound } from "lucide-react";
 import { Avatar, initialsOf } from "~/ui/avatar.tsx";
+import { PlainButton } from "~/ui/button.tsx";
 import { Menu, MenuChoices, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 import { signOut } from "./sign-out.ts";
@@ -18,13 +19,12 @@ export function UserMenu({
   return (
     <Menu
       trigger={
-        <button
-          type="button"
+        <PlainButton
           aria-label={`${initialsOf(profile.displayName)}: account of ${profile.displayName}`}
           className="shrink-0 rounded-full hover:brightness-97"
         >
           <Avatar name={profile.displayName} picture={profile.profilePictureUrl} className="size-8 text-xs" />
-        </button>
+        </PlainButton>
       }
     >
       <div className="px-2 pt-1.5 pb-2">

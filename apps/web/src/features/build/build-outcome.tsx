@@ -5,7 +5,7 @@ import { Ban, Clock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
-import { serverStatusQuery } from "../overview/overview.functions.ts";
+import { serverStatusQuery } from "../overview/status.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { useMay } from "../session/guards.ts";

@@ -3,10 +3,11 @@ import { useNavigate } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/build";
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { FileCode } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { InlineCode } from "~/ui/code-block.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
@@ -157,25 +158,21 @@ function MissingVariables({
   const { mutate, isPending } = useFixAndRebuild(project, build, () =>
     saveVariables({ data: { ...project, secrets: secrets.map((each) => ({ ...each, environments: [environment] })) } }),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (secrets.length > 0) mutate();
   };
   return (
-    <form onSubmit={submit} className="flex w-full min-w-0 flex-col gap-3">
+    <Form onSubmit={submit} className="flex w-full min-w-0 flex-col gap-3">
       {names.map((keyName) => (
-        <Field key={keyName} label={<code>{keyName}</code>}>
-          {(control) => (
-            <Input
-              {...control}
-              type="password"
-              autoComplete="off"
-              mono
-              value={values[keyName] ?? ""}
-              onChange={(event) => setValues({ ...values, [keyName]: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          key={keyName}
+          label={<code>{keyName}</code>}
+          type="password"
+          autoComplete="off"
+          mono
+          value={values[keyName] ?? ""}
+          onChange={(next) => setValues({ ...values, [keyName]: next })}
+        />
       ))}
       <p className="text-xs text-muted">
         <InlineCode
@@ -188,6 +185,6 @@ function MissingVariables({
         </Button>
         <SettingsLink project={project} section="variables" />
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { ArrowUpRight, MessagesSquare } from "lucide-react";
+import { PlainButton } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
@@ -46,8 +47,7 @@ export function ChatEmpty({
               ))
             : (suggestions.data ?? []).map((question) => (
                 <li key={question} className="flex">
-                  <button
-                    type="button"
+                  <PlainButton
                     onClick={() => onChoose(question)}
                     className="group flex w-full items-start gap-2 rounded-lg border bg-surface px-3 py-2.5 text-left text-sm hover:bg-hover"
                   >
@@ -56,7 +56,7 @@ export function ChatEmpty({
                       className="mt-0.5 size-4 shrink-0 text-faint group-hover:text-accent-text"
                       aria-hidden
                     />
-                  </button>
+                  </PlainButton>
                 </li>
               ))}
         </ul>

@@ -2,11 +2,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ChatSummary } from "@towpath/core/chat";
 import { History, Pencil, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Button } from "~/ui/button.tsx";
+import { Button, PlainButton } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
@@ -86,15 +87,14 @@ function Row({
 }) {
   return (
     <li className="flex items-center gap-1 rounded-md hover:bg-hover">
-      <button
-        type="button"
+      <PlainButton
         aria-current={isCurrent || undefined}
         onClick={onOpen}
         className="flex min-w-0 flex-1 flex-col rounded-md px-2 py-1.5 text-left -outline-offset-2"
       >
         <span className="truncate text-sm aria-current:font-medium">{chat.title}</span>
         <RelativeTime time={chat.updatedAt} className="text-xs text-muted" />
-      </button>
+      </PlainButton>
       <IconButton label={`Rename ${chat.title}`} size="sm" onClick={onRename}>
         <Pencil aria-hidden />
       </IconButton>
@@ -139,25 +139,19 @@ function RenameDialog({
   const problem = title.trim() === "" ? "Give the chat a name" : undefined;
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()} title="Rename chat">
-      <form
-        noValidate
+      <Form
         className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (!problem) void change(() => renameOwnChat({ data: { ...projectKey, chatId: chat.id, title } }), onClose);
         }}
       >
-        <Field label="Name" error={problem} required>
-          {(control) => (
-            <Input {...control} maxLength={120} value={title} onChange={({ target }) => setTitle(target.value)} />
-          )}
-        </Field>
+        <TextField label="Name" error={problem} required maxLength={120} value={title} onChange={setTitle} />
         <Buttons onClose={onClose}>
           <Button type="submit" variant="primary" busy={busy}>
             Rename
           </Button>
         </Buttons>
-      </form>
+      </Form>
     </Dialog>
   );
 }

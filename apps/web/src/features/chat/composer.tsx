@@ -2,7 +2,9 @@ import type { ChatAttachment } from "@towpath/core/chat/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { ArrowUp, Square, X } from "lucide-react";
 import { type ReactNode, type RefObject, useLayoutEffect, useState } from "react";
-import { Button } from "~/ui/button.tsx";
+import { Button, PlainButton } from "~/ui/button.tsx";
+import { useEarlyText } from "~/ui/early-entry.ts";
+import { Form } from "~/ui/form.tsx";
 import { AttachMenu } from "./attach-menu.tsx";
 import { AttachmentChip, attachmentKey } from "./turn-view.tsx";
 
@@ -38,6 +40,7 @@ export function Composer({
   children?: ReactNode;
 }) {
   const [menu, setMenu] = useState(false);
+  useEarlyText(field, draft.text, ({ value }) => onChange({ ...draft, text: value }));
   const canSend = draft.text.trim() !== "" && !isAnswering && disabled === null;
   useLayoutEffect(() => {
     const area = field.current;
@@ -46,11 +49,10 @@ export function Composer({
     area.style.height = `${Math.min(area.scrollHeight, maxRows * 24)}px`;
   });
   return (
-    <form
+    <Form
       aria-label="Ask"
       className="flex flex-col gap-2 rounded-xl border border-line-strong/70 bg-surface p-2 shadow-card focus-within:border-focus"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (canSend) onSend();
       }}
     >
@@ -59,14 +61,13 @@ export function Composer({
           {draft.attachments.map((each) => (
             <li key={attachmentKey(each)}>
               <AttachmentChip attachment={each}>
-                <button
-                  type="button"
+                <PlainButton
                   aria-label={`Remove ${each.name}`}
                   className="rounded-sm text-faint hover:text-ink"
                   onClick={() => onChange({ ...draft, attachments: draft.attachments.filter((one) => one !== each) })}
                 >
                   <X className="size-3.5" aria-hidden />
-                </button>
+                </PlainButton>
               </AttachmentChip>
             </li>
           ))}
@@ -119,7 +120,7 @@ export function Composer({
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -4,7 +4,7 @@ import type { ElicitationAnswer } from "@towpath/mcp/web-client";
 import { Check, CircleSlash, ScrollText, Wrench, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
-import { Button } from "~/ui/button.tsx";
+import { Button, PlainButton } from "~/ui/button.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { Spinner } from "~/ui/loading.tsx";
 import { Duration } from "~/ui/time.tsx";
@@ -61,8 +61,7 @@ export function ToolCallView({
   return (
     <section aria-label={`Call of ${part.tool}`} className="min-w-0 rounded-lg border bg-surface">
       <div className="flex min-h-9 items-center gap-2 pr-2">
-        <button
-          type="button"
+        <PlainButton
           aria-expanded={isOpen || asks}
           onClick={() => setIsOpen(!isOpen)}
           className="flex min-h-9 min-w-0 flex-1 items-center gap-2 rounded-lg px-3 text-left text-sm -outline-offset-2 hover:bg-hover"
@@ -72,7 +71,7 @@ export function ToolCallView({
           <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted">{briefly(part.arguments)}</span>
           <span className="sr-only">{words[part.status]}</span>
           {part.durationMs !== null && <Duration ms={part.durationMs} className="text-xs text-muted" />}
-        </button>
+        </PlainButton>
         {part.requestId !== null && <LogLink projectKey={projectKey} requestId={part.requestId} />}
       </div>
       {(isOpen || asks) && (

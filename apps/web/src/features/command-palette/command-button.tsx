@@ -1,5 +1,6 @@
 import { Search } from "lucide-react";
 import { useCallback, useState } from "react";
+import { PlainButton } from "~/ui/button.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import type { OpenDialog } from "./commands.tsx";
@@ -31,8 +32,7 @@ export function CommandButton({
   const commandKey = useCommandKey();
   return (
     <>
-      <button
-        type="button"
+      <PlainButton
         aria-haspopup="dialog"
         aria-keyshortcuts="Control+K Meta+K"
         onPointerEnter={preload}
@@ -46,7 +46,7 @@ export function CommandButton({
           <Kbd>{commandKey}</Kbd>
           <Kbd>K</Kbd>
         </span>
-      </button>
+      </PlainButton>
       {dialogs ? <dialogs.CommandDialogs place={place} open={dialog} onOpenChange={setDialog} /> : null}
     </>
   );

@@ -19,7 +19,7 @@ import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { isRunning } from "../build/build-status.tsx";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
-import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { projectCache, projectQueryKey, projectQueryOf } from "../project-screen/project-screen.functions.ts";
 import { type BranchItem, branchItems } from "./branch-items.server.ts";
 
 // Manifests are free-form JSON, so functions that return them don't check that it is serializable.
@@ -79,13 +79,11 @@ export const decideFork = createServerFn({ method: "POST" })
   .handler(({ context, data }) => decideForkPullRequest({ ctx: context.ctx, input: data }));
 
 /** Open pull requests from forks. Refetched every 5 s to pick up pushes. */
-export const forkPullRequestsQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "fork-pull-requests"],
-    queryFn: ({ signal }): Promise<readonly ForkPullRequestView[]> => getForkPullRequests({ data: key, signal }),
-    refetchInterval: 5_000,
-    ...projectCache,
-  });
+export const forkPullRequestsQuery = projectQueryOf<readonly ForkPullRequestView[]>(
+  ["fork-pull-requests"],
+  getForkPullRequests,
+  { refetchInterval: 5_000 },
+);
 
 /** A project's branches. Refetched every 2 s while one builds, else every 5 s to pick up pushes. */
 export const branchesQuery = (key: ProjectKey) =>

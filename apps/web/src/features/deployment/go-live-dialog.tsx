@@ -4,7 +4,7 @@ import type { BuildSummary } from "@towpath/core/build";
 import { versionText } from "@towpath/core/build/version/schema";
 import { type ReactNode, useState } from "react";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { commitTitle } from "../build/build-status.tsx";
@@ -120,11 +120,9 @@ export function GoLiveDialog({
         />
       )}
       <p className="mt-3 text-sm text-muted">{explanations[way](version)}</p>
-      {error && (
-        <Callout tone="bad" title="Couldn't make this version live" className="mt-3">
-          {failureText(error)}
-        </Callout>
-      )}
+      <Failure title="Couldn't make this version live" className="mt-3">
+        {error && failureText(error)}
+      </Failure>
     </Dialog>
   );
 }

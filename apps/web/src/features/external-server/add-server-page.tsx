@@ -1,9 +1,10 @@
+import { Check, Circle, CircleAlert } from "lucide-react";
 import { useState } from "react";
 import { AddPage, NameAndAccess, type NameProposal, useAdded } from "~/features/onboarding/add-page.tsx";
-import { Field, Input } from "~/ui/field.tsx";
-import { AddProgress } from "./add-progress.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Spinner } from "~/ui/loading.tsx";
 import { CredentialFields, useCredential } from "./credential-fields.tsx";
-import { useAddServer } from "./use-add-server.ts";
+import { type AddStep, addSteps, useAddServer } from "./use-add-server.ts";
 
 /** Adds a server that runs elsewhere, by its URL (ORG-9). */
 export function AddServerPage({
@@ -36,26 +37,61 @@ export function AddServerPage({
         void submit({ name: choice.name, url, credential: credential.credential(), authMode });
       }}
     >
-      <Field label="URL" error={problems.url} hint="Its MCP endpoint, such as https://example.com/mcp." required>
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            type="url"
-            inputMode="url"
-            className="h-10 text-sm"
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            placeholder="https://"
-            value={url}
-            disabled={busy}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="URL"
+        error={problems.url}
+        hint="Its MCP endpoint, such as https://example.com/mcp."
+        required
+        mono
+        type="url"
+        inputMode="url"
+        className="h-10 text-sm"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        placeholder="https://"
+        value={url}
+        disabled={busy}
+        onChange={setUrl}
+      />
       <CredentialFields fields={credential} problems={problems} disabled={busy} />
       <NameAndAccess added={added} problem={problems.name} />
     </AddPage>
   );
 }
+
+const texts: Readonly<Record<AddStep, string>> = {
+  reach: "Reach the server",
+  inspect: "Ask it what it offers",
+  save: "Open its address here",
+};
+
+/** Where adding a server is: each step with its outcome. */
+function AddProgress({ step, hasFailed }: { readonly step: AddStep; readonly hasFailed: boolean }) {
+  const current = addSteps.indexOf(step);
+  return (
+    <ol aria-label="Progress" className="flex flex-col gap-1.5 rounded-lg border bg-surface px-4 py-3 text-sm">
+      {addSteps.map((each, index) => {
+        const state = index < current ? "done" : index > current ? "waiting" : hasFailed ? "failed" : "running";
+        return (
+          <li
+            key={each}
+            aria-current={state === "running" ? "step" : undefined}
+            className="flex items-center gap-2 [&_svg]:size-4 [&_svg]:shrink-0"
+          >
+            {marks[state]}
+            <span className={state === "waiting" ? "text-faint" : undefined}>{texts[each]}</span>
+            <span className="sr-only">: {state}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const marks = {
+  done: <Check className="text-ok" aria-hidden />,
+  running: <Spinner className="text-accent-text" />,
+  failed: <CircleAlert className="text-bad" aria-hidden />,
+  waiting: <Circle className="text-faint" aria-hidden />,
+};

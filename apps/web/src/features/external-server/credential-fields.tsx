@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { Field, Input } from "~/ui/field.tsx";
-import { Select } from "~/ui/select.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { SelectField } from "~/ui/select.tsx";
 
 const kinds = [
   { value: "none", label: "None" },
@@ -41,50 +41,45 @@ export function CredentialFields({
 }) {
   return (
     <div className="grid gap-3 sm:grid-cols-[11rem_minmax(0,1fr)]">
-      <Field label="Credential" error={problems.credential}>
-        {(control) => (
-          <Select {...control} value={kind} onChange={setKind} options={kinds} disabled={disabled} className="w-full" />
-        )}
-      </Field>
+      <SelectField
+        label="Credential"
+        error={problems.credential}
+        value={kind}
+        onChange={setKind}
+        options={kinds}
+        disabled={disabled}
+        className="w-full"
+      />
       <div className="flex flex-col gap-3">
         {kind === "header" ? (
-          <Field label="Header" error={problems["credential.header"]}>
-            {(control) => (
-              <Input
-                {...control}
-                mono
-                autoComplete="off"
-                spellCheck={false}
-                placeholder="X-API-Key"
-                value={header}
-                disabled={disabled}
-                onChange={(event) => setHeader(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Header"
+            error={problems["credential.header"]}
+            mono
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="X-API-Key"
+            value={header}
+            disabled={disabled}
+            onChange={setHeader}
+          />
         ) : null}
         {kind === "none" ? (
           <p className="text-xs text-muted sm:mt-7.5">
             For servers that are open to anyone, or reachable only from your network.
           </p>
         ) : (
-          <Field
+          <TextField
             label={kind === "bearer" ? "Token" : "Value"}
             error={problems["credential.value"]}
             hint="Stored encrypted and sent to this server only. It is never shown again."
-          >
-            {(control) => (
-              <Input
-                {...control}
-                mono
-                type="password"
-                autoComplete="off"
-                value={value}
-                disabled={disabled}
-                onChange={(event) => setValue(event.target.value)}
-              />
-            )}
-          </Field>
+            mono
+            type="password"
+            autoComplete="off"
+            value={value}
+            disabled={disabled}
+            onChange={setValue}
+          />
         )}
       </div>
     </div>

@@ -1,4 +1,3 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import {
   checkExternalServer,
@@ -16,8 +15,8 @@ import {
 import { z } from "zod";
 import { organizationAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
-import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectQueryOf } from "../project-screen/project-screen.functions.ts";
 
 const orgSlug = z.string().min(1).max(100);
 
@@ -57,10 +56,6 @@ export const checkExternal = createServerFn({ method: "POST", strict: { output: 
   });
 
 /** An external server with its manifest, refetched every 30 s (PRJ-7). */
-export const externalServerQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "external-server"],
-    queryFn: ({ signal }): Promise<ExternalServerView> => getExternal({ data: key, signal }),
-    refetchInterval: 30_000,
-    ...projectCache,
-  });
+export const externalServerQuery = projectQueryOf<ExternalServerView>(["external-server"], getExternal, {
+  refetchInterval: 30_000,
+});

@@ -1,11 +1,12 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { TowpathError } from "@towpath/core/errors";
 import { RefreshCw } from "lucide-react";
 import { useState } from "react";
-import { isTowpathErrorCode } from "~/http/errors.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
 import { SaveForm } from "~/ui/save-form.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
@@ -76,31 +77,22 @@ function AddressForm({ projectKey, server }: { readonly projectKey: ProjectKey; 
   const [url, setUrl] = useState(server.url);
   const [replaces, setReplaces] = useState(false);
   const credential = useCredential(server.credentialHeader === null ? "none" : "bearer");
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { problems, failure, busy, run } = useSubmit();
   const isChanged = url !== server.url || replaces;
   const submit = async () => {
     if (!isChanged) return;
-    setBusy(true);
-    setProblems({});
-    setFailure(null);
-    try {
+    await run(async () => {
       const changed = {
         ...(url !== server.url && { url }),
         ...(replaces && { credential: credential.credential() }),
       };
-      await saveExternalServer({ data: { ...projectKey, ...changed, revision: server.revision } });
+      await saveExternalServer({ data: { ...projectKey, ...changed, revision: server.revision } }).catch((error) => {
+        if (error instanceof TowpathError && error.fields.credential) setReplaces(true);
+        throw error;
+      });
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
       toast.success("Saved. It applies from now on.");
-    } catch (error) {
-      const refused = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
-      setProblems(refused);
-      if (refused.credential) setReplaces(true);
-      if (Object.keys(refused).length === 0) setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <SaveForm
@@ -111,20 +103,17 @@ function AddressForm({ projectKey, server }: { readonly projectKey: ProjectKey; 
       failed="The address was not saved"
       onSubmit={submit}
     >
-      <Field label="URL" error={problems.url}>
-        {(control) => (
-          <Input
-            {...control}
-            mono
-            type="url"
-            autoComplete="off"
-            spellCheck={false}
-            value={url}
-            disabled={busy}
-            onChange={(event) => setUrl(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="URL"
+        error={problems.url}
+        mono
+        type="url"
+        autoComplete="off"
+        spellCheck={false}
+        value={url}
+        disabled={busy}
+        onChange={setUrl}
+      />
       {replaces ? (
         <CredentialFields fields={credential} problems={problems} disabled={busy} />
       ) : (

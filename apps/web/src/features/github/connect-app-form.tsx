@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
 import { beginGitHubApp } from "./apps.functions.ts";
 
@@ -46,53 +47,38 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
     });
   const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
   return (
-    <form
-      noValidate
-      aria-label="Connect a GitHub App"
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void connect();
-      }}
-    >
+    <Form aria-label="Connect a GitHub App" className="flex flex-col gap-4" onSubmit={() => void connect()}>
       <Choice label="Where the repositories are">
         <Segmented label="Where the repositories are" value={at} onChange={setAt} options={hosts} />
       </Choice>
       {at === "enterprise" ? (
-        <Field label="Host" error={problems.host} hint="The name of your GitHub Enterprise host." required>
-          {(control) => (
-            <Input
-              {...control}
-              {...typed}
-              placeholder="github.example.com"
-              className="sm:max-w-80"
-              value={host}
-              onChange={(event) => setHost(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Host"
+          error={problems.host}
+          hint="The name of your GitHub Enterprise host."
+          required
+          {...typed}
+          placeholder="github.example.com"
+          className="sm:max-w-80"
+          value={host}
+          onChange={setHost}
+        />
       ) : null}
       <Choice label="Owner of the App">
         <Segmented label="Owner of the App" value={owner} onChange={setOwner} options={owners} />
       </Choice>
       {owner === "organization" ? (
-        <Field
+        <TextField
           label="Organization"
           error={problems.organization}
           hint="Its name as in its URL. You must be one of its owners."
           required
-        >
-          {(control) => (
-            <Input
-              {...control}
-              {...typed}
-              placeholder="acme"
-              className="sm:max-w-80"
-              value={organization}
-              onChange={(event) => setOrganization(event.target.value)}
-            />
-          )}
-        </Field>
+          {...typed}
+          placeholder="acme"
+          className="sm:max-w-80"
+          value={organization}
+          onChange={setOrganization}
+        />
       ) : null}
       {failure ? (
         <p role="alert" className="text-sm text-bad">
@@ -102,6 +88,6 @@ export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
       <Button type="submit" variant="primary" className="self-start" busy={busy}>
         Continue to {at === "github" ? "GitHub" : "the host"}
       </Button>
-    </form>
+    </Form>
   );
 }

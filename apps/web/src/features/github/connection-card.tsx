@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { useMay } from "~/features/session/guards.ts";
 import { profileQuery } from "~/features/session/session.functions.ts";
 import { Badge } from "~/ui/badge.tsx";
-import { Button, buttonLook } from "~/ui/button.tsx";
+import { Button, buttonLook, PlainButton } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { Spinner } from "~/ui/loading.tsx";
@@ -134,8 +134,7 @@ function Repositories({
   const [open, setOpen] = useState(false);
   return (
     <div className="border-t">
-      <button
-        type="button"
+      <PlainButton
         aria-expanded={open}
         onClick={() => setOpen(!open)}
         className="flex w-full items-center gap-2 px-4 py-2.5 text-left text-sm hover:bg-hover"
@@ -145,7 +144,7 @@ function Repositories({
         </span>
         <span className="text-xs text-muted">{open ? "Hide" : "Show"}</span>
         <ChevronDown className={open ? "size-4 rotate-180 text-faint" : "size-4 text-faint"} aria-hidden />
-      </button>
+      </PlainButton>
       {open ? <RepositoryNames orgSlug={orgSlug} installationId={installationId} /> : null}
     </div>
   );

@@ -1,6 +1,7 @@
-import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
-import { Field, Textarea } from "~/ui/field.tsx";
+import { TextareaField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
@@ -104,31 +105,25 @@ function JsonArguments({
   formId: string | undefined;
   buttons: ReactNode;
 }) {
-  const form = useRef<HTMLFormElement>(null);
   const parsed = parseArguments(text);
   return (
-    <form
-      ref={form}
+    <Form
       id={formId}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={(form) => {
         if (parsed.ok) onSubmit(parsed.value);
-        else form.current?.querySelector("textarea")?.focus();
+        else form.querySelector("textarea")?.focus();
       }}
     >
-      <Field label="Arguments as JSON" error={parsed.ok ? undefined : parsed.problem}>
-        {(control) => (
-          <Textarea
-            {...control}
-            mono
-            className="min-h-36"
-            value={text}
-            onChange={({ target }) => onChange(target.value)}
-          />
-        )}
-      </Field>
+      <TextareaField
+        label="Arguments as JSON"
+        error={parsed.ok ? undefined : parsed.problem}
+        mono
+        className="min-h-36"
+        value={text}
+        onChange={onChange}
+      />
       <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{buttons}</div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { GitBranch } from "lucide-react";
 import type { ReactNode } from "react";
@@ -8,15 +8,17 @@ import { NoBuildsDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
+import { failureText } from "~/ui/toast.ts";
 import { isRunning } from "../build/build-status.tsx";
 import { chosenBranch } from "../deployment/chosen-branch.ts";
 import { type BranchItem, branchesQuery } from "../deployment/deployment.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
+import { type Replay, replayOf } from "../request-log/replay.ts";
+import { explainedQuery } from "../request-log/request-log.functions.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 import { InspectorWorkbench } from "./inspector-workbench.tsx";
 import { replayedBranch } from "./replayed-branch.ts";
-import { useReplay } from "./use-replay.ts";
 
 type SearchChange = (change: Partial<InspectorSearch>) => void;
 
@@ -149,4 +151,29 @@ function NothingLive({
     "Once a build succeeds, you can call its tools, resources and prompts here.",
     toDeployments,
   );
+}
+
+type Found = {
+  /** The call to fill in; null for none. */
+  readonly replay: Replay | null;
+  /** The deployment that served it, whose branch is the one to call. */
+  readonly deploymentId: string | null;
+  /** Why there is none although the address names one. */
+  readonly problem: string | null;
+};
+
+const none: Found = { replay: null, deploymentId: null, problem: null };
+
+/** The call of the request log that the address names (PRJ-20). The route's loader has read it before the first render. */
+function useReplay(projectKey: ProjectKey, { request }: Pick<InspectorSearch, "request">): Found {
+  const { data, error } = useQuery({
+    ...explainedQuery(projectKey, { id: request ?? "" }),
+    enabled: request !== undefined,
+    retry: false,
+  });
+  if (request === undefined || (!data && !error)) return none;
+  if (!data) return { ...none, problem: failureText(error) };
+  const replay = replayOf(data);
+  const problem = replay ? null : "The log didn't keep all of its arguments.";
+  return { replay, deploymentId: data.deploymentId, problem };
 }

@@ -1,7 +1,8 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ProjectView } from "@towpath/core/project";
 import type { Manifest } from "@towpath/mcp/manifest";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Tabs } from "~/ui/tabs.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -10,7 +11,6 @@ import { currentAuthQuery } from "../session/session.functions.ts";
 import type { CallRecord } from "./calls/call-record.ts";
 import { type Calls, useCalls, useConnectionState } from "./calls/use-calls.ts";
 import { Dock } from "./dock.tsx";
-import { ReplayNote, SharedNote } from "./filled-in-note.tsx";
 import { chosenItem, type InspectorItem, itemParameter, itemsOf, schemaOfCall } from "./inspector-items.ts";
 import { type InspectorSearch, type InspectorTab, inspectorTabs } from "./inspector-search.ts";
 import { ItemPane } from "./item/item-pane.tsx";
@@ -19,8 +19,7 @@ import { ResultPane } from "./result/result-pane.tsx";
 import type { Arguments } from "./schema-form/form-arguments.ts";
 import { ServerLine } from "./server-line.tsx";
 import type { SnippetPlace } from "./share/copy-call-menu.tsx";
-import { UnknownItem } from "./unknown-item.tsx";
-import { useSharedArguments } from "./use-shared-arguments.ts";
+import { argumentsIn } from "./share/share-link.ts";
 
 const tabLabels: Record<InspectorTab, string> = {
   tools: "Tools",
@@ -158,4 +157,76 @@ function Nothing({ name, isHosted }: { name: string; isHosted: boolean }) {
       {isHosted ? "Each build reads this list from the server." : "Towpath reads it again every ten minutes."}
     </EmptyState>
   );
+}
+
+/** What to know before the call of somebody else is made again. */
+function ReplayNote({ replay, items }: { replay: Replay; items: readonly InspectorItem[] }) {
+  const what = replay.tab === "tools" ? "tool" : "prompt";
+  if (!items.some(({ key }) => key === replay.name)) {
+    return (
+      <Callout tone="warn" title="The call can't be replayed">
+        This server has no {what} {replay.name} any more.
+      </Callout>
+    );
+  }
+  return (
+    <Callout tone={replay.isRedacted ? "warn" : "info"} title={`Filled in from a call of ${replay.name}`}>
+      {replay.isRedacted
+        ? "The log replaced secrets with names in brackets. Enter them again before you call."
+        : "Nothing has been called yet. The call will run as you."}
+    </Callout>
+  );
+}
+
+function SharedNote() {
+  return (
+    <Callout tone="info" title="Filled in from a link">
+      Nothing has been called yet. Check the arguments: the call will run as you.
+    </Callout>
+  );
+}
+
+const nouns: Record<InspectorTab, string> = {
+  tools: "tool",
+  resources: "resource",
+  templates: "resource template",
+  prompts: "prompt",
+};
+
+/** In place of a form when the address names an item that isn't there: another one must not take its place. */
+function UnknownItem({ tab, name }: { tab: InspectorTab; name: string }) {
+  return (
+    <EmptyState
+      title={
+        <>
+          No {nouns[tab]} called <code className="break-all">{name}</code>
+        </>
+      }
+    >
+      This version of the server doesn't have it. It may be on another branch, or renamed. Choose one from the list.
+    </EmptyState>
+  );
+}
+
+type Shared = { readonly item: string; readonly args: Record<string, unknown> };
+
+/**
+ * Arguments that the address carries for the item it names, once the page's script runs: the server never sees them.
+ *
+ * @param item null: none is shown
+ */
+function useSharedArguments(item: string | null): Shared | null {
+  const [shared, setShared] = useState<Shared | null>(null);
+  const latest = useRef(item);
+  latest.current = item;
+  useEffect(() => {
+    const read = () => {
+      const args = argumentsIn(location.hash);
+      if (args && latest.current !== null) setShared({ item: latest.current, args });
+    };
+    read();
+    addEventListener("hashchange", read);
+    return () => removeEventListener("hashchange", read);
+  }, []);
+  return shared;
 }

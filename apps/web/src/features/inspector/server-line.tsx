@@ -3,9 +3,9 @@ import type { InstanceState } from "@towpath/core/deployment";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { useEffect } from "react";
 import { WaterLevel } from "~/ui/water-level.tsx";
-import { serverStatusQuery } from "../overview/overview.functions.ts";
-import { instanceLooks } from "../overview/server-facts.tsx";
+import { serverStatusQuery } from "../overview/status.functions.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
+import { instanceLooks } from "../project-screen/project-labels.tsx";
 
 /** Which server it is, whether it runs, and what it tells models. */
 export function ServerLine({

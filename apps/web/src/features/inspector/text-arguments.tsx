@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Field, Input } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { expandTemplate, templateVariables } from "./uri-template.ts";
 
 type TextArgument = {
@@ -32,23 +33,19 @@ export function TextArguments({
   formId?: string | undefined;
   children?: ReactNode;
 }) {
-  const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState<Record<string, string>>(initial);
   const [touched, setTouched] = useState(false);
   const missing = (field: TextArgument) => field.required && !values[field.name];
   const filled = (all: Record<string, string>) =>
     Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
   return (
-    <form
-      ref={form}
+    <Form
       id={formId}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={(form) => {
         setTouched(true);
         const first = fields.findIndex(missing);
         if (first === -1) onSubmit(filled(values));
-        else form.current?.querySelectorAll("input")[first]?.focus();
+        else form.querySelectorAll("input")[first]?.focus();
       }}
     >
       <div className="flex flex-col gap-3">
@@ -82,7 +79,7 @@ export function TextArguments({
         ))}
       </div>
       <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{children}</div>
-    </form>
+    </Form>
   );
 }
 
@@ -157,16 +154,10 @@ export function NoArguments({
   children?: ReactNode;
 }) {
   return (
-    <form
-      id={formId}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
+    <Form id={formId} onSubmit={onSubmit}>
       <p className="text-sm text-muted">{text}</p>
       <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{children}</div>
-    </form>
+    </Form>
   );
 }
 

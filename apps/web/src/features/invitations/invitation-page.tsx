@@ -3,7 +3,7 @@ import type { InvitationOfferView } from "@towpath/core/invitation/schema";
 import { roleSummaries } from "@towpath/core/member/schema";
 import { useState } from "react";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { OAuthFrame } from "../oauth/consent-states.tsx";
 import { acceptInvitation, offerQuery } from "./invitation.functions.ts";
@@ -85,11 +85,7 @@ function Accept({ link, organizationName }: { readonly link: Link; readonly orga
   };
   return (
     <>
-      {problem ? (
-        <Callout tone="bad" className="mt-4">
-          {problem}
-        </Callout>
-      ) : null}
+      <Failure className="mt-4">{problem}</Failure>
       <Button variant="primary" size="lg" className="mt-6 self-start" busy={busy} onClick={() => void accept()}>
         Join {organizationName}
       </Button>

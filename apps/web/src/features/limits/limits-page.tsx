@@ -3,10 +3,10 @@ import { Link } from "@tanstack/react-router";
 import type { CallLimitView } from "@towpath/core/call-limit";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { SaveForm } from "~/ui/save-form.tsx";
-import { ScopeChoice } from "../access/scope-choice.tsx";
+import { ChoiceCards } from "~/ui/segmented.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { limitedSearch } from "../request-log/log-filters.ts";
 import { logStatsQuery } from "../request-log/request-log.functions.ts";
@@ -105,33 +105,38 @@ function LimitSection({
 }) {
   const own = form.draft[subject];
   const field = (key: keyof Rate, label: string, hint: string) => (
-    <Field label={label} hint={hint} error={form.refused[`${subject}.${key}`]}>
-      {(control) => (
-        <Input
-          {...control}
-          inputMode="numeric"
-          autoComplete="off"
-          disabled={disabled}
-          value={own?.[key] ?? ""}
-          onChange={(event) => own && form.change(subject, { ...own, [key]: event.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      error={form.problems[`${subject}.${key}`]}
+      inputMode="numeric"
+      autoComplete="off"
+      disabled={disabled}
+      value={own?.[key] ?? ""}
+      onChange={(next) => own && form.change(subject, { ...own, [key]: next })}
+    />
   );
   return (
     <Card>
       <CardHeader title={title} description={description} />
       <CardBody className="flex flex-col gap-4">
-        <ScopeChoice
+        <ChoiceCards
           label={title}
           value={own === null ? "all" : "some"}
           disabled={disabled}
           onChange={(scope) => form.choose(subject, scope === "some")}
-          all={{
-            title: "As the instance allows",
-            note: allowed === null ? "Any number of calls." : `${rateText(allowed)}.`,
-          }}
-          some={{ title: "A lower limit", note: "For this server only, in production and previews together." }}
+          options={[
+            {
+              value: "all",
+              label: "As the instance allows",
+              note: allowed === null ? "Any number of calls." : `${rateText(allowed)}.`,
+            },
+            {
+              value: "some",
+              label: "A lower limit",
+              note: "For this server only, in production and previews together.",
+            },
+          ]}
         />
         {own === null ? null : (
           <>

@@ -1,11 +1,10 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getCallLimits, saveCallLimits } from "@towpath/core/call-limit";
 import { callLimitSchema } from "@towpath/core/call-limit/schema";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
-import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectQueryOf } from "../project-screen/project-screen.functions.ts";
 
 /** How many calls the server takes, and the instance's limits (GW-8). */
 const getLimits = createServerFn({ method: "GET" })
@@ -19,10 +18,4 @@ export const saveLimits = createServerFn({ method: "POST" })
   .validator(input(callLimitSchema.extend(projectKeySchema.shape)))
   .handler(({ context, data }) => saveCallLimits({ ctx: context.ctx, input: data }));
 
-export const limitsQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "limits"],
-    queryFn: ({ signal }) => getLimits({ data: key, signal }),
-    ...projectCache,
-    staleTime: 0,
-  });
+export const limitsQuery = projectQueryOf(["limits"], getLimits, { staleTime: 0 });

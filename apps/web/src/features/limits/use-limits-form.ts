@@ -1,8 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { CallLimitView } from "@towpath/core/call-limit";
 import { useState } from "react";
-import { isTowpathErrorCode } from "~/http/errors.ts";
-import { failureText } from "~/ui/toast.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { limitsQuery, saveLimits } from "./limits.functions.ts";
 
@@ -25,38 +24,27 @@ export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
   const [draft, setDraft] = useState<Draft>({ caller: textOf(stored.caller), server: textOf(stored.server) });
   const [savedDraft, setSavedDraft] = useState(draft);
   const [revision, setRevision] = useState(stored.revision);
-  const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { problems, failure, busy, run, clear } = useSubmit();
   const [isSaved, setSaved] = useState(false);
 
   const change = (subject: Subject, to: RateText | null) => {
     setDraft((before) => ({ ...before, [subject]: to }));
-    setRefused({});
+    clear();
     setSaved(false);
   };
   const submit = async () => {
-    setBusy(true);
-    setFailure(null);
-    setRefused({});
     setSaved(false);
-    try {
+    await run(async () => {
       const limits = { caller: rateOf(draft.caller), server: rateOf(draft.server) };
       const saved = await saveLimits({ data: { ...projectKey, revision, ...limits } });
       queryClient.setQueryData(limitsQuery(projectKey).queryKey, saved);
       setRevision(saved.revision);
       setSavedDraft(draft);
       setSaved(true);
-    } catch (error) {
-      const fields = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
-      setRefused(fields);
-      if (Object.keys(fields).length === 0) setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return {
-    ...{ draft, change, submit, refused, failure, busy, isSaved },
+    ...{ draft, change, submit, problems, failure, busy, isSaved },
     isChanged: JSON.stringify(draft) !== JSON.stringify(savedDraft),
     /** Switches between the instance's limit and one of the server's own. */
     choose: (subject: Subject, isOwn: boolean) => change(subject, isOwn ? proposed[subject] : null),

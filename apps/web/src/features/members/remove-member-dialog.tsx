@@ -2,8 +2,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ApiKeyView } from "@towpath/core/api-key";
 import type { MemberView } from "@towpath/core/member";
 import { useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
@@ -32,11 +33,9 @@ export function RemoveMemberDialog(props: {
     select: (all) => all.filter((key) => key.status === "active" && key.createdBy?.id === member.userId),
   });
   const [kept, setKept] = useState<readonly string[]>([]);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const remove = async () => {
-    setBusy(true);
-    try {
+  const { problem: failure, busy, run } = useSubmit();
+  const remove = () =>
+    run(async () => {
       const revokeKeys = (keys.data ?? []).flatMap(({ id }) => (kept.includes(id) ? [] : id));
       await removeMember({ data: { orgSlug, userId: member.userId, revokeKeys } });
       toast.success(`${member.name} was removed`);
@@ -46,11 +45,7 @@ export function RemoveMemberDialog(props: {
         ...[profileQuery.queryKey, apiKeysQueryKey(orgSlug)],
       ])
         await queryClient.invalidateQueries({ queryKey });
-    } catch (error) {
-      setFailure(failureText(error));
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Dialog
       open
@@ -76,7 +71,7 @@ export function RemoveMemberDialog(props: {
         {keys.data && keys.data.length > 0 ? (
           <CreatedKeys keys={keys.data} kept={kept} onChange={setKept} memberName={member.name} />
         ) : null}
-        {failure ? <Callout tone="bad">{failure}</Callout> : null}
+        <Failure>{failure}</Failure>
       </div>
     </Dialog>
   );

@@ -3,7 +3,7 @@ import type { ConsentTool, ConsentView } from "@towpath/core/oauth/schema";
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { OAuthFrame } from "./consent-states.tsx";
 import { approveConsent, consentQuery, denyConsent } from "./oauth.functions.ts";
@@ -38,11 +38,7 @@ export function ConsentPage({ request }: { readonly request: string }) {
   return (
     <OAuthFrame title={refusal ? "You can't connect this server" : `Connect ${client.name}?`}>
       {refusal ? <Refusal consent={consent} /> : <Question consent={consent} />}
-      {problem ? (
-        <Callout tone="bad" className="mt-4">
-          {problem}
-        </Callout>
-      ) : null}
+      <Failure className="mt-4">{problem}</Failure>
       <div className="mt-6 flex flex-col gap-2 sm:flex-row-reverse sm:justify-end">
         {refusal ? null : (
           <Button

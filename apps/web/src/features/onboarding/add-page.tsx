@@ -2,8 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { defaultAuthMode } from "@towpath/core/project/schema";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { focusFirstProblem } from "~/ui/focus-first-problem.ts";
+import { Form } from "~/ui/form.tsx";
 import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { AuthModeChoice } from "./build-fields.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
@@ -105,28 +106,22 @@ export function AddPage({
 /** The form of such a page. */
 export function AddForm({ title, action, busy, failure, progress, onSubmit, children }: AddFormProps) {
   return (
-    <form
-      noValidate
+    <Form
       aria-label={title}
       className="flex flex-col gap-6"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={(form) => {
         if (!busy) onSubmit();
-        focusFirstProblem(event.currentTarget);
+        focusFirstProblem(form);
       }}
     >
       {children}
-      {failure.text === null ? null : (
-        <Callout tone="bad" title={failure.title}>
-          {failure.text}
-        </Callout>
-      )}
+      <Failure title={failure.title}>{failure.text}</Failure>
       <div aria-live="polite" className="empty:hidden">
         {progress}
       </div>
       <Button type="submit" variant="primary" size="lg" busy={busy} className="self-start">
         {busy ? action.busy : action.label}
       </Button>
-    </form>
+    </Form>
   );
 }

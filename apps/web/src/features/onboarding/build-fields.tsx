@@ -1,5 +1,3 @@
-import { Radio } from "@base-ui/react/radio";
-import { RadioGroup } from "@base-ui/react/radio-group";
 import {
   type AuthMode,
   argumentsTextProblem,
@@ -7,10 +5,10 @@ import {
   requirementsProblem,
   rootDirectoryProblem,
 } from "@towpath/core/project/schema";
-import { type ReactNode, useId, useState } from "react";
-import { classNames } from "~/ui/class-names.ts";
+import { type ReactNode, useState } from "react";
 import { InlineCode } from "~/ui/code-block.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { ChoiceCards } from "~/ui/segmented.tsx";
 import { authModes } from "../project-screen/project-labels.tsx";
 import { Candidates } from "./candidates.tsx";
 import type { Missing } from "./use-file-checks.ts";
@@ -158,21 +156,20 @@ export function BuildField({
 }) {
   return (
     <div>
-      <Field label={label} hint={hint} error={error ? <InlineCode text={error} /> : null} optional={optional}>
-        {(control) => (
-          <Input
-            {...control}
-            {...(placeholder !== undefined && { placeholder })}
-            mono
-            className="h-10 text-sm"
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            value={value}
-            onChange={(event) => onChange(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={label}
+        hint={hint}
+        error={error ? <InlineCode text={error} /> : null}
+        optional={optional}
+        {...(placeholder !== undefined && { placeholder })}
+        mono
+        className="h-10 text-sm"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        value={value}
+        onChange={onChange}
+      />
       <Candidates label={`Found for ${label}`} values={candidates} chosen={value} onChoose={onChange} />
     </div>
   );
@@ -191,37 +188,18 @@ export function AuthModeChoice<Mode extends AuthMode = AuthMode>({
   /** Those to choose from. */
   readonly modes?: readonly Mode[];
 }) {
-  const id = useId();
   return (
     <div>
-      <p id={id} className="mb-1.5 text-sm font-medium">
-        Who can call it
-      </p>
-      <RadioGroup
-        aria-labelledby={id}
+      <p className="mb-1.5 text-sm font-medium">Who can call it</p>
+      <ChoiceCards
+        label="Who can call it"
         value={value}
-        onValueChange={(next) => onChange(next as Mode)}
-        className={classNames("grid gap-2", modes.length > 2 ? "sm:grid-cols-3" : "sm:grid-cols-2")}
-      >
-        {modes.map((mode) => {
+        onChange={onChange}
+        options={modes.map((mode) => {
           const { icon: Icon, label, note } = authModes[mode];
-          return (
-            <Radio.Root
-              key={mode}
-              value={mode}
-              nativeButton
-              render={<button type="button" />}
-              className="flex flex-col items-start rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover data-checked:border-accent data-checked:bg-accent-soft"
-            >
-              <span className="flex items-center gap-2 text-sm font-medium">
-                <Icon className="size-4 text-accent-text" aria-hidden />
-                {label}
-              </span>
-              <span className="mt-1 block text-xs text-pretty text-muted">{note}</span>
-            </Radio.Root>
-          );
+          return { value: mode, label, note, icon: <Icon aria-hidden /> };
         })}
-      </RadioGroup>
+      />
     </div>
   );
 }

@@ -4,7 +4,8 @@ import { organizationNameSchema } from "@towpath/core/organization/schema";
 import { useEffect, useRef, useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { createOrganization } from "./onboarding.functions.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
@@ -57,15 +58,8 @@ export function CreateOrganizationPage({
       title={firstName ? `Welcome, ${firstName}. Name your organization.` : "Name your organization"}
       description="Servers, API keys and GitHub connections belong to an organization. You can have several."
     >
-      <form
-        noValidate
-        className="flex flex-col gap-5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        <Field
+      <Form className="flex flex-col gap-5" onSubmit={() => void create()}>
+        <TextField
           label="Organization name"
           error={problem}
           hint={
@@ -79,27 +73,21 @@ export function CreateOrganizationPage({
           }
           count={length}
           max={64}
-        >
-          {(control) => (
-            <Input
-              {...control}
-              className="h-10 text-base"
-              autoComplete="organization"
-              defaultValue={proposal?.name}
-              autoFocus
-              ref={input}
-              onChange={(event) => {
-                setLength(event.target.value.length);
-                setProposed(event.target.value === proposal?.name);
-                setProblem(null);
-              }}
-            />
-          )}
-        </Field>
+          className="h-10 text-base"
+          autoComplete="organization"
+          defaultValue={proposal?.name}
+          autoFocus
+          ref={input}
+          onChange={(next) => {
+            setLength(next.length);
+            setProposed(next === proposal?.name);
+            setProblem(null);
+          }}
+        />
         <Button type="submit" variant="primary" size="lg" busy={busy} className="self-start">
           Create organization
         </Button>
-      </form>
+      </Form>
     </OnboardingFrame>
   );
 }

@@ -3,8 +3,9 @@ import { shortCommit } from "@towpath/core/build/version/schema";
 import { defaultAuthMode } from "@towpath/core/project/schema";
 import { GitBranch, Lock } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { focusFirstProblem } from "~/ui/focus-first-problem.ts";
+import { Form } from "~/ui/form.tsx";
 import { AuthModeChoice, BuildFields } from "./build-fields.tsx";
 import type { DeployAddress, DeploySearch } from "./deploy-search.ts";
 import { deployRepository } from "./onboarding.functions.ts";
@@ -55,20 +56,16 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
     <OnboardingFrame step="Server" title="Deploy a server" wide>
       <OtherTeam teamId={search.teamId} />
       <RepositorySummary orgSlug={orgSlug} repository={repository} branch={branch} wanted={search.defaultBranch} />
-      {form.failure ? (
-        <Callout tone="bad" title="The server was not created" className="mb-5">
-          {form.failure}
-        </Callout>
-      ) : null}
-      <form
-        noValidate
+      <Failure title="The server was not created" className="mb-5">
+        {form.failure}
+      </Failure>
+      <Form
         className="flex flex-col gap-6"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={(element) => {
           const problem = rootProblem(props, values);
           if (problem !== null) form.fields.setRefused({ rootDirectory: problem });
           else if (choice.problem === null) void form.submit(choice.name);
-          focusFirstProblem(event.currentTarget);
+          focusFirstProblem(element);
         }}
       >
         <ServerNameField
@@ -83,7 +80,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
         <Button type="submit" variant="primary" size="lg" busy={form.busy} className="self-start">
           {form.busy ? "Creating the server" : "Deploy"}
         </Button>
-      </form>
+      </Form>
     </OnboardingFrame>
   );
 }

@@ -1,13 +1,16 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { parseSourceText } from "@towpath/core/source/text/schema";
 import { FolderGit2, Rocket } from "lucide-react";
+import { useState } from "react";
 import { useSample } from "~/features/source/sample-card.tsx";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { type DeploySearch, repositoryOf, type SetupSearch } from "./deploy-search.ts";
 import { OnboardingFrame } from "./onboarding-frame.tsx";
 import { OtherTeam } from "./other-team.tsx";
-import { PasteUrl } from "./paste-url.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
 import { PublishedServerLinks, StartLink } from "./start-links.tsx";
 import { useKeptInUrl } from "./use-kept-in-url.ts";
@@ -43,16 +46,12 @@ export function ServerSetupPage({
       description="Paste a URL, or start from the echo sample, a repository or a published server."
     >
       <OtherTeam teamId={search.teamId} />
-      {error ? (
-        <Callout tone="bad" title="The server was not created" className="mb-5">
-          {error}
-        </Callout>
-      ) : null}
-      {sample.failure === null ? null : (
-        <Callout tone="bad" title="The server was not created" className="mb-5">
-          {sample.failure}
-        </Callout>
-      )}
+      <Failure title="The server was not created" className="mb-5">
+        {error}
+      </Failure>
+      <Failure title="The server was not created" className="mb-5">
+        {sample.failure}
+      </Failure>
       {quickstart.grant ? <GrantCallout {...quickstart.grant} orgSlug={orgSlug} /> : null}
       <PasteUrl orgSlug={orgSlug} />
       {connected ? null : <ConnectCallout orgSlug={orgSlug} />}
@@ -66,11 +65,9 @@ export function ServerSetupPage({
           }
         />
         <CardBody>
-          <form
-            noValidate
+          <Form
             className="flex flex-col gap-4"
-            onSubmit={(event) => {
-              event.preventDefault();
+            onSubmit={() => {
               if (choice.problem !== null) return;
               if (connected) void quickstart.start(choice.name);
               else sample.deploy(choice.name);
@@ -89,7 +86,7 @@ export function ServerSetupPage({
             <p aria-live="polite" className="text-xs text-muted empty:hidden">
               {quickstart.isCreating ? "Copying the sample to GitHub and starting the build…" : ""}
             </p>
-          </form>
+          </Form>
         </CardBody>
       </Card>
       <RepositoryLink orgSlug={orgSlug} deploy={{ ...deploy, serverName: choice.name }} />
@@ -162,5 +159,50 @@ function GrantCallout({
     >
       The App can only read selected repositories in your account. Add this one.
     </Callout>
+  );
+}
+
+/** Leads to the page that looks at what was pasted (SRC-2). */
+function PasteUrl({ orgSlug }: { readonly orgSlug: string }) {
+  const navigate = useNavigate();
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const goOn = (given: string) => {
+    const parsed = parseSourceText(given);
+    if ("problem" in parsed) return setProblem(parsed.problem);
+    void navigate({ to: "/$orgSlug/servers/new", params: { orgSlug }, search: { from: given.trim() } });
+  };
+  return (
+    <Card className="mb-5">
+      <CardHeader title="Paste a URL" description="Any Git repository. A public one needs no account anywhere." />
+      <CardBody>
+        <Form
+          aria-label="Paste a URL"
+          className="flex flex-col gap-3"
+          onSubmit={() => {
+            goOn(text);
+          }}
+        >
+          <TextField
+            label="Repository's URL, package or registry entry"
+            error={problem}
+            mono
+            className="h-10 text-sm"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            placeholder="https://github.com/owner/repository"
+            value={text}
+            onChange={(next) => {
+              setText(next);
+              setProblem(null);
+            }}
+          />
+          <Button type="submit" variant="primary" size="lg" className="self-start">
+            Continue
+          </Button>
+        </Form>
+      </CardBody>
+    </Card>
   );
 }

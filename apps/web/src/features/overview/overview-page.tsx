@@ -8,18 +8,20 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { TimeBars } from "~/ui/time-bars.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { deploymentMark } from "../deployment/deployment-mark.ts";
 import { CodeSteps } from "../project-screen/code-steps.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { useLogChanges } from "../request-log/use-log-changes.ts";
 import { SourceBanner } from "../source/source-banner.tsx";
 import { cloneOf } from "../source/source-names.ts";
-import { CallsChart } from "./calls-chart.tsx";
 import { LatestFailures } from "./latest-failures.tsx";
-import { type Overview, overviewQuery, serverStatusQuery } from "./overview.functions.ts";
+import { type Overview, overviewQuery } from "./overview.functions.ts";
 import { Crashed, ServerFacts } from "./server-facts.tsx";
 import { StateLine } from "./state-line.tsx";
+import { serverStatusQuery } from "./status.functions.ts";
 import { TopTools } from "./top-tools.tsx";
 import { TrafficTiles } from "./traffic-tiles.tsx";
 
@@ -155,5 +157,44 @@ function Usage({
         <LatestFailures overview={data} projectKey={place.key} branch={branch} />
       </div>
     </>
+  );
+}
+
+const bars = [
+  { key: "errors", color: "var(--bad)", label: "Errors" },
+  { key: "succeeded", color: "var(--accent)", label: "Succeeded" },
+] as const;
+const hourMs = 3_600_000;
+
+/** Calls by hour, with the deployments that happened in between. */
+function CallsChart({
+  overview,
+  status,
+}: {
+  overview: Overview | undefined;
+  status: Pick<ServerStatusView, "deployments">;
+}) {
+  const marks = status.deployments.map(deploymentMark);
+  return (
+    <Card>
+      <CardHeader title="Calls by hour" description="Of tools, resources and prompts, in the last 24 hours." />
+      <CardBody>
+        {overview ? (
+          <TimeBars
+            data={overview.hours.map((hour) => ({ ...hour, succeeded: hour.calls - hour.errors }))}
+            bucketMs={hourMs}
+            bars={bars}
+            describe={({ calls, errors }) =>
+              `${calls === 1 ? "1 call" : `${calls} calls`}, ${errors === 1 ? "1 error" : `${errors} errors`}`
+            }
+            marks={marks}
+            marksLabel="Deployments"
+            className="h-30"
+          />
+        ) : (
+          <Skeleton className="h-42" />
+        )}
+      </CardBody>
+    </Card>
   );
 }

@@ -1,26 +1,16 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { listBranchDeploymentIds, getServerStatus as readServerStatus } from "@towpath/core/deployment";
+import { listBranchDeploymentIds } from "@towpath/core/deployment";
 import { getFirstSteps as getFirstStepsVerb, hideFirstSteps as hideFirstStepsVerb } from "@towpath/core/first-steps";
 import { firstUses, projectOverview } from "@towpath/logs";
 import type { ProjectOverview } from "@towpath/logs/overview";
-import { z } from "zod";
 import { projectAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { readRequestLogs } from "~/http/log-reader.server.ts";
-import { isRunning } from "../build/build-status.tsx";
 import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
 import { type LatestFailure, latestFailures } from "./latest-failures.server.ts";
-
-/** A project's key, and one of its branches; without it, production. */
-const branchSchema = projectKeySchema.extend({ branchId: z.uuid().optional() });
-
-/** What is live, its newest build and its process (PRJ-19). */
-const getServerStatus = createServerFn({ method: "GET" })
-  .middleware([projectAccess("project.read")])
-  .validator(input(branchSchema))
-  .handler(({ context, data }) => readServerStatus({ ctx: context.ctx, input: data }));
+import { branchSchema, dataOf, type Place } from "./status.functions.ts";
 
 /** Calls of the last two days, and the latest failures (PRJ-19). Without `branchId`: of the whole project. */
 const getOverview = createServerFn({ method: "GET" })
@@ -51,22 +41,6 @@ const getFirstSteps = createServerFn({ method: "GET" })
 export const hideFirstSteps = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .handler(({ context }) => hideFirstStepsVerb({ ctx: context.ctx }));
-
-type Place = { readonly key: ProjectKey; readonly branchId: string | null };
-const dataOf = ({ key, branchId }: Place) => ({ ...key, ...(branchId !== null && { branchId }) });
-
-const buildingRefetchMs = 2000;
-const idleRefetchMs = 5000;
-
-/** Refetched to show a push, a build's progress, and whether the server sleeps. */
-export const serverStatusQuery = (place: Place) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(place.key), "status", place.branchId],
-    queryFn: ({ signal }) => getServerStatus({ data: dataOf(place), signal }),
-    staleTime: 2000,
-    refetchInterval: ({ state }) =>
-      state.data?.latestBuild && isRunning(state.data.latestBuild.status) ? buildingRefetchMs : idleRefetchMs,
-  });
 
 const stepsRefetchMs = 5000;
 

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { InstanceState, ServerStatusView } from "@towpath/core/deployment";
+import type { ServerStatusView } from "@towpath/core/deployment";
 import type { ProjectView } from "@towpath/core/project";
 import type { ReactNode } from "react";
 import { buttonLook } from "~/ui/button.tsx";
@@ -10,7 +10,7 @@ import { Tooltip } from "~/ui/tooltip.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 import { BuildStatusLabel } from "../build/build-status.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { AuthModeBadge, ServerUrl } from "../project-screen/project-labels.tsx";
+import { AuthModeBadge, instanceLooks, ServerUrl } from "../project-screen/project-labels.tsx";
 import { BranchLink, RepositoryLink } from "../project-screen/repository-links.tsx";
 import { isRepository, sourceName } from "../source/source-names.ts";
 
@@ -76,17 +76,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
     </div>
   );
 }
-
-/** What each state is called, how high the water stands, and what the next call meets. */
-export const instanceLooks: Readonly<
-  Record<InstanceState, { label: string; level: number; tone: "accent" | "asleep" | "bad"; note: string }>
-> = {
-  awake: { label: "Awake", level: 1, tone: "accent", note: "It answers at once." },
-  asleep: { label: "Asleep", level: 0.3, tone: "asleep", note: "The next call wakes it within milliseconds." },
-  starting: { label: "Starting", level: 0.6, tone: "accent", note: "Calls wait until it is ready." },
-  stopped: { label: "Asleep", level: 0.12, tone: "asleep", note: "The next call starts it." },
-  crashed: { label: "Crashed", level: 0.12, tone: "bad", note: "The next call starts it again." },
-};
 
 function Runs({ instance }: { instance: ServerStatusView["instance"] }) {
   const look = instanceLooks[instance?.state ?? "stopped"];

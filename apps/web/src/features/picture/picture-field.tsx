@@ -1,10 +1,10 @@
+import { pictureMaxBytes, pictureSize } from "@towpath/core/picture/schema";
 import { ImageUp } from "lucide-react";
-import { useId, useRef, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Avatar } from "~/ui/avatar.tsx";
 import { Button } from "~/ui/button.tsx";
 import { toast } from "~/ui/toast.ts";
-import { pictureTypes, scaledPicture } from "./scale-picture.ts";
 
 /** The picture of a person or an organization: chosen, saved at once, removed (ORG-4). */
 export function PictureField({
@@ -38,6 +38,9 @@ export function PictureField({
     if (input) input.value = "";
     void choose(file);
   };
+  // Chosen before the page's script ran.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(takeFile, []);
   const remove = async () => {
     setRemoving(true);
     if (await run(() => onSave(null))) toast.success("Picture removed");
@@ -68,4 +71,46 @@ export function PictureField({
       </div>
     </div>
   );
+}
+
+/** What can be chosen. SVG isn't among them: it can run scripts. */
+const pictureTypes = "image/png,image/jpeg,image/webp,image/gif,image/avif";
+
+/** Larger files would take long to read, and are no portraits. */
+const maxFileBytes = 25_000_000;
+
+/**
+ * The middle of a picture as a square of 256 × 256 pixels, in base64. Drawn anew, so that nothing of the file but its
+ * pixels is sent: no place where it was taken, no camera.
+ *
+ * @throws Error whose message says what is wrong with the file
+ */
+async function scaledPicture(file: File): Promise<string> {
+  if (file.size > maxFileBytes) throw new Error("This file is larger than 25 MB. Choose a smaller one.");
+  const image = await createImageBitmap(file).catch(() => {
+    throw new Error("Your browser can't read this file as a picture. Choose a PNG, JPEG or WebP.");
+  });
+  const canvas = document.createElement("canvas");
+  canvas.width = pictureSize;
+  canvas.height = pictureSize;
+  const side = Math.min(image.width, image.height);
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("Your browser can't scale pictures.");
+  context.imageSmoothingQuality = "high";
+  const [left, top] = [(image.width - side) / 2, (image.height - side) / 2];
+  context.drawImage(image, left, top, side, side, 0, 0, pictureSize, pictureSize);
+  image.close();
+  // Browsers that don't write WebP give a PNG, which of a photograph can be too large: a JPEG isn't.
+  for (const type of ["image/webp", "image/jpeg"]) {
+    const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, type, 0.9));
+    if (blob && blob.size <= pictureMaxBytes) return base64Of(blob);
+  }
+  throw new Error("This picture can't be made small enough. Choose another one.");
+}
+
+async function base64Of(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
 }

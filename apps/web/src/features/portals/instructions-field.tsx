@@ -1,4 +1,4 @@
-import { Field, Textarea } from "~/ui/field.tsx";
+import { TextareaField } from "~/ui/field.tsx";
 
 /** What clients tell their model about a portal as a whole. */
 export function InstructionsField({
@@ -13,20 +13,14 @@ export function InstructionsField({
   readonly disabled?: boolean;
 }) {
   return (
-    <Field
+    <TextareaField
       label="Instructions"
       error={error}
       hint="Optional. Clients pass them to their model: when to use which tools, for example."
-    >
-      {(control) => (
-        <Textarea
-          {...control}
-          rows={3}
-          value={value}
-          disabled={disabled}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
+      rows={3}
+      value={value}
+      disabled={disabled}
+      onChange={onChange}
+    />
   );
 }

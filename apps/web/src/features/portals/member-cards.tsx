@@ -5,10 +5,10 @@ import { serversQuery } from "~/features/servers/servers.functions.ts";
 import { Badge } from "~/ui/badge.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody } from "~/ui/card.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
-import { Select } from "~/ui/select.tsx";
+import { SelectField } from "~/ui/select.tsx";
 import { AuthModeBadge } from "../project-screen/project-labels.tsx";
 import { ItemChoice } from "./item-choice.tsx";
 import type { Member, Offered, useMembers } from "./use-members.ts";
@@ -69,7 +69,7 @@ function AddMember({
   const free = (data ?? []).filter(({ id }) => !members.some(({ projectId }) => projectId === id));
   const choices = free.filter(({ authMode }) => authMode !== "passthrough");
   return (
-    <Field
+    <SelectField
       label="Add a server"
       error={problem}
       hint={
@@ -79,32 +79,26 @@ function AddMember({
             ? "All of the organization's servers are in this portal."
             : undefined
       }
-    >
-      {(control) => (
-        <Select
-          {...control}
-          value={null}
-          placeholder="Choose a server"
-          prefix={<Plus aria-hidden />}
-          disabled={choices.length === 0}
-          onChange={(id) => {
-            const server = choices.find((each) => each.id === id);
-            if (server) add(server);
-          }}
-          options={choices.map(({ id, name, live, external }) => ({
-            ...{ value: id, label: name },
-            note: external
-              ? "External"
-              : live?.tools == null
-                ? undefined
-                : live.tools === 1
-                  ? "1 tool"
-                  : `${live.tools} tools`,
-          }))}
-          className="sm:w-80"
-        />
-      )}
-    </Field>
+      value={null}
+      placeholder="Choose a server"
+      prefix={<Plus aria-hidden />}
+      disabled={choices.length === 0}
+      onChange={(id) => {
+        const server = choices.find((each) => each.id === id);
+        if (server) add(server);
+      }}
+      options={choices.map(({ id, name, live, external }) => ({
+        ...{ value: id, label: name },
+        note: external
+          ? "External"
+          : live?.tools == null
+            ? undefined
+            : live.tools === 1
+              ? "1 tool"
+              : `${live.tools} tools`,
+      }))}
+      className="sm:w-80"
+    />
   );
 }
 
@@ -186,21 +180,19 @@ function MemberCard({
             ) : null}
           </>
         ) : null}
-        <Field label={`Prefix of ${name}`} error={problems.prefix} hint="Added to names that another server also uses.">
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              className="sm:w-56"
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-              value={prefix}
-              disabled={disabled}
-              onChange={(event) => state.change(projectId, { prefix: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={`Prefix of ${name}`}
+          error={problems.prefix}
+          hint="Added to names that another server also uses."
+          mono
+          className="sm:w-56"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={prefix}
+          disabled={disabled}
+          onChange={(next) => state.change(projectId, { prefix: next })}
+        />
       </CardBody>
     </Card>
   );

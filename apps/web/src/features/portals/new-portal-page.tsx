@@ -9,8 +9,7 @@ import {
   useAdded,
 } from "~/features/onboarding/add-page.tsx";
 import { profileQuery } from "~/features/session/session.functions.ts";
-import { isTowpathErrorCode } from "~/http/errors.ts";
-import { failureText } from "~/ui/toast.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import { InstructionsField } from "./instructions-field.tsx";
 import { MemberCards } from "./member-cards.tsx";
 import { addPortal, portalsQuery } from "./portals.functions.ts";
@@ -58,14 +57,9 @@ type NewPortal = {
 function useCreatePortal(orgSlug: string) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [busy, setBusy] = useState(false);
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const [failure, setFailure] = useState<string | null>(null);
-  const submit = async (portal: NewPortal) => {
-    setBusy(true);
-    setProblems({});
-    setFailure(null);
-    try {
+  const { problems, failure, busy, run } = useSubmit();
+  const submit = (portal: NewPortal) =>
+    run(async () => {
       const { name } = await addPortal({ data: { orgSlug, ...portal } });
       // The switcher and the palette list it too.
       await Promise.all([
@@ -73,13 +67,6 @@ function useCreatePortal(orgSlug: string) {
         queryClient.invalidateQueries(profileQuery),
       ]);
       await navigate({ to: "/$orgSlug/$projectName", params: { orgSlug, projectName: name } });
-    } catch (error) {
-      const refused = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
-      setProblems(refused);
-      if (Object.keys(refused).length === 0) setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return { submit, problems, failure, busy };
 }

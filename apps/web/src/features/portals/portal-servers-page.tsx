@@ -1,11 +1,12 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { PortalView } from "@towpath/core/portal";
 import { useState } from "react";
-import { isTowpathErrorCode } from "~/http/errors.ts";
+import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
+import { Form } from "~/ui/form.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { failureText, toast } from "~/ui/toast.ts";
+import { toast } from "~/ui/toast.ts";
 import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
@@ -57,20 +58,14 @@ function ServersForm({
   const areServersChanged = JSON.stringify(inputOf(state.members)) !== JSON.stringify(inputOf(stored));
   const isChanged = areServersChanged || instructions !== (portal.instructions ?? "");
   return (
-    <form
-      noValidate
+    <Form
       aria-label="Servers and tools"
       className="flex flex-col gap-6"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (isChanged && !busy) void submit({ instructions, servers: inputOf(state.members) });
       }}
     >
-      {failure ? (
-        <Callout tone="bad" title="The portal was not saved">
-          {failure}
-        </Callout>
-      ) : null}
+      <Failure title="The portal was not saved">{failure}</Failure>
       <MemberCards
         orgSlug={projectKey.orgSlug}
         {...{ state, problems }}
@@ -93,32 +88,20 @@ function ServersForm({
         </p>
       )}
       <UnsavedChanges when={isChanged && !busy} what="portal" />
-    </form>
+    </Form>
   );
 }
 
 function useSavePortal(projectKey: ProjectKey, revision: number) {
   const queryClient = useQueryClient();
-  const [busy, setBusy] = useState(false);
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const [failure, setFailure] = useState<string | null>(null);
-  const submit = async (changed: { readonly instructions: string; readonly servers: ReturnType<typeof inputOf> }) => {
-    setBusy(true);
-    setProblems({});
-    setFailure(null);
-    try {
+  const { problems, failure, busy, run } = useSubmit();
+  const submit = (changed: { readonly instructions: string; readonly servers: ReturnType<typeof inputOf> }) =>
+    run(async () => {
       const saved = await savePortal({ data: { ...projectKey, ...changed, revision } });
       toast.success("Saved. It applies from now on.");
       queryClient.setQueryData(portalQuery(projectKey).queryKey, saved);
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
       await queryClient.invalidateQueries({ queryKey: ["portals", projectKey.orgSlug] });
-    } catch (error) {
-      const refused = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
-      setProblems(refused);
-      if (Object.keys(refused).length === 0) setFailure(failureText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return { submit, problems, failure, busy };
 }

@@ -6,8 +6,8 @@ import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/sch
 import { z } from "zod";
 import { organizationAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
-import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectQueryOf } from "../project-screen/project-screen.functions.ts";
 
 const orgSlug = z.string().min(1).max(100);
 
@@ -48,17 +48,7 @@ export const portalsQuery = (slug: string) =>
     staleTime: 2000,
   });
 
-export const portalQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "portal"],
-    queryFn: ({ signal }) => getPortalContents({ data: key, signal }),
-    ...projectCache,
-  });
+export const portalQuery = projectQueryOf(["portal"], getPortalContents);
 
 /** What a server offers now, to choose from. */
-export const choicesQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "choices"],
-    queryFn: ({ signal }) => getOffers({ data: key, signal }),
-    ...projectCache,
-  });
+export const choicesQuery = projectQueryOf(["choices"], getOffers);

@@ -1,14 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import { useOpenBranch } from "~/features/app-shell/shell-location.ts";
+import { Link, useParams } from "@tanstack/react-router";
+import type { ProjectDetailView } from "@towpath/core/project";
+import { accessOf, clientGuides, placeholderKey } from "@towpath/mcp/connect";
 import { buildQuery } from "~/features/build/build.functions.ts";
 import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
+import { Callout } from "~/ui/callout.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
+import { GuideTabs } from "../clients/guide-tabs.tsx";
 import { branchTitle } from "./branch-title.ts";
-import { ConnectPanel } from "./connect-panel.tsx";
 import type { ProjectKey } from "./project-key.schema.ts";
+import { ServerUrl } from "./project-labels.tsx";
 import { projectQuery } from "./project-screen.functions.ts";
+import { useOpenBranch } from "./use-open-branch.ts";
 
 /** How to connect a client to the server; on the page of a preview, to the preview. */
 export function ConnectDrawer({
@@ -43,5 +47,75 @@ export function ConnectDrawer({
     >
       {isKnown ? <ConnectPanel project={project} preview={branch ?? null} /> : <SkeletonRows rows={4} />}
     </Drawer>
+  );
+}
+
+/** A branch other than the default one, which has a URL of its own while it is live. */
+type Preview = { readonly name: string; readonly deployment: { readonly slug: string; readonly url: string } | null };
+
+/** How to connect a client: the URL, the key it may need, and snippets to paste. */
+function ConnectPanel({ project, preview }: { project: ProjectDetailView; preview: Preview | null }) {
+  const { authMode } = project;
+  const target = preview
+    ? { name: preview.deployment?.slug ?? project.name, url: preview.deployment?.url ?? null, authMode }
+    : { name: project.name, url: project.url, authMode };
+  const isLive = preview ? preview.deployment !== null : project.isLive;
+  const { url } = target;
+  if (url === null)
+    return (
+      <Callout tone="warn" title="This preview isn't live">
+        It gets a URL once a build of <code>{preview?.name}</code> succeeds.
+      </Callout>
+    );
+  return (
+    <div className="flex flex-col gap-4">
+      <div>
+        <h3 className="mb-1.5 text-sm font-medium">MCP endpoint</h3>
+        <ServerUrl url={url} />
+      </div>
+      {!isLive && (
+        <Callout tone="warn" title="Nothing is live yet">
+          The URL works once a build of <code>{project.defaultBranch}</code> succeeds.
+        </Callout>
+      )}
+      {project.authMode === "towpath-cloud" && (
+        <Callout tone="info" title="Sign in, or use an API key">
+          Apps such as Claude and Cursor need only the URL: they send you here to sign in. For scripts, create a key
+          under{" "}
+          <Link
+            to="/$orgSlug/settings/api-keys"
+            params={{ orgSlug: project.orgSlug }}
+            className="font-medium text-accent-text underline underline-offset-2"
+          >
+            API keys
+          </Link>{" "}
+          and put it where <code>{placeholderKey}</code> stands below. If a client can't connect,{" "}
+          <Link
+            to="/$orgSlug/$projectName/sign-ins"
+            params={{ orgSlug: project.orgSlug, projectName: project.pathName }}
+            className="font-medium text-accent-text underline underline-offset-2"
+          >
+            Sign-ins
+          </Link>{" "}
+          says why.
+        </Callout>
+      )}
+      {project.authMode === "passthrough" && (
+        <Callout tone="info">
+          The server authenticates callers itself. Your client will ask for any credentials it needs.
+        </Callout>
+      )}
+      <GuideTabs guides={clientGuides({ name: target.name, url }, accessOf(authMode))} wrap />
+      <p className="text-sm text-muted">
+        API keys, a README badge and connected clients:{" "}
+        <Link
+          to="/$orgSlug/$projectName/clients"
+          params={{ orgSlug: project.orgSlug, projectName: project.pathName }}
+          className="font-medium text-accent-text underline underline-offset-2"
+        >
+          Clients
+        </Link>
+      </p>
+    </div>
   );
 }

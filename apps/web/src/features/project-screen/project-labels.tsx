@@ -1,4 +1,5 @@
 import { versionText } from "@towpath/core/build/version/schema";
+import type { InstanceState } from "@towpath/core/deployment";
 import type { ProjectView } from "@towpath/core/project";
 import type { AuthMode } from "@towpath/core/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";
@@ -84,3 +85,14 @@ export function ServerUrl({ url, className }: { url: string; className?: string 
     </span>
   );
 }
+
+/** What each state is called, how high the water stands, and what the next call meets. */
+export const instanceLooks: Readonly<
+  Record<InstanceState, { label: string; level: number; tone: "accent" | "asleep" | "bad"; note: string }>
+> = {
+  awake: { label: "Awake", level: 1, tone: "accent", note: "It answers at once." },
+  asleep: { label: "Asleep", level: 0.3, tone: "asleep", note: "The next call wakes it within milliseconds." },
+  starting: { label: "Starting", level: 0.6, tone: "accent", note: "Calls wait until it is ready." },
+  stopped: { label: "Asleep", level: 0.12, tone: "asleep", note: "The next call starts it." },
+  crashed: { label: "Crashed", level: 0.12, tone: "bad", note: "The next call starts it again." },
+};

@@ -59,6 +59,21 @@ export const projectCache = { staleTime: 2 * minute, gcTime: 5 * minute };
 /** Prefix of the keys of all queries about a project: invalidating it refreshes all its screens. */
 export const projectQueryKey = (key: ProjectKey) => ["project", key.orgSlug, key.projectName] as const;
 
+/** A query that needs only the project, under `names` below its key. `read`: its server function. */
+export const projectQueryOf =
+  <Data>(
+    names: readonly string[],
+    read: (call: { readonly data: ProjectKey; readonly signal: AbortSignal }) => Promise<Data>,
+    options: { readonly staleTime?: number; readonly refetchInterval?: number } = {},
+  ) =>
+  (key: ProjectKey) =>
+    queryOptions({
+      queryKey: [...projectQueryKey(key), ...names],
+      queryFn: ({ signal }) => read({ data: key, signal }),
+      ...projectCache,
+      ...options,
+    });
+
 export const projectQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "detail"],

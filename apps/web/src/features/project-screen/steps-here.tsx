@@ -1,6 +1,6 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { useMay } from "../session/guards.ts";
 import { KeyNote, useGitKey } from "../source/git-commands.tsx";
@@ -15,7 +15,7 @@ export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <CodeBlock code={commandsOf(steps, made?.commands.git)} label="commands" />
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <Failure>{failure}</Failure>
       {made ? (
         <KeyNote expiresAt={made.expiresAt} />
       ) : (

@@ -3,7 +3,7 @@ import { activeOrganization } from "~/features/session/destinations.ts";
 import { currentAuthQuery, organizationQuery, profileQuery } from "~/features/session/session.functions.ts";
 
 /** Who looks at a public page, for the app's bar (PUB-3); null for visitors. */
-export type Viewer = NonNullable<Awaited<ReturnType<typeof readViewer>>>;
+type Viewer = NonNullable<Awaited<ReturnType<typeof readViewer>>>;
 
 export async function readViewer(queryClient: QueryClient) {
   const auth = await queryClient.fetchQuery(currentAuthQuery);

@@ -1,12 +1,14 @@
-import { Clock, FileText, MessageSquareText, Wrench } from "lucide-react";
+import { clientGuides } from "@towpath/mcp/connect";
+import { ChevronRight, Clock, FileText, MessageSquareText, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
+import { Copyable } from "~/features/public-site/copyable.tsx";
 import { Badge, StatusDot } from "~/ui/badge.tsx";
+import { buttonLook } from "~/ui/button.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Main } from "~/ui/main.tsx";
-import { ConnectCard } from "./connect-card.tsx";
 import type { RegistryData } from "./registry.functions.ts";
 import type { OfferedItem, RegistryOffers } from "./registry-offers.ts";
-import { ToolCard } from "./tool-card.tsx";
 
 const authLabels = {
   "towpath-public": "Open to anyone",
@@ -130,6 +132,94 @@ function Item({ item: { name, detail, description } }: { readonly item: OfferedI
         {detail ? <code className="text-xs text-muted wrap-anywhere">{detail}</code> : null}
       </div>
       {description ? <p className="mt-0.5 text-sm text-pretty text-muted wrap-anywhere">{description}</p> : null}
+    </div>
+  );
+}
+
+const notes = {
+  "towpath-public": "Anyone can call this server. Your client needs only the URL.",
+  "towpath-cloud": "Members sign in from their client, which needs only the URL. Scripts send an API key.",
+  passthrough: "The server asks you to sign in itself. Your client needs only the URL.",
+} as const;
+
+/** How to connect a client: the URL, a link for each client that has one, a command. */
+function ConnectCard({ entry }: { readonly entry: RegistryData }) {
+  const { url, authMode } = entry;
+  // Visitors have no keys: clients sign in or ask.
+  const guides = clientGuides({ name: entry.projectName.toLowerCase(), url }, { way: "open" });
+  const claudeCode = guides.find(({ id }) => id === "claude-code")?.snippet;
+  return (
+    <Card className="sticky top-24">
+      <CardHeader title="Connect" description={notes[authMode]} />
+      <CardBody className="flex flex-col gap-4">
+        <Copyable text={url} label="Copy URL" />
+        <div>
+          <h3 className="mb-1.5 text-sm font-medium">Add it to your client</h3>
+          <ul className="flex flex-wrap gap-2">
+            {guides.map(({ id, link, snippet }) =>
+              // Links without a snippet lead to a site's settings.
+              link && snippet ? (
+                <li key={id}>
+                  <a href={link.href} className={buttonLook()}>
+                    {link.label}
+                  </a>
+                </li>
+              ) : null,
+            )}
+          </ul>
+        </div>
+        {claudeCode && (
+          <div>
+            <h3 className="mb-1.5 text-sm font-medium">Claude Code</h3>
+            <Copyable text={claudeCode.code} label="Copy command" />
+          </div>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+type Tool = RegistryOffers["tools"][number];
+
+/** One tool with its arguments. Native disclosure, so that it opens without a script. */
+function ToolCard({ tool }: { readonly tool: Tool }) {
+  const rows = tool.arguments;
+  return (
+    <div className="px-4 py-3.5">
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <h3 className="wrap-anywhere">
+          <code className="text-sm font-semibold">{tool.name}</code>
+        </h3>
+        {tool.isReadOnly ? <Badge tone="outline">Read-only</Badge> : null}
+        {tool.isDestructive ? <Badge tone="warn">Destructive</Badge> : null}
+      </div>
+      {tool.description ? (
+        <p className="mt-1 max-w-prose text-sm whitespace-pre-line text-pretty text-muted wrap-anywhere">
+          {tool.description}
+        </p>
+      ) : null}
+      {rows.length > 0 ? (
+        <details className="group mt-2">
+          <summary className="inline-flex list-none items-center gap-1 rounded-sm text-sm text-accent-text select-none [&::-webkit-details-marker]:hidden">
+            <ChevronRight className="size-3.5 transition-transform group-open:rotate-90" aria-hidden />
+            {rows.length} {rows.length === 1 ? "argument" : "arguments"}
+          </summary>
+          <dl className="mt-2 flex flex-col gap-2 border-l pl-3.5 text-sm">
+            {rows.map(({ name, type, isRequired, description, defaultValue }) => (
+              <div key={name}>
+                <dt className="flex flex-wrap items-baseline gap-x-2 wrap-anywhere">
+                  <code className="font-medium">{name}</code>
+                  <span className="text-muted">{type}</span>
+                  <span className={isRequired ? "text-xs font-medium text-accent-text" : "text-xs text-muted"}>
+                    {isRequired ? "required" : defaultValue === null ? "optional" : `default ${defaultValue}`}
+                  </span>
+                </dt>
+                {description ? <dd className="text-pretty text-muted wrap-anywhere">{description}</dd> : null}
+              </div>
+            ))}
+          </dl>
+        </details>
+      ) : null}
     </div>
   );
 }

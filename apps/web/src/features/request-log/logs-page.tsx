@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import type { LogFilters, LogSearch } from "@towpath/logs/schema";
-import { asksForMethod, hasStatistics } from "@towpath/logs/search";
-import { ArrowUp } from "lucide-react";
-import { useRef } from "react";
+import { asksForMethod, hasStatistics, logQueryFromFilters, periodOfSearch } from "@towpath/logs/search";
+import { ArrowUp, Download } from "lucide-react";
+import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
+import { Menu, MenuGroup, MenuItem } from "~/ui/menu.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
-import { ExportMenu } from "./export-menu.tsx";
 import { limitedSearch, withFilters } from "./log-filters.ts";
 import { LogFailure, NoRows } from "./log-states.tsx";
 import { LiveButton, PeriodSelect, ProtocolSwitch } from "./log-toolbar.tsx";
@@ -18,8 +18,6 @@ import { RequestDetail } from "./request-detail.tsx";
 import { logValuesQuery } from "./request-log.functions.ts";
 import { RequestTable } from "./request-table.tsx";
 import { StatsPanel } from "./stats-panel.tsx";
-import { useAtTop } from "./use-at-top.ts";
-import { useProtocolChoice } from "./use-protocol-choice.ts";
 import { useRequestLogs } from "./use-request-logs.ts";
 
 /** Every call to the server as it happens (PRJ-5). */
@@ -130,3 +128,90 @@ export function LogsPage({
 /** With no rows shown, whatever was called is of the protocol. */
 const protocolCount = (methods: readonly { readonly calls?: number }[] = []): number =>
   methods.reduce((sum, { calls = 0 }) => sum + calls, 0);
+
+/** Whether an element has not been scrolled out at the top; true while that isn't known. */
+function useAtTop(element: RefObject<HTMLElement | null>): boolean {
+  const [isAtTop, setAtTop] = useState(true);
+  useEffect(() => {
+    if (!element.current) return;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry) setAtTop(entry.isIntersecting || entry.boundingClientRect.top > 0);
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return isAtTop;
+}
+
+/** Key in localStorage: "shown" when the reader wants to see messages of the protocol. */
+const storageKey = "log-protocol";
+const changed = "towpath:log-protocol";
+
+function isShown(): boolean {
+  try {
+    return localStorage.getItem(storageKey) === "shown";
+  } catch {
+    return false;
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener("storage", listener);
+  addEventListener(changed, listener);
+  return () => {
+    removeEventListener("storage", listener);
+    removeEventListener(changed, listener);
+  };
+}
+
+/** Whether the reader wants to see messages of the protocol, on every log; hidden on the server and at first. */
+function useProtocolChoice(): [isShown: boolean, choose: (shown: boolean) => void] {
+  const shown = useSyncExternalStore(subscribe, isShown, () => false);
+  return [
+    shown,
+    (next) => {
+      try {
+        if (next) localStorage.setItem(storageKey, "shown");
+        else localStorage.removeItem(storageKey);
+      } catch {
+        // Without storage the address keeps it.
+      }
+      dispatchEvent(new Event(changed));
+    },
+  ];
+}
+
+/** Downloads what the filters show. */
+function ExportMenu({
+  projectKey,
+  search,
+  showsProtocol,
+}: {
+  projectKey: ProjectKey;
+  search: LogSearch;
+  showsProtocol: boolean;
+}) {
+  const download = (format: string) => window.location.assign(exportHref(projectKey, search, showsProtocol, format));
+  return (
+    <Menu trigger={<Button icon={<Download aria-hidden />}>Export</Button>}>
+      <MenuGroup label="The newest 10,000 matching rows">
+        <MenuItem onClick={() => download("jsonl")}>JSON Lines</MenuItem>
+        <MenuItem onClick={() => download("csv")}>CSV</MenuItem>
+      </MenuGroup>
+    </Menu>
+  );
+}
+
+function exportHref(key: ProjectKey, search: LogSearch, showsProtocol: boolean, format: string): string {
+  const { user, deployment } = search;
+  const { startDate, endDate, timeRange } = periodOfSearch(search);
+  const dates = { startDate: isoOf(startDate), endDate: isoOf(endDate), timeRange };
+  const asked = { format, user, deployment, ...logQueryFromFilters(search, showsProtocol), ...dates };
+  const parameters = Object.entries(asked).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const path = [key.orgSlug, key.projectName].map(encodeURIComponent).join("/");
+  return `/api/projects/${path}/request-log?${new URLSearchParams(parameters)}`;
+}
+
+const isoOf = (date: unknown) => (date instanceof Date ? date.toISOString() : undefined);

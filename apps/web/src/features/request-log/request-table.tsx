@@ -2,7 +2,7 @@ import type { RequestLogEntry } from "@towpath/logs/schema";
 import { Timer } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
-import { Button } from "~/ui/button.tsx";
+import { Button, PlainButton } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { LetterTile } from "~/ui/letter-tile.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
@@ -134,8 +134,7 @@ function RequestRow({
         <OutcomeLabel entry={row} />
       </Td>
       <Td wide className="h-8 max-w-0 max-sm:row-start-1 max-sm:max-w-none">
-        <button
-          type="button"
+        <PlainButton
           data-row={row.id}
           tabIndex={isTabStop ? 0 : -1}
           aria-haspopup="dialog"
@@ -147,7 +146,7 @@ function RequestRow({
           {row.errorMessage !== null && (
             <span className={row.isRefused ? "text-muted" : "text-bad"}> {row.errorMessage}</span>
           )}
-        </button>
+        </PlainButton>
       </Td>
       <Td className="h-8 max-w-44 text-muted">
         <ClientLabel row={row} />

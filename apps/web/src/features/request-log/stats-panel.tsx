@@ -1,5 +1,6 @@
 import type { DeployedCommit } from "@towpath/core/deployment";
 import type { RequestLogStats } from "@towpath/logs/schema";
+import { PlainButton } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
@@ -69,12 +70,8 @@ export function StatsPanel({
 
 function ShowThem({ which, onClick }: { which: string; onClick: () => void }) {
   return (
-    <button
-      type="button"
-      onClick={onClick}
-      className="min-h-6 cursor-pointer text-accent-text underline underline-offset-3"
-    >
+    <PlainButton onClick={onClick} className="min-h-6 cursor-pointer text-accent-text underline underline-offset-3">
       Show them<span className="sr-only"> ({which})</span>
-    </button>
+    </PlainButton>
   );
 }

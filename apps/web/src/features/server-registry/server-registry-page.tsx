@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
+import { type RegistryEntry, registryEntryOf, serverJsonSchema } from "@towpath/core/server-registry/schema";
 import { CloudOff, Search, SearchX } from "lucide-react";
 import { useEffect, useState } from "react";
 import { AddCrumbs } from "~/features/onboarding/add-page.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { Input } from "~/ui/field.tsx";
+import { Input, TextareaField } from "~/ui/field.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { useSettled } from "~/ui/use-settled.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { PastedEntry } from "./pasted-entry.tsx";
 import { registryQuery } from "./server-registry.functions.ts";
 
 /** So long after the last key the registry is asked, milliseconds. */
@@ -95,4 +95,43 @@ function Found({ orgSlug, search }: { readonly orgSlug: string; readonly search:
       ))}
     </ul>
   );
+}
+
+/** A field for the text of a server.json, and what it says. */
+function PastedEntry({ orgSlug }: { readonly orgSlug: string }) {
+  const [text, setText] = useState("");
+  const read = text.trim() === "" ? null : readEntry(text);
+  return (
+    <>
+      <TextareaField
+        label="Text of the file"
+        error={read?.problem ?? undefined}
+        mono
+        rows={6}
+        spellCheck={false}
+        placeholder='{ "name": "io.github.owner/server", "packages": [ … ] }'
+        value={text}
+        onChange={setText}
+      />
+      <div aria-live="polite" className="mt-3 rounded-md border empty:hidden">
+        {read?.entry ? <EntryCard orgSlug={orgSlug} entry={read.entry} /> : null}
+      </div>
+    </>
+  );
+}
+
+type ReadEntry = { readonly entry: RegistryEntry | null; readonly problem: string | null };
+
+function readEntry(text: string): ReadEntry {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { entry: null, problem: "This is not JSON. Paste the whole file, from { to }." };
+  }
+  const parsed = serverJsonSchema.safeParse(json);
+  if (parsed.success) return { entry: registryEntryOf(parsed.data), problem: null };
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.length ? `${issue.path.join(".")}: ` : "";
+  return { entry: null, problem: `${where}${issue?.message}` };
 }

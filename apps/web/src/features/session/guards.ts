@@ -1,10 +1,11 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { notFound, redirect, useRouteContext } from "@tanstack/react-router";
+import { createIsomorphicFn } from "@tanstack/react-start";
 import type { Permission } from "@towpath/core/authorize";
 import { TowpathError } from "@towpath/core/errors";
+import { isReservedSlug } from "@towpath/core/reserved-names";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization } from "./destinations.ts";
-import { isReservedPath } from "./reserved-path.ts";
 import {
   currentAuthQuery,
   getSignInUrls,
@@ -96,3 +97,11 @@ async function isUnknownPage({ context: { queryClient }, params, matches }: Orga
  */
 export const useMay = (permission: Permission): boolean =>
   useRouteContext({ from: "/$orgSlug", select: ({ organization }) => organization.permissions.includes(permission) });
+
+/**
+ * Whether a first path segment can't be an organization's slug, as `robots.txt` and `blog`. Only the server knows the
+ * list; nothing in the app links to such a path.
+ */
+const isReservedPath = createIsomorphicFn()
+  .server((segment: string) => isReservedSlug(segment) || !/^[a-z0-9-]+$/.test(segment))
+  .client(() => false);

@@ -3,7 +3,8 @@ import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
+import { Form } from "~/ui/form.tsx";
 import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { useVariables } from "../onboarding/use-variables.ts";
 import { EnvironmentVariables } from "../onboarding/variable-fields.tsx";
@@ -26,8 +27,7 @@ export function AddVariables({
   onAdded: () => Promise<void>;
 }) {
   const variables = useVariables([...new Set(missing)]);
-  const { busy, problems, run, refuse } = useSubmit();
-  const failure = Object.values(problems)[0];
+  const { busy, problem: failure, run, refuse } = useSubmit();
   const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
   const [sensitive, setSensitive] = useState(true);
   const [description, setDescription] = useState("");
@@ -53,15 +53,7 @@ export function AddVariables({
     if (isSaved) await onAdded();
   };
   return (
-    <form
-      noValidate
-      aria-label="Add environment variables"
-      className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form aria-label="Add environment variables" className="flex flex-col gap-3" onSubmit={() => void submit()}>
       <UnsavedChanges when={isChanged && !busy} what="variables" />
       <EnvironmentVariables variables={variables} legend="Add variables" note="" />
       <p role="status" className="text-sm text-warn empty:sr-only">
@@ -72,14 +64,10 @@ export function AddVariables({
       {variables.filled.length > 1 ? null : <VariableDescription value={description} onChange={setDescription} />}
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
       <SensitiveChoice checked={sensitive} onChange={setSensitive} />
-      {failure ? (
-        <Callout tone="bad" title="The variables were not saved">
-          {failure}
-        </Callout>
-      ) : null}
+      <Failure title="The variables were not saved">{failure}</Failure>
       <Button type="submit" variant="primary" busy={busy} className="self-start">
         Save variables
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -3,7 +3,7 @@ import { type AuthMode, argumentsText, argumentWords, watchPathsProblem } from "
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Field, Textarea } from "~/ui/field.tsx";
+import { TextareaField } from "~/ui/field.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 import { BuildFields, useBuildFields } from "../onboarding/build-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -35,7 +35,7 @@ export function BuildSettings({
     >
       <BuildFields fields={fields} hasFiles={project.package === null} />
       {project.package === null ? (
-        <Field
+        <TextareaField
           label="Watch paths"
           optional
           hint={
@@ -46,17 +46,11 @@ export function BuildSettings({
             </>
           }
           error={watch.problem}
-        >
-          {(control) => (
-            <Textarea
-              {...control}
-              mono
-              rows={3}
-              value={watch.value}
-              onChange={(event) => watch.change(event.target.value)}
-            />
-          )}
-        </Field>
+          mono
+          rows={3}
+          value={watch.value}
+          onChange={(next) => watch.change(next)}
+        />
       ) : null}
     </SettingsForm>
   );

@@ -3,8 +3,9 @@ import { secretValueSchema } from "@towpath/core/secret/schema";
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
+import { Form } from "~/ui/form.tsx";
 import { ValueControl, WithError } from "../onboarding/variable-fields.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { changeVariable } from "./settings.functions.ts";
@@ -43,8 +44,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
   const [description, setDescription] = useState(variable.description ?? "");
   const [environments, setEnvironments] = useState(variable.environments);
   const [sensitive, setSensitive] = useState(variable.sensitive);
-  const { busy, problems, run, refuse } = useSubmit();
-  const failure = Object.values(problems)[0];
+  const { busy, problem: failure, run, refuse } = useSubmit();
   const invalid = secretValue === "" ? null : secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
   const submit = async () => {
     if (invalid) return;
@@ -64,14 +64,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
     });
   };
   return (
-    <form
-      noValidate
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form className="flex flex-col gap-4" onSubmit={() => void submit()}>
       <div className="flex flex-col gap-1.5">
         <span className="text-sm font-medium">New value</span>
         <WithError problem={invalid ?? null}>
@@ -89,17 +82,13 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       <VariableDescription value={description} onChange={setDescription} />
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
       <SensitiveChoice checked={sensitive} onChange={setSensitive} />
-      {failure ? (
-        <Callout tone="bad" title="The variable was not changed">
-          {failure}
-        </Callout>
-      ) : null}
+      <Failure title="The variable was not changed">{failure}</Failure>
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" busy={busy}>
           Save changes
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

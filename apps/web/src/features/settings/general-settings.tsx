@@ -1,17 +1,20 @@
-import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import type { FormerNameView } from "@towpath/core/project";
 import { formerNameDays } from "@towpath/core/project/schema";
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
+import { Ask, type Question } from "~/ui/ask.tsx";
+import { Button } from "~/ui/button.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
-import { Field, Textarea } from "~/ui/field.tsx";
+import { Field, TextareaField } from "~/ui/field.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
+import { AbsoluteDay } from "~/ui/time.tsx";
 import { NameInput, useServerName } from "../onboarding/server-name-field.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "../project-screen/project-screen.functions.ts";
-import { FormerNames } from "./former-names.tsx";
 import { type Saved, SavedNote } from "./saved-note.tsx";
-import { updateProject } from "./settings.functions.ts";
+import { formerNamesQuery, releaseName, updateProject } from "./settings.functions.ts";
 
 /** Name, description and visibility (PRJ-11). */
 export function GeneralSettings({
@@ -51,18 +54,16 @@ export function GeneralSettings({
         {(control) => <NameInput control={control} choice={choice} />}
       </Field>
       <FormerNames projectKey={projectKey} />
-      <Field
+      <TextareaField
         label="Description"
         optional
         hint="Shown to your organization, and on the public page."
         error={form.problems.description}
         count={description.value.length}
         max={500}
-      >
-        {(control) => (
-          <Textarea {...control} value={description.value} onChange={(event) => description.set(event.target.value)} />
-        )}
-      </Field>
+        value={description.value}
+        onChange={(next) => description.set(next)}
+      />
       <div className="flex flex-col gap-1">
         <Checkbox checked={isPublic.value} onChange={isPublic.set}>
           Public page
@@ -119,4 +120,52 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
     isPublic: { value: isPublic, set: setPublic },
     isChanged: Object.keys(changed).length > 0,
   };
+}
+
+/** The names under which a renamed server is still found, with a way to give each up (PRJ-11). */
+function FormerNames({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const queryClient = useQueryClient();
+  const { data: names = [], isError, refetch } = useQuery(formerNamesQuery(projectKey));
+  const [question, setQuestion] = useState<Question | null>(null);
+  if (isError) {
+    return (
+      <p className="text-sm text-muted">
+        Couldn't load the former names.{" "}
+        <Button variant="link" size="inline" onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </p>
+    );
+  }
+  if (names.length === 0) return null;
+  const ask = ({ name }: FormerNameView) =>
+    setQuestion({
+      title: `Release ${name}?`,
+      description: "Clients that still use this address stop working at once, and anyone can take the name.",
+      action: "Release name",
+      danger: true,
+      run: async () => {
+        await releaseName({ data: { ...projectKey, name } });
+        await queryClient.invalidateQueries(formerNamesQuery(projectKey));
+      },
+    });
+  return (
+    <div>
+      <p className="mb-1.5 text-sm font-medium">Former names</p>
+      <ul aria-label="Former names" className="divide-y rounded-md border">
+        {names.map((each) => (
+          <li key={each.name} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-sm">
+            <code className="min-w-0 flex-1 basis-40 break-all">{each.name}</code>
+            <span className="text-muted">
+              works until <AbsoluteDay time={each.expiresAt} />
+            </span>
+            <Button size="sm" variant="danger-quiet" aria-label={`Release ${each.name}`} onClick={() => ask(each)}>
+              Release
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <Ask question={question} onClose={() => setQuestion(null)} />
+    </div>
+  );
 }

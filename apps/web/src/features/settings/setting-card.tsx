@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 
 type SettingCardProps = {
@@ -20,11 +20,7 @@ export function SettingCard({ id, title, description, failure, status, children 
     <Card id={id} className="scroll-mt-24">
       <CardHeader title={title} description={description} />
       <CardBody className="flex flex-col gap-4">
-        {failure ? (
-          <Callout tone="bad" title="The setting was not saved">
-            {failure}
-          </Callout>
-        ) : null}
+        <Failure title="The setting was not saved">{failure}</Failure>
         {children}
         <p role="status" className="sr-only">
           {status}

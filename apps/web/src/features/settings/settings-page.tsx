@@ -1,10 +1,13 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import type { DataUsage } from "@towpath/core/data-volume";
 import { sourceKinds } from "@towpath/core/source/kind/schema";
 import { Lock } from "lucide-react";
 import { useState } from "react";
+import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { SectionLinks } from "~/ui/section-links.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
 import { ExternalSettings } from "../external-server/external-settings.tsx";
 import { PackageSettings } from "../package/package-settings.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -13,13 +16,12 @@ import { useMay } from "../session/guards.ts";
 import type { FromGitHub } from "../source/continue-on-github.tsx";
 import { SourceSettings } from "../source/source-settings.tsx";
 import { BuildSettings } from "./build-settings.tsx";
-import { DataSettings } from "./data-settings.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 import { GeneralSettings } from "./general-settings.tsx";
 import type { Saved } from "./saved-note.tsx";
 import { settingsHeader } from "./settings-states.tsx";
 import { SleepSettings } from "./sleep-settings.tsx";
-import { SwitchSettings } from "./switch-settings.tsx";
+import { SwitchSetting, SwitchSettings } from "./switch-settings.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
 
 type Shown = {
@@ -105,3 +107,45 @@ export function SettingsPage({
     </>
   );
 }
+
+/** `/data` of hosted servers, and how full it is (BLD-19). */
+function DataSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  return (
+    <SwitchSetting projectKey={projectKey} setting="keepsData">
+      {project.data === null ? null : <UsedSpace {...project.data} isOn={project.keepsData} />}
+    </SwitchSetting>
+  );
+}
+
+/** In our own colors: the browser's bar looks full in a dark page. Chromium and Safari, then Firefox. */
+const meterLook = [
+  "block h-2 w-full max-w-xs appearance-none overflow-hidden rounded-full bg-line",
+  "[&::-webkit-meter-bar]:h-2 [&::-webkit-meter-bar]:border-0 [&::-webkit-meter-bar]:bg-line [&::-webkit-meter-bar]:bg-none",
+  "[&::-webkit-meter-optimum-value]:bg-accent [&::-webkit-meter-optimum-value]:bg-none",
+  "[&::-webkit-meter-suboptimum-value]:bg-warn [&::-webkit-meter-suboptimum-value]:bg-none",
+  "[&::-moz-meter-bar]:bg-accent",
+].join(" ");
+
+function UsedSpace({ usedBytes, capacityBytes, measuredAt, isOn }: DataUsage & { readonly isOn: boolean }) {
+  const isFull = usedBytes > capacityBytes * 0.9;
+  return (
+    <div className="space-y-2 text-sm">
+      <meter
+        aria-label="Used space of /data"
+        className={meterLook}
+        min={0}
+        max={capacityBytes}
+        high={capacityBytes * 0.9}
+        value={usedBytes}
+      />
+      <p className="text-muted">
+        {megabytes(usedBytes)} of {megabytes(capacityBytes)} used, measured <RelativeTime time={measuredAt} />
+        {isOn ? "." : ". The files are still there."}
+      </p>
+      {isFull ? <Callout tone="warn">Almost full. Writes fail once there is no space left.</Callout> : null}
+    </div>
+  );
+}
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MB`;

@@ -1,4 +1,3 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import {
   type CaptureChange,
@@ -23,8 +22,8 @@ import { setSecretsSchema, updateSecretSchema } from "@towpath/core/secret/schem
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { type ProjectKey, projectKeySchema } from "../project-screen/project-key.schema.ts";
-import { projectCache, projectQueryKey } from "../project-screen/project-screen.functions.ts";
+import { projectKeySchema } from "../project-screen/project-key.schema.ts";
+import { projectQueryOf } from "../project-screen/project-screen.functions.ts";
 
 /** Names of the project's variables, never their values (KEY-1). */
 const getVariables = createServerFn({ method: "GET" })
@@ -119,40 +118,15 @@ export const removeProject = createServerFn({ method: "POST" })
   });
 
 /** Who last switched the capture of payloads, and when; null if that is not known. */
-export const captureChangeQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "capture-change"],
-    queryFn: ({ signal }): Promise<CaptureChange | null> => getCapture({ data: key, signal }),
-    ...projectCache,
-  });
+export const captureChangeQuery = projectQueryOf<CaptureChange | null>(["capture-change"], getCapture);
 
-export const formerNamesQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "former-names"],
-    queryFn: ({ signal }) => getFormerNames({ data: key, signal }),
-    ...projectCache,
-  });
+export const formerNamesQuery = projectQueryOf(["former-names"], getFormerNames);
 
 /** Whether lists can be answered while the live server is asleep. */
-export const recordedListsQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "recorded-lists"],
-    queryFn: ({ signal }): Promise<RecordedListsView> => getRecorded({ data: key, signal }),
-    ...projectCache,
-  });
+export const recordedListsQuery = projectQueryOf<RecordedListsView>(["recorded-lists"], getRecorded);
 
 /** Below the key of the variables, so that a change of these refetches it. */
-export const changedVariablesQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "variables", "changed"],
-    queryFn: ({ signal }) => getChangedVariables({ data: key, signal }),
-    ...projectCache,
-  });
+export const changedVariablesQuery = projectQueryOf(["variables", "changed"], getChangedVariables);
 
 /** Names of a project's variables. */
-export const variablesQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "variables"],
-    queryFn: ({ signal }) => getVariables({ data: key, signal }),
-    ...projectCache,
-  });
+export const variablesQuery = projectQueryOf(["variables"], getVariables);

@@ -1,9 +1,8 @@
-import { Radio } from "@base-ui/react/radio";
-import { RadioGroup } from "@base-ui/react/radio-group";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import type { SleepingLists } from "@towpath/core/project/schema";
 import type { ReactNode } from "react";
 import { Callout } from "~/ui/callout.tsx";
+import { ChoiceCards } from "~/ui/segmented.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQuery } from "../project-screen/project-screen.functions.ts";
 import { SettingCard } from "./setting-card.tsx";
@@ -40,26 +39,13 @@ export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
         project.sleepingLists === "off" ? "Clients wake the server." : "Lists are answered while the server sleeps."
       }
     >
-      <RadioGroup
-        aria-label="When a client connects to a sleeping server"
+      <ChoiceCards
+        label="When a client connects to a sleeping server"
         value={project.sleepingLists}
         readOnly={busy}
-        onValueChange={(next) => void change(next as SleepingLists)}
-        className="grid gap-2 sm:grid-cols-3"
-      >
-        {choices.map(({ value, label, note }) => (
-          <Radio.Root
-            key={value}
-            value={value}
-            nativeButton
-            render={<button type="button" />}
-            className="flex flex-col items-start rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover data-checked:border-accent data-checked:bg-accent-soft data-readonly:opacity-55"
-          >
-            <span className="text-sm font-medium">{label}</span>
-            <span className="mt-1 block text-xs text-pretty text-muted">{note}</span>
-          </Radio.Root>
-        ))}
-      </RadioGroup>
+        onChange={(next) => void change(next)}
+        options={choices}
+      />
       <p className="text-sm text-pretty text-muted">
         Keep waking the server if its lists change while the same version is live, for example with the time of day or a
         database. The first call always wakes the server, and a running server always answers for itself.

@@ -1,6 +1,6 @@
 import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
 import { Checkbox } from "~/ui/checkbox.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
 
 /** Which environments get a variable. */
 export function EnvironmentChoice({
@@ -39,11 +39,5 @@ export function SensitiveChoice({ checked, onChange }: { checked: boolean; onCha
 
 /** What a variable is for. */
 export function VariableDescription({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  return (
-    <Field label="Description" optional>
-      {(control) => (
-        <Input {...control} value={value} maxLength={500} onChange={(event) => onChange(event.target.value)} />
-      )}
-    </Field>
-  );
+  return <TextField label="Description" optional value={value} maxLength={500} onChange={onChange} />;
 }

@@ -1,16 +1,16 @@
 import type { SecretView } from "@towpath/core/secret";
 import type { SecretEnvironment } from "@towpath/core/secret/schema";
-import { Lock, Trash2 } from "lucide-react";
+import { Eye, EyeOff, Lock, Trash2 } from "lucide-react";
 import { useRef, useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";
-import { IconButton } from "~/ui/icon-button.tsx";
+import { CopyButton, IconButton } from "~/ui/icon-button.tsx";
 import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
 import { useSorted } from "~/ui/use-sorted.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { EditVariable } from "./edit-variable.tsx";
-import { hiddenValue, RevealVariable } from "./reveal-variable.tsx";
-import { removeVariable } from "./settings.functions.ts";
+import { removeVariable, revealVariable } from "./settings.functions.ts";
 
 /** The stored variables, each with its actions. */
 export function VariableList({
@@ -127,4 +127,45 @@ function SensitiveValue() {
 function environmentsText(environments: readonly SecretEnvironment[]): string {
   if (environments.length > 1) return "Production, previews";
   return environments[0] === "production" ? "Production only" : "Previews only";
+}
+
+/** In place of any value: its length would say something of it. */
+const hiddenValue = "••••••••";
+
+/** Shows and hides the value of a variable that isn't sensitive. Each time that it is read is in the audit log. */
+function RevealVariable({ projectKey, keyName }: { projectKey: ProjectKey; keyName: string }) {
+  const [value, setValue] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const toggle = async () => {
+    if (busy) return;
+    if (value !== null) return setValue(null);
+    setBusy(true);
+    try {
+      setValue((await revealVariable({ data: { ...projectKey, keyName } })).secretValue);
+    } catch (error) {
+      toast.error(failureText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <output className="scroll-thin mr-1 max-h-40 min-w-0 overflow-auto font-mono text-xs break-all whitespace-pre-wrap">
+        {value ?? (
+          <span className="tracking-wider text-muted" aria-hidden>
+            {hiddenValue}
+          </span>
+        )}
+      </output>
+      <IconButton
+        label={`${value === null ? "Show" : "Hide"} ${keyName}`}
+        size="sm"
+        busy={busy}
+        onClick={() => void toggle()}
+      >
+        {busy ? null : value === null ? <Eye aria-hidden /> : <EyeOff aria-hidden />}
+      </IconButton>
+      {value === null ? null : <CopyButton text={value} label={`Copy ${keyName}`} />}
+    </span>
+  );
 }

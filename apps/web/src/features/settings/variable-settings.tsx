@@ -1,12 +1,15 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { RedeployButton } from "../build/redeploy-button.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { AddVariables } from "./add-variables.tsx";
-import { ChangedVariables } from "./changed-variables.tsx";
-import { MissingVariables } from "./missing-variables.tsx";
+import { listedNames } from "./listed-names.ts";
 import { type Saved, SavedNote } from "./saved-note.tsx";
-import { variablesQuery } from "./settings.functions.ts";
-import { useMissingVariables } from "./use-missing-variables.ts";
+import { changedVariablesQuery, variablesQuery } from "./settings.functions.ts";
+import { type Missing, useMissingVariables } from "./use-missing-variables.ts";
 import { VariableList } from "./variable-list.tsx";
 
 /** The server's environment variables. Stored values are never in the page unless somebody reveals one (KEY-1). */
@@ -48,4 +51,47 @@ export function VariableSettings({
       </CardBody>
     </Card>
   );
+}
+
+/** Which variables have changed since the live deployments were built, and the button that applies them (KEY-2). */
+function ChangedVariables({ projectKey }: { projectKey: ProjectKey }) {
+  const { data: deployments } = useSuspenseQuery(changedVariablesQuery(projectKey));
+  return deployments.map(({ branch, buildId, keyNames }) => (
+    <Callout
+      key={buildId}
+      tone="warn"
+      title={`Changed since the live deployment of ${branch}: rebuild to apply`}
+      actions={<RedeployButton project={projectKey} buildId={buildId} size="sm" label={`Rebuild ${branch}`} />}
+    >
+      {keyNames.join(", ")}
+    </Callout>
+  ));
+}
+
+/** Says which variables failed builds lack. */
+function MissingVariables({
+  projectKey,
+  missing,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly missing: readonly Missing[];
+}) {
+  return missing.map(({ branch, buildId, keyNames }) => (
+    <Callout
+      key={buildId}
+      tone="bad"
+      title={`The latest build of ${branch} failed: ${listedNames(keyNames)} ${keyNames.length === 1 ? "is" : "are"} missing`}
+      actions={
+        <Link
+          to="/$orgSlug/$projectName/build-logs/$buildId"
+          params={{ ...projectKey, buildId }}
+          className={buttonLook({ size: "sm" })}
+        >
+          Open build
+        </Link>
+      }
+    >
+      Add {keyNames.length === 1 ? "it" : "them"} below, then rebuild.
+    </Callout>
+  ));
 }

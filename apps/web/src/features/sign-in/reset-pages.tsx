@@ -1,6 +1,6 @@
 import { Button, buttonLook } from "~/ui/button.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
-import { linkLook, SignInFrame, TextField } from "./sign-in-frame.tsx";
+import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
 /** Asks for a link that sets a new password; without a mail server, says who can make one. */
 export function ForgotPasswordPage({
@@ -42,7 +42,7 @@ export function ForgotPasswordPage({
       problem={refused?.message}
     >
       <form method="post" className="mt-6 flex flex-col gap-4" noValidate>
-        <TextField name="email" label="Email" type="email" autoComplete="username" refused={refused} />
+        <CredentialField name="email" label="Email" type="email" autoComplete="username" refused={refused} />
         <Button type="submit" variant="primary" size="lg" className="mt-2">
           Send link
         </Button>
@@ -97,7 +97,7 @@ export function ResetPasswordPage({
     >
       <form method="post" className="mt-6 flex flex-col gap-4" noValidate>
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
-        <TextField
+        <CredentialField
           name="password"
           label="New password"
           type="password"

@@ -1,6 +1,6 @@
 import { Button } from "~/ui/button.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
-import { linkLook, SignInFrame, TextField } from "./sign-in-frame.tsx";
+import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
 /** The second step of a sign-in. A plain form, which works without any script. */
 export function SecondFactorPage({
@@ -31,7 +31,7 @@ export function SecondFactorPage({
       <form method="post" className="mt-6 flex flex-col gap-4" noValidate>
         <input type="hidden" name="returnTo" value={back} />
         <input type="hidden" name="kind" value={recovery ? "recovery" : "app"} />
-        <TextField
+        <CredentialField
           name="code"
           label={recovery ? "Recovery code" : "Code"}
           autoComplete="one-time-code"

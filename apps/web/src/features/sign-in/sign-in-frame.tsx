@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from "react";
-import { Callout } from "~/ui/callout.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { Failure } from "~/ui/callout.tsx";
+import { TextField } from "~/ui/field.tsx";
 import { Logo } from "~/ui/logo.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 
@@ -26,21 +26,15 @@ export function SignInFrame({
       </a>
       <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
       <p className="mt-1 text-sm text-muted">{description}</p>
-      {problem ? (
-        <Callout tone="bad" className="mt-5">
-          {problem}
-        </Callout>
-      ) : null}
+      <Failure className="mt-5">{problem}</Failure>
       {children}
     </main>
   );
 }
 
 /** A field of a plain form, with what was typed before and its problem. */
-export function TextField({
+export function CredentialField({
   name,
-  label,
-  hint,
   refused,
   defaultValue,
   ...rest
@@ -49,16 +43,13 @@ export function TextField({
   "type" | "autoComplete" | "autoFocus" | "inputMode" | "defaultValue"
 >) {
   return (
-    <Field label={label} hint={hint} error={refused?.fields[name]} required>
-      {(control) => (
-        <Input
-          {...control}
-          {...rest}
-          name={name}
-          className="h-10 text-base"
-          defaultValue={rest.type === "password" ? undefined : (refused?.values[name] ?? defaultValue)}
-        />
-      )}
-    </Field>
+    <TextField
+      {...rest}
+      name={name}
+      error={refused?.fields[name]}
+      required
+      className="h-10 text-base"
+      defaultValue={rest.type === "password" ? undefined : (refused?.values[name] ?? defaultValue)}
+    />
   );
 }

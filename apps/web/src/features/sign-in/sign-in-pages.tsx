@@ -1,7 +1,7 @@
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Logo } from "~/ui/logo.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
-import { linkLook, SignInFrame, TextField } from "./sign-in-frame.tsx";
+import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
 /** Pages of the embedded provider. Plain forms and links, which work without any script. */
 export function CredentialsPage({
@@ -32,11 +32,11 @@ export function CredentialsPage({
         <input type="hidden" name="returnTo" value={back} />
         {signUp ? (
           <div className="grid gap-4 sm:grid-cols-2">
-            <TextField name="firstName" label="First name" autoComplete="given-name" refused={refused} />
-            <TextField name="lastName" label="Last name" autoComplete="family-name" refused={refused} />
+            <CredentialField name="firstName" label="First name" autoComplete="given-name" refused={refused} />
+            <CredentialField name="lastName" label="Last name" autoComplete="family-name" refused={refused} />
           </div>
         ) : null}
-        <TextField
+        <CredentialField
           name="email"
           label="Email"
           type="email"
@@ -44,7 +44,7 @@ export function CredentialsPage({
           defaultValue={email}
           refused={refused}
         />
-        <TextField
+        <CredentialField
           name="password"
           label="Password"
           type="password"

@@ -4,7 +4,8 @@ import type { SourceView } from "@towpath/core/source";
 import type { ReactNode } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
+import { Form } from "~/ui/form.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { changeSource } from "./source.functions.ts";
 
@@ -34,12 +35,10 @@ export function ChangeForm({
   const failure = Object.entries(problems).find(([field]) => !shownFields.includes(field))?.[1] ?? null;
   const isToPackage = change?.package !== undefined;
   return (
-    <form
-      noValidate
+    <Form
       aria-label="Change source"
       className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (change !== null) void submit(change);
       }}
     >
@@ -55,17 +54,13 @@ export function ChangeForm({
               ? " Settings that name files of the repository are cleared: entrypoint file, requirements file, root directory and watch paths."
               : ""}
           </Callout>
-          {failure ? (
-            <Callout tone="bad" title="The source was not changed">
-              {failure}
-            </Callout>
-          ) : null}
+          <Failure title="The source was not changed">{failure}</Failure>
           <Button type="submit" variant="primary" busy={busy} className="self-start">
             Change source and build
           </Button>
         </>
       )}
-    </form>
+    </Form>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { InstallationView } from "@towpath/core/installation";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "~/ui/button.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { Field, TextField } from "~/ui/field.tsx";
 import { AccountSelect } from "../github/account-select.tsx";
 import { type ListedRepository, RepositoryList } from "../onboarding/repository-list.tsx";
 import { SuspendedAccount } from "../onboarding/suspended-account.tsx";
@@ -60,27 +60,21 @@ export function ChangeToGitHub({
       ) : (
         <>
           <Chosen name={repository.full_name} onOther={() => choose(null)} />
-          <Field
+          <TextField
             label="Branch"
             optional
             error={form.problems.branch}
             hint={`Pushes to it go live. Empty: the repository's default, which is ${repository.default_branch} now.`}
-          >
-            {(control) => (
-              <Input
-                {...control}
-                mono
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-                className="sm:max-w-80"
-                placeholder={repository.default_branch}
-                value={branch}
-                disabled={form.busy}
-                onChange={(event) => setBranch(event.target.value)}
-              />
-            )}
-          </Field>
+            mono
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            className="sm:max-w-80"
+            placeholder={repository.default_branch}
+            value={branch}
+            disabled={form.busy}
+            onChange={setBranch}
+          />
         </>
       )}
     </ChangeForm>

@@ -5,11 +5,12 @@ import type { RepositorySourceView } from "@towpath/core/source";
 import { useEffect, useRef, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
+import { Field, TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
-import { Select } from "~/ui/select.tsx";
+import { SelectField } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { AccountSelect } from "../github/account-select.tsx";
 import { installationsQuery } from "../github/github.functions.ts";
@@ -102,15 +103,7 @@ function MoveForm({
   const failure = Object.entries(problems).find(([field]) => field !== "gitHubName" && field !== "private")?.[1];
   const form = { installationId: account, gitHubName: name.trim(), private: visibility === "private" };
   return (
-    <form
-      noValidate
-      aria-label="Continue on GitHub"
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit(form);
-      }}
-    >
+    <Form aria-label="Continue on GitHub" className="flex flex-col gap-4" onSubmit={() => void submit(form)}>
       {back && Object.keys(problems).length === 0 ? (
         <Callout tone="ok">
           You signed in to GitHub as {back.signedInAs}. Towpath may now make the repository: continue below.
@@ -132,52 +125,36 @@ function MoveForm({
         <SuspendedAccount orgSlug={orgSlug} accountLogin={chosen.accountLogin} />
       ) : (
         <>
-          <Field
+          <TextField
             label="Name on GitHub"
             error={problems.gitHubName}
             hint="A new repository, or an empty one of this account."
-          >
-            {(control) => (
-              <Input
-                {...control}
-                mono
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-                className="sm:max-w-80"
-                value={name}
-                disabled={busy}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field
+            mono
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            className="sm:max-w-80"
+            value={name}
+            disabled={busy}
+            onChange={setName}
+          />
+          <SelectField
             label="Who can see it"
             error={problems.private}
             hint={
               visibility === "public" ? "Everyone, with all of its history." : "People who have access to it on GitHub."
             }
-          >
-            {(control) => (
-              <Select
-                {...control}
-                className="sm:max-w-80"
-                disabled={busy}
-                value={visibility}
-                onChange={setVisibility}
-                options={[
-                  { value: "private", label: "Private" },
-                  { value: "public", label: "Public" },
-                ]}
-              />
-            )}
-          </Field>
+            className="sm:max-w-80"
+            disabled={busy}
+            value={visibility}
+            onChange={setVisibility}
+            options={[
+              { value: "private", label: "Private" },
+              { value: "public", label: "Public" },
+            ]}
+          />
           <WhatHappens orgSlug={orgSlug} source={source} fullName={fullName} />
-          {failure ? (
-            <Callout tone="bad" title="The repository was not moved">
-              {failure}
-            </Callout>
-          ) : null}
+          <Failure title="The repository was not moved">{failure}</Failure>
           <div className="flex flex-wrap items-center gap-3">
             <Button type="submit" variant="primary" busy={busy}>
               Move to GitHub
@@ -188,7 +165,7 @@ function MoveForm({
           </div>
         </>
       )}
-    </form>
+    </Form>
   );
 }
 

@@ -1,7 +1,7 @@
 import { ExternalLink, KeyRound } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { TextField } from "~/ui/field.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
 import { hostKindOf, settingsPage } from "./host-pages.ts";
 import { kindFor, takesTokens, type useCredential } from "./use-credential.ts";
@@ -51,7 +51,7 @@ function TokenFields({ credential: { fields, change }, url, error }: Props) {
   const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
   return (
     <>
-      <Field
+      <TextField
         label="Token"
         error={error}
         hint={
@@ -60,41 +60,31 @@ function TokenFields({ credential: { fields, change }, url, error }: Props) {
             <HostLink href={settingsPage(url, "token")}>Make one</HostLink>
           </>
         }
-      >
-        {(control) => (
-          <Input
-            {...control}
-            {...typed}
-            autoComplete="new-password"
-            type="password"
-            mono
-            className="h-10 text-sm"
-            value={fields.token}
-            onChange={(event) => change({ token: event.target.value })}
-          />
-        )}
-      </Field>
+        {...typed}
+        autoComplete="new-password"
+        type="password"
+        mono
+        className="h-10 text-sm"
+        value={fields.token}
+        onChange={(next) => change({ token: next })}
+      />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="User name" optional hint="If the host wants one with the token.">
-          {(control) => (
-            <Input
-              {...control}
-              {...typed}
-              value={fields.username}
-              onChange={(event) => change({ username: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Token ends on" optional hint="You are reminded a week before.">
-          {(control) => (
-            <Input
-              {...control}
-              type="date"
-              value={fields.endsOn}
-              onChange={(event) => change({ endsOn: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="User name"
+          optional
+          hint="If the host wants one with the token."
+          {...typed}
+          value={fields.username}
+          onChange={(next) => change({ username: next })}
+        />
+        <TextField
+          label="Token ends on"
+          optional
+          hint="You are reminded a week before."
+          type="date"
+          value={fields.endsOn}
+          onChange={(next) => change({ endsOn: next })}
+        />
       </div>
     </>
   );

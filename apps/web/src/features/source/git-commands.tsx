@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { makeGitCredential } from "./source.functions.ts";
@@ -33,7 +33,7 @@ export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string;
           {made === null ? "Get commands" : "Get new commands"}
         </Button>
       </div>
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <Failure>{failure}</Failure>
       {made === null ? null : (
         <div role="status" className="flex flex-col gap-3">
           <Command label="Clone it" text={made.commands.clone} copy="Copy the command to clone" />

@@ -8,7 +8,7 @@ import { useKeptInUrl } from "~/features/onboarding/use-kept-in-url.ts";
 import { DropZone } from "~/features/upload/drop-zone.tsx";
 import { UploadForm } from "~/features/upload/upload-form.tsx";
 import { usePicked } from "~/features/upload/use-picked.ts";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { DeploySource } from "./deploy-source.tsx";
 import { FoundSummary } from "./found-source.tsx";
@@ -108,11 +108,7 @@ export function NewServerPage({
               <div className="flex flex-col gap-3">
                 <SampleCard orgSlug={orgSlug} serverName={proposal.name} />
                 <DropZone title="Upload a folder or an archive" hint="Drop it here." onPicked={upload.pick} />
-                {upload.problem === null ? null : (
-                  <Callout tone="bad" title="This can't be uploaded">
-                    {upload.problem}
-                  </Callout>
-                )}
+                <Failure title="This can't be uploaded">{upload.problem}</Failure>
               </div>
               <OtherWays orgSlug={orgSlug} />
             </>

@@ -2,7 +2,7 @@ import type { GitHubSourceView, GitSourceView } from "@towpath/core/source";
 import { RefreshCw } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { checkSource } from "./source.functions.ts";
@@ -22,7 +22,7 @@ export function SourceChecked({ projectKey, source }: Props) {
           {problem.message} First failed <RelativeTime time={problem.since} />.
         </Callout>
       ) : null}
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <Failure>{failure}</Failure>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
         <p className="min-w-0 flex-1 basis-56">
           {known}

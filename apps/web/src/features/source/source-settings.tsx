@@ -2,12 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/source";
 import { useState } from "react";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
-import { Field } from "~/ui/field.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
-import { Select } from "~/ui/select.tsx";
+import { SelectField } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -168,7 +167,7 @@ function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; rea
   return (
     <div className="flex flex-col gap-4">
       <LiveBranch projectKey={projectKey} source={source} hint="Pushes to it go live." />
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <Failure>{failure}</Failure>
       <div className="flex items-start gap-3">
         <Switch
           id="source-previews"
@@ -204,25 +203,23 @@ function LiveBranch({
   const chosen = branch ?? defaultBranch;
   const names = branches.includes(chosen) ? branches : [chosen, ...branches];
   return (
-    <Field label="Branch" error={failure} hint={hint}>
-      {(control) => (
-        <Select
-          {...control}
-          className="sm:max-w-80"
-          disabled={busy}
-          value={branch ?? repositorysOwn}
-          onChange={(next) =>
-            void apply(() => updateSource({ data: { ...projectKey, branch: next === repositorysOwn ? null : next } }))
-          }
-          options={[
-            {
-              value: repositorysOwn,
-              label: branch === null ? `The repository's default (${defaultBranch})` : "The repository's default",
-            },
-            ...names.map((name) => ({ value: name, label: name })),
-          ]}
-        />
-      )}
-    </Field>
+    <SelectField
+      label="Branch"
+      error={failure}
+      hint={hint}
+      className="sm:max-w-80"
+      disabled={busy}
+      value={branch ?? repositorysOwn}
+      onChange={(next) =>
+        void apply(() => updateSource({ data: { ...projectKey, branch: next === repositorysOwn ? null : next } }))
+      }
+      options={[
+        {
+          value: repositorysOwn,
+          label: branch === null ? `The repository's default (${defaultBranch})` : "The repository's default",
+        },
+        ...names.map((name) => ({ value: name, label: name })),
+      ]}
+    />
   );
 }

@@ -3,8 +3,9 @@ import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { Field, Input } from "~/ui/field.tsx";
-import { Select } from "~/ui/select.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
+import { SelectField } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { HostLink } from "./credential-fields.tsx";
@@ -109,18 +110,12 @@ function TokenForm({
   const [kind, setKind] = useState<HostKind>(known ?? "gitlab");
   const [token, setToken] = useState("");
   return (
-    <form
-      noValidate
+    <Form
       className="flex flex-col gap-4 rounded-lg border bg-sunken/40 p-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void onSave({ kind, token });
-      }}
+      onSubmit={() => void onSave({ kind, token })}
     >
-      <Field label="Kind of Git host">
-        {(control) => <Select {...control} className="sm:max-w-52" value={kind} onChange={setKind} options={options} />}
-      </Field>
-      <Field
+      <SelectField label="Kind of Git host" className="sm:max-w-52" value={kind} onChange={setKind} options={options} />
+      <TextField
         label="Token for build states"
         error={failure}
         hint={
@@ -129,22 +124,16 @@ function TokenForm({
             <HostLink href={settingsPage(url, "token")}>Make one</HostLink>
           </>
         }
-      >
-        {(control) => (
-          <Input
-            {...control}
-            autoComplete="new-password"
-            type="password"
-            mono
-            className="h-10 text-sm"
-            value={token}
-            onChange={(event) => setToken(event.target.value)}
-          />
-        )}
-      </Field>
+        autoComplete="new-password"
+        type="password"
+        mono
+        className="h-10 text-sm"
+        value={token}
+        onChange={setToken}
+      />
       <Button type="submit" variant="primary" className="self-start" busy={busy}>
         Save token
       </Button>
-    </form>
+    </Form>
   );
 }

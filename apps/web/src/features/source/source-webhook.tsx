@@ -2,7 +2,7 @@ import type { GitSourceView } from "@towpath/core/source";
 import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Failure } from "~/ui/callout.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
@@ -63,7 +63,7 @@ export function SourceWebhook({
           ) : null}
         </div>
       </div>
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <Failure>{failure}</Failure>
       {webhook.hasSecret ? (
         <>
           <Copied label="URL" text={webhook.url ?? webhook.path} />

@@ -3,8 +3,9 @@ import type { RepositorySourceView } from "@towpath/core/source";
 import { useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
-import { Field, Input } from "~/ui/field.tsx";
+import { Callout, Failure } from "~/ui/callout.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import type { ProjectKey } from "../project-screen/project-key.schema.ts";
 import { projectQueryKey } from "../project-screen/project-screen.functions.ts";
@@ -30,11 +31,7 @@ export function UploadVersion({ projectKey, source }: Props) {
       ) : (
         <DropZone title="Upload a new version" hint="Drop a folder or an archive here." onPicked={pick} />
       )}
-      {problem === null ? null : (
-        <Callout tone="bad" title="This can't be uploaded">
-          {problem}
-        </Callout>
-      )}
+      <Failure title="This can't be uploaded">{problem}</Failure>
     </div>
   );
 }
@@ -69,27 +66,23 @@ function UploadCommit({
     }
   };
   return (
-    <form
-      noValidate
+    <Form
       aria-label="Upload these files"
       className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (!progress) void send();
       }}
     >
       <PickedSummary picked={picked} onChange={forget} disabled={progress !== null} isWhole />
-      <Field label="What changed" optional hint={`The files become a commit of ${defaultBranch}, which goes live.`}>
-        {(control) => (
-          <Input
-            {...control}
-            maxLength={1000}
-            placeholder="Upload files"
-            value={message}
-            onChange={(event) => setMessage(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="What changed"
+        optional
+        hint={`The files become a commit of ${defaultBranch}, which goes live.`}
+        maxLength={1000}
+        placeholder="Upload files"
+        value={message}
+        onChange={setMessage}
+      />
       {failure === null ? null : (
         <Callout
           tone="bad"
@@ -118,6 +111,6 @@ function UploadCommit({
           Upload
         </Button>
       )}
-    </form>
+    </Form>
   );
 }

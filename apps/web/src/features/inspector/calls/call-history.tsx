@@ -1,5 +1,5 @@
 import { Trash2 } from "lucide-react";
-import { Button } from "~/ui/button.tsx";
+import { Button, PlainButton } from "~/ui/button.tsx";
 import { Duration, RelativeTime } from "~/ui/time.tsx";
 import type { ServerCall } from "../inspector.schema.ts";
 import { OutcomeBadge } from "../result/outcome-badge.tsx";
@@ -38,8 +38,7 @@ export function CallHistory({
       <ol aria-label="Calls" className="divide-y">
         {records.map((record) => (
           <li key={record.id}>
-            <button
-              type="button"
+            <PlainButton
               onClick={() => onOpen(record)}
               className="flex min-h-9 w-full flex-wrap items-center gap-x-3 gap-y-1 px-3.5 py-1.5 text-left text-sm -outline-offset-2 hover:bg-hover"
             >
@@ -48,7 +47,7 @@ export function CallHistory({
               <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted">{briefly(record.call)}</span>
               {record.outcome?.ok && <Duration ms={record.outcome.durationMs} className="text-xs text-muted" />}
               <RelativeTime time={record.time} className="w-16 text-right text-xs text-muted" />
-            </button>
+            </PlainButton>
           </li>
         ))}
       </ol>

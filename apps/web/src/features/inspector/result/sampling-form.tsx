@@ -3,8 +3,9 @@ import type { Sampling, SamplingAnswer } from "@towpath/mcp/web-client";
 import { Sparkles } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
-import { Field, Textarea } from "~/ui/field.tsx";
+import { Failure } from "~/ui/callout.tsx";
+import { TextareaField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { chatSetupQuery } from "../../chat/chat.functions.ts";
 import type { ProjectKey } from "../../project-screen/project-key.schema.ts";
@@ -89,22 +90,20 @@ function Answer({
     }
   };
   return (
-    <form
+    <Form
       className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (text.trim() !== "") onAnswer({ text, model: author });
       }}
     >
-      <Field
+      <TextareaField
         label="Answer"
         hint={author === byHand ? "You answer in place of a model." : `Written by ${author}. Edit it if you like.`}
-      >
-        {(control) => (
-          <Textarea {...control} className="min-h-20" value={text} onChange={({ target }) => setText(target.value)} />
-        )}
-      </Field>
-      {failure !== null && <Callout tone="bad">{failure}</Callout>}
+        className="min-h-20"
+        value={text}
+        onChange={setText}
+      />
+      <Failure>{failure}</Failure>
       <div className="flex flex-wrap gap-2">
         <Button type="submit" size="sm" variant="primary" disabled={text.trim() === ""}>
           Send answer
@@ -118,6 +117,6 @@ function Answer({
           Don't allow
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

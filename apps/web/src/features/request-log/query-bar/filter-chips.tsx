@@ -1,6 +1,7 @@
 import { formatPart, type QueryPart, queryParts } from "@towpath/logs/query-text";
 import type { LogFilters } from "@towpath/logs/schema";
 import { X } from "lucide-react";
+import { PlainButton } from "~/ui/button.tsx";
 
 /** Each filter of the query as a chip with a button that removes it. Nothing without filters. */
 export function FilterChips({ filters, onFilters }: { filters: LogFilters; onFilters: (filters: LogFilters) => void }) {
@@ -15,14 +16,13 @@ export function FilterChips({ filters, onFilters }: { filters: LogFilters; onFil
         >
           <span className="shrink-0 text-muted">{part.key ?? "text"}&nbsp;</span>
           <span className="truncate font-mono">{part.value}</span>
-          <button
-            type="button"
+          <PlainButton
             aria-label={`Remove ${part.key === null ? `the search for ${part.value}` : formatPart(part)}`}
             onClick={() => onFilters(without(filters, part))}
             className="flex size-6 shrink-0 items-center justify-center rounded-full text-faint hover:text-ink"
           >
             <X className="size-3" aria-hidden />
-          </button>
+          </PlainButton>
         </li>
       ))}
     </ul>

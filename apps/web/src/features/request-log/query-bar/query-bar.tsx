@@ -5,6 +5,7 @@ import { type ComponentProps, useId } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { controlLook } from "~/ui/field.tsx";
 import { formatCount } from "~/ui/figure.tsx";
+import { Form } from "~/ui/form.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import type { Completion, CompletionGroup, LogValues } from "./completions.ts";
@@ -48,7 +49,7 @@ export function QueryBar({
   };
   return (
     <search className="min-w-0 flex-1 max-sm:basis-full">
-      <form onSubmit={query.onSubmit} className="relative">
+      <Form onSubmit={query.onSubmit} className="relative">
         <Autocomplete.Root
           items={query.completions}
           mode="none"
@@ -96,7 +97,7 @@ export function QueryBar({
           </span>
           <Completions />
         </Autocomplete.Root>
-      </form>
+      </Form>
       {problems.length > 0 ? (
         <ul id={problemsId} role="alert" className="mt-1.5 text-xs text-bad">
           {problems.map((problem) => (

@@ -1,7 +1,8 @@
 import type { Autocomplete } from "@base-ui/react/autocomplete";
 import { formatQueryText, parseQueryText } from "@towpath/logs/query-text";
 import type { LogFilters } from "@towpath/logs/schema";
-import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useEarlyText } from "~/ui/early-entry.ts";
 import { completionsAt, type LogValues } from "./completions.ts";
 
 type Details = Autocomplete.Root.ChangeEventDetails;
@@ -19,6 +20,10 @@ export function useQueryText(
   /** The text that was asked for and can't be read. */
   const [refused, setRefused] = useState<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
+  useEarlyText(input, asked, ({ value }) => {
+    setText(value);
+    setCaret(value.length);
+  });
   const sent = useRef(asked);
   // What is asked for changes by links, chips and the browser's buttons too. An answer to what was typed here changes
   // nothing: the next query may be half typed by then.
@@ -72,10 +77,7 @@ export function useQueryText(
     },
     onFocus: () => setOpen(true),
     onCaret: () => setCaret(input.current?.selectionStart ?? text.length),
-    onSubmit: (event: FormEvent): void => {
-      event.preventDefault();
-      ask(text);
-    },
+    onSubmit: (): void => ask(text),
     takeBack: () => setText(asked),
     clear: () => {
       ask("");

@@ -1,7 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { firstStepsQuery, overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
+import { firstStepsQuery, overviewQuery } from "~/features/overview/overview.functions.ts";
 import { OverviewPage } from "~/features/overview/overview-page.tsx";
 import { OverviewPending, UnknownBranch } from "~/features/overview/overview-states.tsx";
+import { serverStatusQuery } from "~/features/overview/status.functions.ts";
 import { portalQuery } from "~/features/portals/portals.functions.ts";
 import { orNotFound } from "~/features/project-screen/or-not-found.ts";
 import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
