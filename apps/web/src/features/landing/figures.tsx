@@ -1,7 +1,7 @@
 const figures = [
   {
-    value: "12×",
-    label: "as fast as bare Python from nothing to an answering server, when its framework is prewarmed",
+    value: "10×",
+    label: "as fast as bare Python from nothing to an answering FastMCP server, when its framework is prewarmed",
     command: "./towpath test bench start-from-nothing",
   },
   {
