@@ -1,7 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { roleMatrix } from "@towpath/core/authorize/schema";
-import { roleNames, roleSummaries } from "@towpath/core/member/schema";
-import { Check, Minus, UserPlus } from "lucide-react";
+import { UserPlus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
@@ -9,13 +7,13 @@ import { NoMembersDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { useMay } from "../session/guards.ts";
 import { InvitationTable } from "./invitation-table.tsx";
 import { InviteForm } from "./invite-form.tsx";
 import { type Invited, InvitedNotice } from "./invited-notice.tsx";
 import { MemberTable } from "./member-table.tsx";
 import { invitationsQuery, membersQuery } from "./members.functions.ts";
+import { RoleMatrix } from "./role-matrix.tsx";
 
 type Organization = { readonly slug: string; readonly name: string; readonly role: string };
 
@@ -137,53 +135,5 @@ function InviteDialog(props: { readonly orgSlug: string; readonly onInvited: (re
         others={<Button onClick={() => setOpen(false)}>Cancel</Button>}
       />
     </Dialog>
-  );
-}
-
-/** The roles, what each is for, and the matrix of permissions: the same as in docs/roles.md. */
-function RoleMatrix() {
-  return (
-    <>
-      <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-2">
-        {roleNames.map((role) => (
-          <div key={role} className="flex gap-2">
-            <dt className="w-16 shrink-0 font-medium capitalize">{role}</dt>
-            <dd className="text-muted">{roleSummaries[role]}.</dd>
-          </div>
-        ))}
-      </dl>
-      <details className="group border-t">
-        <summary className="cursor-pointer px-4 py-2.5 text-sm font-medium text-muted select-none hover:text-ink">
-          All permissions
-        </summary>
-        <div className="border-t" />
-        <Table label="What each role can do">
-          <TableHead>
-            <Th>May</Th>
-            {roleNames.map((role) => (
-              <Th key={role} className="text-center capitalize">
-                {role}
-              </Th>
-            ))}
-          </TableHead>
-          <TableBody>
-            {roleMatrix.map(({ permission, text, roles }) => (
-              <Tr key={permission} className="max-sm:grid-cols-4">
-                <Td className="max-sm:col-span-4">{text}</Td>
-                {roleNames.map((role) => (
-                  <Td key={role} label={role} className="text-center max-sm:text-left">
-                    {roles.includes(role) ? (
-                      <Check role="img" aria-label="Yes" className="inline size-4 text-ok" />
-                    ) : (
-                      <Minus role="img" aria-label="No" className="inline size-4 text-faint" />
-                    )}
-                  </Td>
-                ))}
-              </Tr>
-            ))}
-          </TableBody>
-        </Table>
-      </details>
-    </>
   );
 }
