@@ -1,16 +1,16 @@
-import { gitHubOperations } from "~/features/github/github-operations.server.ts";
-import { callerOperation } from "~/features/session/caller.rest.server.ts";
-import { passwordResetOperations } from "~/features/sign-in/password-reset-operation.server.ts";
-import { activityOperations } from "~/http/rest/activity.server.ts";
-import { buildOperations } from "~/http/rest/builds.server.ts";
-import { deployTargetOperations } from "~/http/rest/deploy-target.server.ts";
+import { passwordResetOperations } from "~/features/account/sign-in/password-reset.rest.server.ts";
+import { packageOperations } from "~/features/onboarding/package/packages.rest.server.ts";
+import { deployTargetOperations } from "~/features/onboarding/source/deploy-target.rest.server.ts";
+import { repositoryOperations } from "~/features/onboarding/source/repositories.rest.server.ts";
+import { sourceOperations } from "~/features/onboarding/source/sources.rest.server.ts";
+import { gitHubOperations } from "~/features/organization/github/github.rest.server.ts";
+import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
+import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
+import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
+import { projectOperations } from "~/features/project/settings/projects.rest.server.ts";
+import { settingOperations } from "~/features/project/settings/settings.rest.server.ts";
+import { callerOperation } from "~/features/shared/session/caller.rest.server.ts";
 import type { Operation } from "~/http/rest/operation.server.ts";
-import { packageOperations } from "~/http/rest/packages.server.ts";
-import { peopleOperations } from "~/http/rest/people.server.ts";
-import { projectOperations } from "~/http/rest/projects.server.ts";
-import { repositoryOperations } from "~/http/rest/repositories.server.ts";
-import { settingOperations } from "~/http/rest/settings.server.ts";
-import { sourceOperations } from "~/http/rest/sources.server.ts";
 
 /**
  * The REST API: what each feature offers in its `*.rest.server.ts`, in the order of the document (OPS-4). Server functions

@@ -11,12 +11,12 @@ import {
 } from "@tanstack/react-router";
 import { getGlobalStartContext } from "@tanstack/react-start";
 import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
-import { startErrorReporting } from "~/features/error-reporting/start-error-reporting.ts";
-import { isMissing, titleOfFailed } from "~/features/error-screens/failure-title.ts";
-import { keepDocumentOffline } from "~/features/error-screens/offline.tsx";
-import { isStaticDocument } from "~/features/public-site/is-static-document.ts";
-import { notFoundHead } from "~/features/public-site/page-head.ts";
-import type { RouterContext } from "~/features/session/guards.ts";
+import { startErrorReporting } from "~/features/shared/error-reporting/start-error-reporting.ts";
+import { isMissing, titleOfFailed } from "~/features/shared/error-screens/failure-title.ts";
+import { keepDocumentOffline } from "~/features/shared/error-screens/offline.tsx";
+import type { RouterContext } from "~/features/shared/session/guards.ts";
+import { isStaticDocument } from "~/features/site/public-site/is-static-document.ts";
+import { notFoundHead } from "~/features/site/public-site/page-head.ts";
 import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";

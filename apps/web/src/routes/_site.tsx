@@ -1,8 +1,8 @@
 import { createFileRoute, Outlet } from "@tanstack/react-router";
-import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { PublicLayout, PublicPage } from "~/features/public-site/public-layout.tsx";
-import { siteQuery } from "~/features/public-site/site.functions.ts";
-import { readViewer } from "~/features/public-site/viewer.ts";
+import { AppShell } from "~/features/shell/app-shell/app-shell.tsx";
+import { PublicLayout, PublicPage } from "~/features/site/public-site/public-layout.tsx";
+import { siteQuery } from "~/features/site/public-site/site.functions.ts";
+import { readViewer } from "~/features/site/public-site/viewer.ts";
 
 /** The public site (PUB-1, PUB-3). Visitors get it as static documents. */
 export const Route = createFileRoute("/_site")({
