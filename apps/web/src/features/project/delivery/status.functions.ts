@@ -1,20 +1,16 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getServerStatus as readServerStatus } from "@towpath/core/deployment";
-import { z } from "zod";
 import { isRunning } from "~/features/shared/project-screen/build-status.tsx";
-import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
+import { branchKeySchema, type ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 
-/** A project's key, and one of its branches; without it, production. */
-export const branchSchema = projectKeySchema.extend({ branchId: z.uuid().optional() });
-
 /** What is live, its newest build and its process (PRJ-19). */
 const getServerStatus = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(input(branchSchema))
+  .validator(input(branchKeySchema))
   .handler(({ context, data }) => readServerStatus({ ctx: context.ctx, input: data }));
 
 export type Place = { readonly key: ProjectKey; readonly branchId: string | null };

@@ -4,9 +4,13 @@ import { listBranchDeploymentIds } from "@towpath/core/deployment";
 import { getFirstSteps as getFirstStepsVerb, hideFirstSteps as hideFirstStepsVerb } from "@towpath/core/first-steps";
 import { firstUses, projectOverview } from "@towpath/logs";
 import type { ProjectOverview } from "@towpath/logs/overview";
-import { branchSchema, dataOf, type Place } from "~/features/project/delivery/status.functions.ts";
+import { dataOf, type Place } from "~/features/project/delivery/status.functions.ts";
 import { readRequestLogs } from "~/features/shared/log-stream/log-reader.server.ts";
-import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
+import {
+  branchKeySchema,
+  type ProjectKey,
+  projectKeySchema,
+} from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -15,7 +19,7 @@ import { type LatestFailure, latestFailures } from "./latest-failures.server.ts"
 /** Calls of the last two days, and the latest failures (PRJ-19). Without `branchId`: of the whole project. */
 const getOverview = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(input(branchSchema))
+  .validator(input(branchKeySchema))
   .handler(async ({ context, data }): Promise<ProjectOverview & { failures: readonly LatestFailure[] }> => {
     const projectId = context.project.id;
     const { branchId, ...key } = data;

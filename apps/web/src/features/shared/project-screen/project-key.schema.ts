@@ -6,3 +6,6 @@ export const projectKeySchema = z.object({
   projectName: z.string().min(1).max(100),
 });
 export type ProjectKey = z.infer<typeof projectKeySchema>;
+
+/** A project's key, and one of its branches; without it, production. */
+export const branchKeySchema = projectKeySchema.extend({ branchId: z.uuid().optional() });
