@@ -54,6 +54,24 @@ const allowedPackages = {
   "apps/cli": ["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
 };
 
+/**
+ * The groups of features of apps/web, and the features in them, from the bottom: each may import those before it. What two
+ * need of each other belongs to a third below them.
+ */
+const webFeatures = Object.entries({
+  shared: ["answers", "error-reporting", "log-stream", "picture", "session", "error-screens", "project-screen"],
+  account: ["sign-in", "oauth", "account", "invitations"],
+  organization: ["audit-log", "github", "instance", "organization-settings", "servers", "api-keys", "members"],
+  onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
+  project: [
+    ...["admin-jwt", "badge", "delivery", "clients", "access", "portals", "build", "deployment", "server-log"],
+    ...["settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
+  ],
+  inspector: ["conversation", "inspector", "chat", "items"],
+  site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],
+  shell: ["navigation", "command-palette", "app-shell"],
+}).flatMap(([group, features]) => features.map((feature) => `${group}/${feature}`));
+
 const patternOf = (allowed) => (allowed.startsWith("^") ? allowed : `^packages/${allowed}/`);
 
 const packageRules = Object.entries(allowedPackages).map(([directory, allowed]) =>
@@ -159,13 +177,30 @@ module.exports = {
       "web-layers",
       "The web app imports one way: routes, then features, then http, then ui. Type-only imports count too.",
       { path: "^apps/web/src/(features|http|ui)/", pathNot: tests },
-      { path: "^apps/web/src/(routes/|router\\.tsx$|routeTree)" },
+      { path: "^apps/web/src/(routes/|router\\.tsx$|routeTree|surfaces)" },
     ),
     forbid(
       "web-http-and-ui-know-no-features",
-      "Features pass what a request handler or a widget needs of them.",
-      { path: "^apps/web/src/(http/|ui/|[^/]+\\.server\\.ts$)", pathNot: tests },
+      "Features pass what a request handler or a widget needs of them; surfaces.server.ts registers their REST operations.",
+      { path: "^apps/web/src/(http/|ui/|[^/]+\\.server\\.ts$)", pathNot: `${tests}|/surfaces\\.server\\.ts$` },
       { path: "^apps/web/src/features/" },
+    ),
+    forbid(
+      "web-features-are-listed",
+      "Each feature has its place in the order of this file.",
+      { path: "^apps/web/src/features/", pathNot: `^apps/web/src/features/(${webFeatures.join("|")})/` },
+      {},
+    ),
+    ...webFeatures.map((feature, at) =>
+      forbid(
+        `web-${feature.replace("/", "-")}-imports`,
+        "Features import one way, in the order of this file.",
+        { path: `^apps/web/src/features/${feature}/`, pathNot: tests },
+        {
+          path: "^apps/web/src/features/",
+          pathNot: `^apps/web/src/features/(${webFeatures.slice(0, at + 1).join("|")})/`,
+        },
+      ),
     ),
     forbid(
       "web-ui-is-presentation-only",

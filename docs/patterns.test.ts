@@ -34,8 +34,8 @@ const shortInputs: Readonly<Record<string, { readonly source: string; readonly m
 
 /** Files that build patterns at run time, which this test can't find. They match paths, our own text or escaped words only. */
 const withConstructor: readonly string[] = [
-  "apps/web/src/features/docs/search.server.ts",
-  "apps/web/src/features/error-reporting/error-reporting.ts",
+  "apps/web/src/features/site/docs/search.server.ts",
+  "apps/web/src/features/shared/error-reporting/error-reporting.ts",
   "packages/auth/src/credentials/api-key.ts",
   "packages/runner-api/src/server.ts",
   "packages/runtime/src/host/sandbox/",

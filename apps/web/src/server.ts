@@ -1,8 +1,8 @@
 import { createStartHandler } from "@tanstack/react-start/server";
 import { createServerEntry } from "@tanstack/react-start/server-entry";
 import { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal } from "@towpath/role";
+import { renderDocument } from "~/features/site/public-site/render-document.server.tsx";
 import { closeServices, services } from "./compose.server.ts";
-import { renderDocument } from "./features/public-site/render-document.server.tsx";
 
 export default createServerEntry({ fetch: createStartHandler(renderDocument) });
 

@@ -1,0 +1,76 @@
+import { authorizeProject, type Permission, withAccess } from "@towpath/core/authorize";
+import type { Context } from "@towpath/core/context";
+import { parseInput } from "@towpath/core/input";
+import { queryRequestLogs } from "@towpath/logs";
+import type { LogQueryInput, RequestLogEntry } from "@towpath/logs/schema";
+import { z } from "zod";
+import { readRequestLogs } from "~/features/shared/log-stream/log-reader.server.ts";
+import { nameCallers } from "~/features/shared/log-stream/name-principals.server.ts";
+import { download, downloadFormats } from "~/http/download.server.ts";
+import { logParametersSchema, readLogParameters } from "./log-query.server.ts";
+
+/** Rows of an export, and of each of its pages. */
+const maxRows = 10_000;
+const pageSize = 1000;
+
+const exportSchema = logParametersSchema.extend({ format: z.enum(downloadFormats).default("jsonl") });
+const columns = [
+  ...["Time (UTC)", "Request", "HTTP", "Method", "Target", "Status", "Outcome", "Error", "Duration (ms)", "Held (ms)"],
+  ...["Bytes in", "Bytes out", "Client", "Caller", "Session", "Deployment"],
+];
+
+/**
+ * The newest 10,000 rows of the request log that match, as CSV or JSON Lines by `?format=`, with the parameters of REST
+ * (PRJ-5). Payloads are left out.
+ *
+ * @throws TowpathError `invalid_input`; `not_found` for a project of others
+ */
+export async function logExport(
+  ctx: Context,
+  permission: Permission,
+  key: { readonly orgSlug: string; readonly projectName: string },
+  search: URLSearchParams,
+): Promise<Response> {
+  const { format, ...parameters } = parseInput(exportSchema, Object.fromEntries(search));
+  const access = await authorizeProject(ctx, permission, key);
+  const own = withAccess(ctx, access);
+  const now = ctx.clock.now();
+  const query = { ...(await readLogParameters(own, key, parameters)), projectId: access.project.id };
+  const pages = exportedPages(own, key.orgSlug, { ...query, endDate: query.endDate ?? now });
+  const name = `request-log-${access.project.name}-${now.toISOString().slice(0, 10)}`;
+  return download({ format, name, columns, cells: cellsOf, pages });
+}
+
+type Exported = Awaited<ReturnType<typeof nameCallers<RequestLogEntry>>>[number];
+
+/** Each page ends where the one before began: rows that come meanwhile shift nothing. */
+async function* exportedPages(ctx: Context, orgSlug: string, query: LogQueryInput): AsyncGenerator<Exported[]> {
+  let endDate = query.endDate;
+  let offset = 0;
+  for (let sent = 0; sent < maxRows; ) {
+    const asked = { ...query, endDate, offset, limit: Math.min(pageSize, maxRows - sent) };
+    const { data, hasMore } = await readRequestLogs((pool) => queryRequestLogs(pool, asked));
+    yield await nameCallers(ctx, orgSlug, data);
+    sent += data.length;
+    const last = data.at(-1);
+    if (!last || !hasMore) return;
+    const atLast = data.filter(({ time }) => time === last.time).length;
+    // Of the same millisecond, rows of the page before may be a part too.
+    offset = Number(endDate) === Date.parse(last.time) ? offset + atLast : atLast;
+    endDate = new Date(last.time);
+  }
+}
+
+function cellsOf(row: Exported): readonly string[] {
+  const numbers = [
+    row.durationMs.toFixed(1),
+    row.heldMs.toFixed(1),
+    String(row.requestBytes),
+    String(row.responseBytes),
+  ];
+  return [
+    ...[row.time, row.requestId, row.httpMethod, row.method ?? "", row.target ?? "", String(row.httpStatus)],
+    ...[row.isRefused ? "refused" : row.outcome, row.errorMessage ?? "", ...numbers],
+    ...[row.client ?? "", row.caller.email ?? row.caller.name, row.session ?? "", row.deploymentId ?? ""],
+  ];
+}
