@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { text } from "node:stream/consumers";
-import type { ArtifactStore } from "@towpath/artifacts";
+import { ArtifactError, type ArtifactStore } from "@towpath/artifacts";
 import { z } from "zod";
 
 export type ResolutionStore = Pick<ArtifactStore, "add" | "get" | "resolve" | "tag">;
@@ -28,12 +28,23 @@ export class ResolutionMemory {
     for (const name of [tagOf(key, now), tagOf(key, now - dayMs)]) {
       const digest = await this.#store.resolve(name);
       if (digest === null) continue;
-      const stored = await text(await this.#store.get(digest));
-      if (digestOf(stored) !== digest) continue;
+      const stored = await this.#read(digest);
+      if (stored === null) continue;
       const { list, at } = storedSchema.parse(JSON.parse(stored));
       return now - at > this.#maxAgeMs ? null : { list, ageMs: now - at };
     }
     return null;
+  }
+
+  /** Null when it is gone or damaged. */
+  async #read(digest: string): Promise<string | null> {
+    try {
+      const stored = await text(await this.#store.get(digest));
+      return digestOf(stored) === digest ? stored : null;
+    } catch (error) {
+      if (error instanceof ArtifactError) return null;
+      throw error;
+    }
   }
 
   async remember(key: string, list: string): Promise<void> {
