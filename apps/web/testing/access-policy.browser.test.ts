@@ -150,7 +150,7 @@ test("GW-15 members see the page without being able to change it, viewers don't 
   await site.db.update(member).set({ role: "member" }).where(where);
   await goTo();
   await page.getByText("Only owners and admins of this organization can change who may call its servers.").waitFor();
-  await expect.poll(() => box(/^Owners/).getAttribute("aria-disabled")).toBe("true");
+  await expect.poll(() => box(/^Owners/).isDisabled()).toBe(true);
   await expect.poll(() => page.getByRole("button", { name: "Save access" }).count()).toBe(0);
   await expectAccessible(page);
   await site.db.update(member).set({ role: "viewer" }).where(where);
