@@ -1,7 +1,7 @@
 import type { LayerCache } from "@towpath/artifacts";
 import type { Layers, Program, Resolution } from "@towpath/core/build/contract";
 import { McpClientError } from "@towpath/mcp/client";
-import { type RuntimeDriver, SandboxError, type ServerEndpoint } from "@towpath/runtime";
+import type { RuntimeDriver, ServerEndpoint } from "@towpath/runtime";
 import { type FailedBuild, isRetryable } from "./attempts/attempt.ts";
 import { type Programs, tryPrograms } from "./attempts/programs.ts";
 import { strategies } from "./attempts/strategies.ts";
