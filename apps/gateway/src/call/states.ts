@@ -31,9 +31,9 @@ export interface CallResponse extends Writable {
 }
 
 /** A portal that calls one of its servers. `answer`: its own to its client; null when that has ended. */
-export type CallingPortal = { readonly name: string; readonly principal: Principal; readonly answer: Answer | null };
+type CallingPortal = { readonly name: string; readonly principal: Principal; readonly answer: Answer | null };
 
-export type Target = Extract<Destination, { kind: "server" }>;
+type Target = Extract<Destination, { kind: "server" }>;
 
 /** A request for a server, and where its answer goes. */
 export type Call = {

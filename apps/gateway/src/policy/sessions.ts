@@ -116,7 +116,7 @@ function sessionIn(version: Version, content: unknown): Session | null {
 }
 
 /** What the request log shows of a session: the same for all of its requests, and of no use as an id. */
-export function sessionKeyOf({ instanceId, serverId }: Session): string {
+function sessionKeyOf({ instanceId, serverId }: Session): string {
   return sha256(`${instanceId ?? ""}\n${serverId}`).slice(0, 22);
 }
 
