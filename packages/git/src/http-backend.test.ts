@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
@@ -27,7 +28,7 @@ async function serving(): Promise<string[]> {
 }
 
 test("SRC-3 OPS-3 a process that is killed in the middle of a push leaves no git behind", async () => {
-  const script = join(import.meta.dirname, "testing/push-until-killed.ts");
+  const script = fileURLToPath(new URL("./testing/push-until-killed.ts", import.meta.url));
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, directory], {
     stdio: ["ignore", "pipe", "inherit"],
   });
