@@ -57,29 +57,39 @@ export function ChoiceCards<Value extends string>({
       aria-readonly={readOnly || undefined}
       className={classNames("grid gap-2", options.length > 2 ? "sm:grid-cols-3" : "sm:grid-cols-2")}
     >
-      {options.map((option) => (
-        <label
-          key={option.value}
-          className={classNames(
-            "relative flex cursor-pointer flex-col items-start rounded-lg border bg-surface p-3 text-left transition-colors hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft",
-            readOnly && "opacity-55",
-          )}
-        >
-          <Choice
-            type="radio"
-            name={name}
-            disabled={disabled}
-            checked={option.value === value}
-            onChange={() => readOnly || onChange(option.value)}
-            className="absolute inset-0 appearance-none rounded-[inherit]"
-          />
-          <span className="flex items-center gap-2 text-sm font-medium [&_svg]:size-4 [&_svg]:text-accent-text">
-            {option.icon}
-            {option.label}
-          </span>
-          <span className="mt-1 block text-xs text-pretty text-muted">{option.note}</span>
-        </label>
-      ))}
+      {options.map((option) => {
+        const id = `${name}-${option.value}`;
+        return (
+          <div
+            key={option.value}
+            className={classNames(
+              "relative flex flex-col items-start rounded-lg border bg-surface p-3 transition-colors hover:bg-hover has-checked:border-accent has-checked:bg-accent-soft",
+              readOnly && "opacity-55",
+            )}
+          >
+            <Choice
+              type="radio"
+              name={name}
+              aria-labelledby={`${id}-label`}
+              aria-describedby={`${id}-note`}
+              disabled={disabled}
+              checked={option.value === value}
+              onChange={() => readOnly || onChange(option.value)}
+              className="absolute inset-0 appearance-none rounded-[inherit]"
+            />
+            <span
+              id={`${id}-label`}
+              className="flex items-center gap-2 text-sm font-medium [&_svg]:size-4 [&_svg]:text-accent-text"
+            >
+              {option.icon}
+              {option.label}
+            </span>
+            <span id={`${id}-note`} className="mt-1 block text-xs text-pretty text-muted">
+              {option.note}
+            </span>
+          </div>
+        );
+      })}
     </div>
   );
 }
