@@ -20,6 +20,7 @@ export class AnswerCache {
   readonly #cache: LRUCache<string, StoredAnswers>;
   readonly #load: LoadRecordedAnswers;
   readonly #log: Logger;
+  readonly #loading = new Map<string, Promise<RecordedAnswers | null>>();
   /** Deployments whose answers have been loaded ahead. */
   #known = new Set<string>();
   #isLoadingAhead = false;
@@ -31,7 +32,6 @@ export class AnswerCache {
     this.#cache = new LRUCache({
       maxSize: Math.ceil((parts.maxBytes ?? maxBytes) * (parts.share ?? 1)),
       sizeCalculation: ({ bytes }) => Math.max(1, bytes),
-      fetchMethod: async (deploymentId) => (await parts.load([deploymentId]))[0],
     });
   }
 
@@ -44,14 +44,23 @@ export class AnswerCache {
   of(deploymentId: string): RecordedAnswers | null | Promise<RecordedAnswers | null> {
     const found = this.#cache.get(deploymentId);
     if (found) return found.answers;
-    const loaded = this.#cache.fetch(deploymentId).then(
-      (stored) => stored?.answers ?? null,
-      (error: unknown) => {
-        this.#log.debug({ err: error, deploymentId }, "recorded answers cannot be loaded; the server is woken");
-        return null;
-      },
-    );
-    return Promise.race([loaded, sleep(loadWithinMs, null, { ref: false })]);
+    const loading = this.#loading.get(deploymentId) ?? this.#loadOne(deploymentId);
+    this.#loading.set(deploymentId, loading);
+    return Promise.race([loading, sleep(loadWithinMs, null, { ref: false })]);
+  }
+
+  async #loadOne(deploymentId: string): Promise<RecordedAnswers | null> {
+    try {
+      const [stored] = await this.#load([deploymentId]);
+      if (!stored) return null;
+      this.#cache.set(deploymentId, stored);
+      return stored.answers;
+    } catch (error) {
+      this.#log.debug({ err: error, deploymentId }, "recorded answers cannot be loaded; the server is woken");
+      return null;
+    } finally {
+      this.#loading.delete(deploymentId);
+    }
   }
 
   /** Loads what these routes may need, as far as there is room. Never rejects. */
