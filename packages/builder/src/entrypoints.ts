@@ -1,2 +1,2 @@
 export { requestedPython } from "./plan/choose-python.ts";
-export { findOffers, projectDirectories, skippedDirectories } from "./source/offers.ts";
+export { findOffers, projectDirectories, skippedDirectories } from "./source/find-offers.ts";

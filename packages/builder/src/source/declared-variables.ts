@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
-import { skippedDirectories } from "./offers.ts";
+import { skippedDirectories } from "./find-offers.ts";
 
 /** A variable that a repository names, and the file that does. */
 export type DeclaredVariable = { readonly name: string; readonly file: string };

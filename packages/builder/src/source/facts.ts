@@ -2,8 +2,8 @@ import { posix } from "node:path";
 import { BuildFailure, changeCode, failed } from "../failure.ts";
 import { digestOf, type SourceEntry, type SourceTree } from "../fetch/source-tree.ts";
 import { type BuildContext, findBuildContext } from "./build-context.ts";
+import { findOffers, maxProjects, projectDirectories } from "./find-offers.ts";
 import type { Texts } from "./offer.ts";
-import { findOffers, maxProjects, projectDirectories } from "./offers.ts";
 import { includedFiles, requirementsCandidates } from "./requirements-file.ts";
 
 /** The input of a plan: the paths of all files, and the text of the few that affect the build. */

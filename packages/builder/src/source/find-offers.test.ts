@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findOffers, projectDirectories } from "./offers.ts";
+import { findOffers, projectDirectories } from "./find-offers.ts";
 
 const many = (count: number, text: (at: number) => string) => Array.from({ length: count }, (_, at) => text(at));
 const none = new Map<string, string>();
