@@ -65,31 +65,51 @@ async function describePage(page: Page): Promise<string> {
 export async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  const untilReady = async () => {
-    // Pages whose scripts fail never are.
-    if (!scriptless.has(page)) await untilHydrated(page, 5000).catch(() => {});
-  };
   const { goto, reload, keyboard } = page;
   page.goto = async (...address) => {
     const response = await goto.apply(page, address);
-    await untilReady();
+    await untilReady(page);
     return response;
   };
   page.reload = async (...options) => {
     const response = await reload.apply(page, options);
-    await untilReady();
+    await untilReady(page);
     return response;
   };
   const press = keyboard.press.bind(keyboard);
   keyboard.press = async (...key) => {
-    await untilReady();
+    await untilReady(page);
     await press(...key);
   };
+  pressOnceReady(page);
   return page;
 }
 
+/**
+ * Makes `press` of every locator wait until the buttons of its page are ready. `click` waits for an enabled control by
+ * itself; `press` sends its key to one that isn't, and the key is lost.
+ */
+function pressOnceReady(page: Page): void {
+  const locators = Object.getPrototypeOf(page.locator("body")) as Locator;
+  if (locatorsThatWait.has(locators)) return;
+  locatorsThatWait.add(locators);
+  const { press } = locators;
+  locators.press = async function (this: Locator, ...key) {
+    await this.waitFor({ state: "attached" });
+    await untilReady(this.page());
+    await press.apply(this, key);
+  };
+}
+
+const locatorsThatWait = new WeakSet<Locator>();
+
 /** Pages whose scripts are held back. */
 const scriptless = new WeakSet<Page>();
+
+async function untilReady(page: Page): Promise<void> {
+  // Pages whose scripts fail never are.
+  if (!scriptless.has(page)) await untilHydrated(page, 5000).catch(() => {});
+}
 
 /** Waits until the page's script has run: buttons that need it wait, too (`PlainButton`). */
 export async function untilHydrated(page: Page, timeout = 15_000): Promise<void> {
