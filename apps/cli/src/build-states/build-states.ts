@@ -5,6 +5,7 @@ import { connectApi } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { ask, readInput } from "../terminal/input.ts";
+import { orList } from "../terminal/or-list.ts";
 import { bold, dim, output, print, UsageError, yellow } from "../terminal/terminal.ts";
 import { ago } from "../terminal/time.ts";
 
@@ -13,9 +14,12 @@ const sourceSchema = z.object({ kind: z.string(), status: statusSchema.nullish()
 type Source = z.infer<typeof sourceSchema>;
 
 const hostNames: Readonly<Record<string, string>> = {
-  ...{ gitlab: "GitLab", gitea: "Gitea or Forgejo", bitbucket: "Bitbucket", github: "GitHub" },
+  gitlab: "GitLab",
+  gitea: "Gitea or Forgejo",
+  bitbucket: "Bitbucket",
+  github: "GitHub",
 };
-const hostList = `${statusHosts.slice(0, -1).join(", ")} or ${statusHosts.at(-1)}`;
+const hostList = orList(statusHosts);
 
 const actions = ["show", "set", "remove"];
 

@@ -1,3 +1,5 @@
+import { orList } from "../terminal/or-list.ts";
+import { roleNames } from "../up/role-process.ts";
 import { type CommandSpec, common, dataDirectory, flag, value } from "./command-spec.ts";
 
 /** The part of the table for who runs an instance, or works on Towpath. */
@@ -34,9 +36,9 @@ export const operatorCommands = {
   },
   run: {
     arguments: "ROLE",
-    choices: { 1: ["web", "gateway", "worker", "runner"] },
+    choices: { 1: roleNames },
     text:
-      "Runs one process of an instance, in place of this command: ROLE is web, gateway, worker or runner. It reads its " +
+      `Runs one process of an instance, in place of this command: ROLE is ${orList(roleNames)}. It reads its ` +
       "settings from the environment only, and wants a database that was migrated.",
     options: {},
     examples: ["run gateway"],

@@ -5,12 +5,11 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { repositoryRoot as root } from "../repository-root.ts";
 import { CommandError } from "../terminal/terminal.ts";
 import { type Failure, type Output, type Report, reportSchema, type Totals, totalsOf } from "./totals.ts";
 
 // The programs that check and test, each run from the repository's root.
-
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
 /** Path of a package's program, wherever npm put the package; its `exports` may hide even its package.json. */
 export function programOf(packageName: string, bin: string): string {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { repositoryRoot as root } from "../repository-root.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/terminal.ts";
 import { ensureWebBuild } from "../up/web-build.ts";
@@ -47,7 +48,6 @@ async function thoroughly(output: Output): Promise<Totals> {
   return together(packages, harness, instances);
 }
 
-const root = join(import.meta.dirname, "../../../..");
 const tools = join(root, ".toolchain");
 
 /** What can be known of a change within a minute: types, style and import rules, and the tests nearest to it. */
@@ -62,7 +62,8 @@ async function testChange(output: Output, base: string | undefined): Promise<Tot
   );
   const none = totalsOf(0);
   return together(
-    ...[types, checked.length > 0 ? lint : none],
+    types,
+    checked.length > 0 ? lint : none,
     packages.length > 0 ? vitest(output, "vitest.config.ts", packages) : none,
     harness ? pytest(output, harnessTests) : none,
     // Instances need the machine to themselves.

@@ -1,7 +1,5 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
+import { repositoryRoot } from "../repository-root.ts";
 
 const entries = {
   web: "apps/web/serve.ts",
@@ -12,6 +10,8 @@ const entries = {
 
 export type RoleName = keyof typeof entries;
 
+export const roleNames = Object.keys(entries);
+
 export const isRole = (name: string): name is RoleName => Object.hasOwn(entries, name);
 
 /** The command of a role's process. It trusts the hosts whose certificates the machine trusts, as everything else on it. */
@@ -19,5 +19,5 @@ export const commandOf = (role: RoleName): readonly [program: string, ...args: s
   process.execPath,
   "--use-system-ca",
   "--disable-warning=ExperimentalWarning",
-  join(root, entries[role]),
+  join(repositoryRoot, entries[role]),
 ];

@@ -4,12 +4,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { glob, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { repositoryRoot as root } from "../repository-root.ts";
 import { CommandError, step } from "../terminal/terminal.ts";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const web = join(root, "apps", "web");
 const stampPath = join(web, "dist", ".sources");
 
