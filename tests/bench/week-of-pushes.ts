@@ -52,11 +52,9 @@ for (let day = 1; day <= days; day++) {
   await sweepSite(site, new Date(morning + dayMs / 2 + dayMs / 12));
   const sweepMs = Math.round(performance.now() - swept);
   const kept = [...(await directoryBytes(site.dataDirectory)).values()].reduce((sum, bytes) => sum + bytes, 0);
-  let layers = 0;
-  for await (const _ of site.store.list()) layers += 1;
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
-  const tables = await Promise.all(["build", "build_log", "audit_log"].map(count));
-  print([day, megabytes(pushed), megabytes(kept), layers, ...tables, sweepMs]);
+  const tables = await Promise.all(["artifact", "build", "build_log", "audit_log"].map(count));
+  print([day, megabytes(pushed), megabytes(kept), ...tables, sweepMs]);
 }
 await client.close();
 await postgres.stop();

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openArtifacts } from "@towpath/artifacts";
+import { type LayerCache, openArtifacts } from "@towpath/artifacts";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
 import {
@@ -56,7 +56,9 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await assertNoRunner(config.address);
   const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
-  const runtime = driver ?? sandboxDriver(config, identity, log);
+  const { dataDirectory, artifacts } = config;
+  const { layers } = openArtifacts({ db: database.db, dataDirectory, config: artifacts });
+  const runtime = driver ?? sandboxDriver(config, layers, identity, log);
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
   const store = instanceStore(database.db, identity);
@@ -129,7 +131,6 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     complain("the isolation of this host could not be recorded"),
   );
   const dataRounds = startDataRounds(database.db, runtime, complain("the data of servers could not be looked after"));
-  const { layers } = openArtifacts(config.dataDirectory);
   const eviction = startLayerEviction(
     layers,
     pool,
@@ -205,7 +206,12 @@ function handlersOf(pool: InstancePool, prewarm: PrewarmPool, runtime: RuntimeDr
 }
 
 /** Servers belong to the shim, so they survive this process unless it shuts down properly. */
-function sandboxDriver(config: RunnerConfig, { generation }: RunnerIdentity, log: Logger): RuntimeDriver {
+function sandboxDriver(
+  config: RunnerConfig,
+  layers: LayerCache,
+  { generation }: RunnerIdentity,
+  log: Logger,
+): RuntimeDriver {
   const onSuperseded = () => {
     log.fatal("a newer runner has taken over the servers");
     process.exit(1);
@@ -213,7 +219,7 @@ function sandboxDriver(config: RunnerConfig, { generation }: RunnerIdentity, log
   return createSandboxDriver({
     stateDirectory: config.runDirectory,
     instanceDirectory: `${config.runDirectory}/i`,
-    layers: openArtifacts(config.dataDirectory).layers,
+    layers,
     // On the file system of the layers, of which it has hard links.
     codeDirectory: join(config.dataDirectory, "cache", "code"),
     uv: config.uv,

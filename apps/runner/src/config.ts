@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from "node:os";
+import { type ArtifactsConfig, artifactsConfigSchema } from "@towpath/artifacts";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import {
   dataSettings,
@@ -67,6 +68,7 @@ const environmentSchema = z.object({
 export type RunnerConfig = {
   readonly databaseUrl: string;
   readonly dataDirectory: string;
+  readonly artifacts: ArtifactsConfig;
   readonly runDirectory: string;
   /** Where its API listens. */
   readonly address: RunnerAddress;
@@ -121,8 +123,10 @@ export type InstanceTiming = {
 /** Reads the runner's settings. Throws an Error whose message lists every problem at once. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): RunnerConfig {
   const result = environmentSchema.safeParse(environment);
-  if (!result.success) {
-    const problems = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  const artifacts = artifactsConfigSchema.safeParse(environment);
+  if (!result.success || !artifacts.success) {
+    const issues = [result, artifacts].flatMap((parsed) => parsed.error?.issues ?? []);
+    const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The runner's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
@@ -130,6 +134,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
   return {
     databaseUrl: values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
+    artifacts: artifacts.data,
     runDirectory: values.TOWPATH_RUN_DIR,
     address: runnerAddressFrom(values),
     secrets: rootSecretsFrom(values),

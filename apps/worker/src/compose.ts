@@ -69,14 +69,17 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const database = openDatabase(config.databaseUrl);
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
-  const { layers, store, firstRelease } = openArtifacts(config.builder.dataDirectory);
+  const { dataDirectory } = config.builder;
+  const artifacts = openArtifacts({ db: database.db, dataDirectory, config: config.artifacts });
+  await artifacts.registerExisting();
+  const { layers, store, firstRelease } = artifacts;
   const driver = createSandboxDriver({
     stateDirectory: config.runDirectory,
     instanceDirectory: `${config.runDirectory}/b`,
     layers,
     uv: config.uv,
     ...(config.downloads === undefined ? {} : { downloads: config.downloads }),
-    builds: { dataDirectory: config.builder.dataDirectory, environment: config.buildEnvironment },
+    builds: { dataDirectory, environment: config.buildEnvironment },
     ...config.isolation,
   });
   const workers = await openWorkerQueue({
@@ -85,7 +88,6 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     onProblem: (problem) => log.warn({ err: problem }, "queue"),
   });
   const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs(config.builder) });
-  const { dataDirectory } = config.builder;
   const disk = new Disk({
     directory: dataDirectory,
     ...config.retention.disk,
@@ -156,7 +158,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   const rebuild = async (more: { readonly isStart?: boolean; readonly signal?: AbortSignal }) => {
     const found = await rebuildLostLayers({
       ctx: jobContext(services, "sweep"),
-      input: { isStored: layers.has, ...more },
+      input: { missing: layers.missing, ...more },
     });
     if (found.queued.length > 0) log.warn({ builds: found.queued }, "what is live and no longer stored is built again");
     return found.lost;

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
+import { createTestDatabase } from "@towpath/db/testing";
 import { buildImage, createSandboxDriver, pickBuildEnvironment, strictIsolation } from "@towpath/runtime";
 
 const mebibyte = 1024 * 1024;
@@ -34,10 +35,11 @@ const slow = `import time\ntime.sleep(6)\n${app}`;
 export async function makeLayers(
   directory: string,
 ): Promise<{ readonly digest: { dependencies: string; code: string }; readonly pythonVersion: string }> {
+  const database = await createTestDatabase();
   const driver = createSandboxDriver({
     stateDirectory: join(directory, "run"),
     instanceDirectory: join(directory, "run/b"),
-    layers: openArtifacts(directory).layers,
+    layers: openArtifacts({ db: database.db, dataDirectory: directory, config: null }).layers,
     uv: "uv",
     builds: { dataDirectory: directory, environment: pickBuildEnvironment(process.env) },
     ...strictIsolation,
@@ -70,5 +72,6 @@ export async function makeLayers(
   const digest = { dependencies: await publish("dependencies", "a"), code: await publish("code", "b") };
   await workspace.close();
   await driver.close();
+  await database.close();
   return { digest, pythonVersion };
 }

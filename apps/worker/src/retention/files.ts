@@ -41,7 +41,7 @@ export type FileSweep = {
 export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   return runParts(sweep, [
     { name: "scratch", run: sweep.cleanScratch },
-    { name: "layer", run: () => removeLayers(sweep) },
+    { name: "layer", run: () => removeArtifacts(sweep) },
     { name: "incomplete_layer", run: () => sweep.store.removeIncomplete(maxBuildMs) },
     { name: "resolution", run: () => removeOldFiles(join(sweep.dataDirectory, "cache", "resolutions"), sweep) },
     { name: "build_cache", run: () => removeCaches(sweep) },
@@ -50,14 +50,13 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   ]);
 }
 
-/** Bundles of repositories are artifacts, too. Lists first, then reads which are referenced: see `ArtifactStore`. */
-async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promise<number> {
-  const stored: string[] = [];
-  for await (const { digest } of store.list()) stored.push(digest);
-  const [layers, bundles] = [await referencedLayers({ ctx }), await referencedBundles({ ctx })];
+/** Layers and bundles of repositories. Asks what is unused, then reads which are referenced: see `ArtifactStore`. */
+async function removeArtifacts({ ctx, store, low, now, signal }: FileSweep): Promise<number> {
   // A layer that was just replaced is often needed again.
   const unusedSince = new Date(now.getTime() - (low ? maxBuildMs : dayMs));
-  return countRemoved(stored, signal, (digest) =>
+  const unused = await store.unusedSince(unusedSince);
+  const [layers, bundles] = [await referencedLayers({ ctx }), await referencedBundles({ ctx })];
+  return countRemoved(unused, signal, (digest) =>
     layers.has(digest) || bundles.has(digest) ? Promise.resolve(false) : store.delete(digest, { unusedSince }),
   );
 }
