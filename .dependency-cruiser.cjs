@@ -31,7 +31,7 @@ const allowedPackages = {
   "packages/queue": ["core", "db"],
   "packages/mail": ["core", "crypto", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],
-  "packages/artifacts": ["runtime"],
+  "packages/artifacts": ["db", "runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],

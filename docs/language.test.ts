@@ -45,7 +45,6 @@ const left: Readonly<Record<string, number>> = {
   "apps/web": 154,
   "apps/worker": 23,
   docs: 24,
-  "packages/artifacts": 1,
   "packages/auth": 42,
   "packages/builder": 17,
   "packages/chat": 15,

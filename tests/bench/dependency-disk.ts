@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import startTestPostgres from "@towpath/db/testing/global-setup";
 import { plainServer } from "../../packages/builder/src/testing/plain-server.ts";
 import { openWorkshop } from "../../packages/builder/src/testing/try-build.ts";
 
@@ -36,6 +37,7 @@ async function taken(): Promise<number> {
   return (blocks - bfree) * bsize;
 }
 
+const stopPostgres = await startTestPostgres();
 const workshop = await openWorkshop({ dataDirectory, onDisk: true });
 const print = (cells: readonly string[]) =>
   process.stdout.write(`${cells.map((cell, at) => (at === 0 ? cell.padEnd(30) : cell.padStart(11))).join("")}\n`);
@@ -67,5 +69,6 @@ try {
   await build("a third, most of it and more", [...set.slice(1), "sympy"], "three");
 } finally {
   await workshop.close();
+  await stopPostgres();
   await rm(dataDirectory, { recursive: true });
 }

@@ -34,7 +34,7 @@ const count = async (table: string) => (await client.pool.query(`SELECT count(*)
 const print = (cells: readonly unknown[]) =>
   process.stdout.write(`| ${cells.map((each) => String(each).padStart(12)).join(" | ")} |\n`);
 
-print(["day", "pushed MB", "kept MB", "layers", "builds", "build log", "audit log", "sweep ms"]);
+print(["day", "pushed MB", "kept MB", "artifacts", "builds", "build log", "audit log", "sweep ms"]);
 let pushed = 0;
 for (let day = 1; day <= days; day++) {
   const morning = begin + day * dayMs;
@@ -52,11 +52,9 @@ for (let day = 1; day <= days; day++) {
   const sweepMs = Math.round(performance.now() - swept);
   const kinds = await site.driver.host.disk.measure(new AbortController().signal);
   const kept = Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
-  let layers = 0;
-  for await (const _ of site.store.list()) layers += 1;
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
-  const tables = await Promise.all(["build", "build_log", "audit_log"].map(count));
-  print([day, megabytes(pushed), megabytes(kept), layers, ...tables, sweepMs]);
+  const tables = await Promise.all(["artifact", "build", "build_log", "audit_log"].map(count));
+  print([day, megabytes(pushed), megabytes(kept), ...tables, sweepMs]);
 }
 await client.close();
 await postgres.stop();

@@ -56,7 +56,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await assertNoRunner(config.address);
   const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
-  const runtime = driver ?? openServerDriver(config, identity.generation, log);
+  const runtime = driver ?? openServerDriver(config, database, identity.generation, log);
   const { servers, host } = runtime;
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
@@ -208,14 +208,18 @@ function handlersOf(
 }
 
 /** Servers survive this process unless it shuts down properly. */
-function openServerDriver(config: RunnerConfig, generation: number, log: Logger): RuntimeDriver {
-  const { layers } = openArtifacts(config.dataDirectory);
+function openServerDriver(
+  { driver, dataDirectory, artifacts, adoptWithinMs }: RunnerConfig,
+  { db }: DatabaseClient,
+  generation: number,
+  log: Logger,
+): RuntimeDriver {
+  const { layers } = openArtifacts({ db, dataDirectory, config: artifacts });
   const onSuperseded = () => {
     log.fatal("a newer runner has taken over the servers");
     process.exit(1);
   };
-  const { adoptWithinMs } = config;
-  return openDriver(config.driver, layers, { kind: "servers", generation, adoptWithinMs, onSuperseded });
+  return openDriver(driver, layers, { kind: "servers", generation, adoptWithinMs, onSuperseded });
 }
 
 function reportIsolation({ checks, trusted }: Isolation, log: Logger): void {

@@ -1,3 +1,4 @@
+import { type ArtifactsConfig, artifactsConfigSchema } from "@towpath/artifacts";
 import { type RunnerAddress, runnerListenAddressFrom, runnerListenSettings } from "@towpath/runner-api";
 import {
   type DriverConfig,
@@ -49,6 +50,7 @@ const environmentSchema = z.object({
 export type RunnerConfig = {
   readonly databaseUrl: string;
   readonly dataDirectory: string;
+  readonly artifacts: ArtifactsConfig;
   readonly runDirectory: string;
   /** Where its API listens. */
   readonly address: RunnerAddress;
@@ -99,8 +101,10 @@ export type InstanceTiming = {
 /** Reads the runner's settings. Throws an Error whose message lists every problem at once. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): RunnerConfig {
   const result = environmentSchema.safeParse(environment);
-  if (!result.success) {
-    const problems = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  const artifacts = artifactsConfigSchema.safeParse(environment);
+  if (!result.success || !artifacts.success) {
+    const issues = [result, artifacts].flatMap((parsed) => parsed.error?.issues ?? []);
+    const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The runner's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
@@ -109,6 +113,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
   return {
     databaseUrl: values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
+    artifacts: artifacts.data,
     runDirectory: values.TOWPATH_RUN_DIR,
     address: runnerListenAddressFrom(values),
     secrets: rootSecretsFrom(values),

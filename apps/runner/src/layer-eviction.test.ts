@@ -2,13 +2,16 @@ import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
+import { createTestDatabase } from "@towpath/db/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { layersInUse } from "./layer-eviction.ts";
 
 test("LOG-6 RUN-8 unpacked layers of running servers stay; others are removed from the host and can be fetched again", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tp-evict-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const { layers } = openArtifacts(directory);
+  const database = await createTestDatabase();
+  onTestFinished(() => database.close());
+  const { layers } = openArtifacts({ db: database.db, dataDirectory: directory, config: null });
   const add = async (name: string) => {
     const layer = join(directory, name);
     await mkdir(layer);

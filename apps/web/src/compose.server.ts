@@ -96,9 +96,13 @@ function compose(config: WebConfig): Services {
   const gitDirectory = join(config.dataDirectory, "git");
   const gitRemotes = createGitRemotes({ policy, directory: gitDirectory });
   removeLeftovers(gitDirectory).catch((error: unknown) => log.warn({ err: error }, "can't remove leftovers of Git"));
+  const { store } = openArtifacts({ db: database.db, dataDirectory: config.dataDirectory, config: config.artifacts });
+  store
+    .removeIncomplete(3_600_000)
+    .catch((error: unknown) => log.warn({ err: error }, "can't remove partial artifacts"));
   const repositoryStore = openInstanceRepositories({
     ...{ kind: config.repositories, dataDirectory: config.dataDirectory, db: database.db },
-    store: openArtifacts(config.dataDirectory).store,
+    store,
     onProblem: (error) => log.error({ err: error }, "a repository of this instance can't be stored"),
     ...{ maxPushBytes: config.maxPushBytes, policy },
   });

@@ -1,3 +1,4 @@
+import { artifactsConfigSchema } from "@towpath/artifacts";
 import { chatSettings } from "@towpath/chat/config";
 import { externalNetworkSettings, isListed, isLoopbackAddress, networkList, networksSetting } from "@towpath/egress";
 import { repositorySettings } from "@towpath/git";
@@ -118,9 +119,17 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
   const signIn = oidcKeys.some((key) => given[key]) ? oidc.safeParse(given) : null;
   const gitHub = optionalGitHubConfig.safeParse(given);
   const mail = mailConfigSchema.safeParse(given);
+  const artifacts = artifactsConfigSchema.safeParse(given);
   const isAddressed = given.TOWPATH_URL !== undefined || (main.data?.TOWPATH_ENVIRONMENT ?? "local") === "local";
-  if (!isAddressed || !main.success || !mail.success || signIn?.success === false || !gitHub.success) {
-    const issues = [main, mail, signIn, gitHub].flatMap((parsed) => parsed?.error?.issues ?? []);
+  if (
+    !isAddressed ||
+    !main.success ||
+    !mail.success ||
+    signIn?.success === false ||
+    !gitHub.success ||
+    !artifacts.success
+  ) {
+    const issues = [main, mail, signIn, gitHub, artifacts].flatMap((parsed) => parsed?.error?.issues ?? []);
     const problems = issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
     throw new SettingsError(
       isAddressed ? problems : [...problems, "TOWPATH_URL is missing: only a local instance has a default"],
@@ -131,6 +140,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
+    artifacts: artifacts.data,
     repositories: values.TOWPATH_REPOSITORIES,
     /** Null when nothing says where it is. */
     runner: runnerOf(values),

@@ -47,7 +47,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   await removeWhatKilledWorkersLeft(parts);
   await reportIsolation(services);
   await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
-  const rebuilding = await rebuildLost(services, { isStored: layers.has, isStart: true });
+  const rebuilding = await rebuildLost(services, { missing: layers.missing, isStart: true });
   const retention = await openRetention({ ...parts, config: config.retention });
   const stopRounds = startRounds([...roundsOf(parts), ...retention.rounds], (name, error) =>
     log.error({ err: error }, `${name} failed`),
@@ -87,7 +87,9 @@ async function openParts(config: WorkerConfig, log: Logger) {
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
   const { dataDirectory } = config;
-  const { layers, store, firstRelease } = openArtifacts(dataDirectory);
+  const artifacts = openArtifacts({ db: database.db, dataDirectory, config: config.artifacts });
+  await artifacts.registerExisting();
+  const { layers, store, firstRelease } = artifacts;
   const driver = openDriver(config.driver, layers, { kind: "builds" });
   const workers = await openWorkerQueue({
     // For LISTEN.

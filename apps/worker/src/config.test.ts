@@ -63,13 +63,19 @@ test("RUN-1 weak limits are allowed by a plain yes only", () => {
 test("OPS-1 all faulty settings are named at once", () => {
   const faulty = {
     ...{ ...settings, TOWPATH_SECRET: "short", TOWPATH_DATA_DIR: "data", TOWPATH_SERVER_URL: "http://x" },
-    TOWPATH_REPOSITORIES: "s3",
+    ...{ TOWPATH_REPOSITORIES: "s3", TOWPATH_ARTIFACTS: "s3" },
   };
   const problems = () => readConfig({ ...faulty, GITHUB_APP_ID: undefined });
   expect(
     readConfig(Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith("GITHUB_")))).github,
   ).toBeNull();
-  for (const name of ["TOWPATH_SECRET", "TOWPATH_DATA_DIR", "TOWPATH_SERVER_URL", "GITHUB_APP_ID"]) {
+  for (const name of [
+    "TOWPATH_SECRET",
+    "TOWPATH_DATA_DIR",
+    "TOWPATH_SERVER_URL",
+    "TOWPATH_ARTIFACTS",
+    "GITHUB_APP_ID",
+  ]) {
     expect(problems).toThrow(name);
   }
   expect(problems).toThrow("TOWPATH_REPOSITORIES: must be directory or bundles");

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { type ArtifactsConfig, artifactsConfigSchema } from "@towpath/artifacts";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { externalNetworkSettings } from "@towpath/egress";
 import { type RepositoriesKind, repositorySettings } from "@towpath/git";
@@ -59,6 +60,7 @@ export type WorkerConfig = {
   /** Besides public addresses, where external servers and Git repositories may be. */
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
+  readonly artifacts: ArtifactsConfig;
   /** Where repositories of this instance are stored. */
   readonly repositories: RepositoriesKind;
   /** The App that the environment names; null: none, only those that were connected in the dashboard. */
@@ -73,8 +75,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
   const result = environmentSchema.safeParse(environment);
   const mail = mailConfigSchema.safeParse(environment);
   const github = optionalGitHubConfig.safeParse(environment);
-  if (!result.success || !mail.success || !github.success) {
-    const issues = [result, mail, github].flatMap((parsed) => parsed.error?.issues ?? []);
+  const artifacts = artifactsConfigSchema.safeParse(environment);
+  if (!result.success || !mail.success || !github.success || !artifacts.success) {
+    const issues = [result, mail, github, artifacts].flatMap((parsed) => parsed.error?.issues ?? []);
     const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
   }
@@ -102,6 +105,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
         server: serverLimitsFrom(values),
       },
     },
+    artifacts: artifacts.data,
     repositories: values.TOWPATH_REPOSITORIES,
     github: github.data,
     retention: retentionConfigFrom(values),

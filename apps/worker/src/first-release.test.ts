@@ -44,8 +44,8 @@ test("RUN-8 OPS-3 data of the first release migrates, and its servers keep their
   expect((await site.firstRelease.list()).map(({ name }) => name).toSorted()).toEqual(used.toSorted());
 
   const ctx = testContext(database.db, { kind: "job", job: "sweep" });
-  const { layers } = openArtifacts(site.dataDirectory);
-  const rebuild = () => rebuildLostLayers({ ctx, input: { isStored: layers.has } });
+  const { layers } = openArtifacts({ db: database.db, dataDirectory: site.dataDirectory, config: null });
+  const rebuild = () => rebuildLostLayers({ ctx, input: { missing: layers.missing } });
   expect(await rebuild()).toEqual({ lost: 0, queued: [] });
 
   const [lost] = rows.build;

@@ -15,7 +15,7 @@ import { sweep } from "./sweep.ts";
 
 export type RecurringParts = {
   readonly services: Services;
-  readonly layers: Pick<LayerCache, "has">;
+  readonly layers: Pick<LayerCache, "missing">;
   readonly repositories: Pick<Repositories, "list" | "sweep" | "pack">;
   readonly github: Pick<GitHubConnections, "all">;
 };
@@ -48,7 +48,7 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
     {
       name: "looking for lost layers",
       everyMs: 20_000,
-      run: (signal) => rebuildLost(services, { isStored: layers.has, signal }),
+      run: (signal) => rebuildLost(services, { missing: layers.missing, signal }),
     },
     {
       name: "inspecting external servers",

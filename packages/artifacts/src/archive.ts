@@ -32,7 +32,9 @@ const blockBytes = 1024 * 1024;
 const compressionLevel = 2;
 
 /**
- * Packs a directory, which nothing may change meanwhile, into a compressed archive (tar, zstd). Keeps links.
+ * Packs a directory, which nothing may change meanwhile, into a compressed archive (tar, zstd). Keeps links. By the system's
+ * tar: `tar-stream` has no way to store names that are not UTF-8, which packages may have, and with 194 MB in 8,600 files it
+ * took twice the processor time (2.5 s, not 1.2) and nearly three times as long.
  * @param maxBytes of the archive before compression; counts the apparent size of sparse files
  * @param store stores the archive's bytes; they throw if it can't be completed
  * @returns what `store` resolves to

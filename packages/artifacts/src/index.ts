@@ -1,25 +1,56 @@
 import { join } from "node:path";
-import { createDirectoryStore } from "./directory-store.ts";
+import type { Database } from "@towpath/db";
+import { createArtifactStore } from "./artifact-store.ts";
+import type { ArtifactsConfig } from "./config.ts";
+import { directoryBlobs } from "./directory-blobs.ts";
 import { type FirstReleaseLayers, openFirstReleaseLayers } from "./first-release-layers.ts";
 import { createLayerCache, type LayerCache } from "./layer-cache.ts";
 import type { ArtifactStore } from "./port.ts";
+import { registerExisting } from "./register-existing.ts";
+import { s3Blobs } from "./s3-blobs.ts";
 
-export { createDirectoryStore } from "./directory-store.ts";
+export { type ArtifactsConfig, artifactsConfigSchema } from "./config.ts";
 export type { FirstReleaseLayers } from "./first-release-layers.ts";
-export { createLayerCache, type LayerCache } from "./layer-cache.ts";
+export type { LayerCache } from "./layer-cache.ts";
 export { ArtifactError, type ArtifactStore } from "./port.ts";
 
-type Artifacts = {
+export type Artifacts = {
   readonly store: ArtifactStore;
   readonly layers: LayerCache;
   readonly firstRelease: FirstReleaseLayers;
+  /**
+   * Makes what earlier releases and an earlier setting left in the data directory part of the store. The worker calls it
+   * before it builds anything.
+   * @throws ArtifactError `unavailable`
+   */
+  registerExisting(): Promise<void>;
 };
 
-/** The artifact store of a local instance and this host's cache in front of it, both below TOWPATH_DATA_DIR. */
-export function openArtifacts(dataDirectory: string): Artifacts {
+/** The artifact store of an instance, wherever its setting says, and this host's cache in front of it. */
+export function openArtifacts(options: {
+  readonly db: Database;
+  readonly dataDirectory: string;
+  readonly config: ArtifactsConfig;
+}): Artifacts {
+  const { db, dataDirectory, config } = options;
   const root = join(dataDirectory, "artifacts");
-  const store = createDirectoryStore(root);
+  const directory = directoryBlobs(join(root, "blobs"));
+  const blobs = config === null ? directory : s3Blobs(config);
+  const store = createArtifactStore({ db, blobs, incoming: join(root, "incoming") });
   const firstRelease = openFirstReleaseLayers(root);
-  const directory = join(dataDirectory, "cache", "layers");
-  return { store, layers: createLayerCache({ store, directory, firstRelease }), firstRelease };
+  const layers = createLayerCache({ store, directory: join(dataDirectory, "cache", "layers"), firstRelease });
+  return {
+    store,
+    layers,
+    firstRelease,
+    async registerExisting() {
+      if (blobs !== directory)
+        for await (const digest of directory.list()) {
+          // Damaged ones get another digest, and those they were count as lost.
+          await store.add(await directory.get(digest));
+          await directory.delete(digest);
+        }
+      await registerExisting(db, blobs, root);
+    },
+  };
 }

@@ -16,22 +16,31 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ArtifactStore, createDirectoryStore, createLayerCache, type LayerCache, openArtifacts } from "./index.ts";
+import { type ArtifactStore, type LayerCache, openArtifacts } from "./index.ts";
+import { createLayerCache } from "./layer-cache.ts";
 
 const maxBytes = 10 * 1024 * 1024;
 const nameOf = (text: string) => createHash("sha256").update(text).digest("hex");
 let testDirectory = "";
+let database: TestDatabase;
 let store: ArtifactStore;
 let count = 0;
 
+const openIn = (dataDirectory: string) => openArtifacts({ db: database.db, dataDirectory, config: null });
+
 beforeAll(async () => {
   testDirectory = await shortDirectory();
-  store = createDirectoryStore(join(testDirectory, "store"));
+  database = await createTestDatabase();
+  store = openIn(testDirectory).store;
 });
-afterAll(() => removeDirectory(testDirectory));
+afterAll(async () => {
+  await database.close();
+  await removeDirectory(testDirectory);
+});
 
 /** Another host, which has fetched nothing yet. */
 function otherHost(): LayerCache {
@@ -84,7 +93,7 @@ test("the same files have the same digest, regardless of user and time", async (
 test("BLD-1 a layer that was truncated or altered in the store is refused and can be built again", async () => {
   for (const damage of ["cut", "altered"] as const) {
     const { digest } = await otherHost().add(await sealed(damage), { name: nameOf(damage), maxBytes });
-    const blob = join(testDirectory, "store/blobs", digest);
+    const blob = join(testDirectory, "artifacts/blobs", digest);
     const bytes = await readFile(blob);
     if (damage === "cut") await truncate(blob, bytes.length - 20);
     else await writeFile(blob, Buffer.concat([bytes.subarray(0, 40), Buffer.from("x"), bytes.subarray(41)]));
@@ -94,7 +103,7 @@ test("BLD-1 a layer that was truncated or altered in the store is refused and ca
     expect(await readdir(join(directory, "incoming"))).toEqual([]);
     // The next build makes it again.
     expect(await cache.find(nameOf(damage))).toBeNull();
-    await store.put(digest, Readable.from([bytes]));
+    await store.add(Readable.from([bytes]));
     expect(await readFile(join(await cache.get(digest), "bin/tool"), "utf8")).toContain(damage);
   }
 });
@@ -188,7 +197,7 @@ test("RUN-3 a layer contains no set-user-id programs, which would run as the pla
   expect((await lstat(join(await otherHost().get(digest), "bin/tool"))).mode & 0o7777).toBe(0o555);
 });
 
-test("LOG-6 a disk that fills while a layer is stored is the error that is told, and nothing of the layer stays", async () => {
+test("LOG-6 a disk that fills while a layer is stored is the error that is reported, and nothing of the layer stays", async () => {
   const layer = await sealed("too much");
   // tar is far from its end when the store fails.
   await writeFile(join(layer, "holes"), "");
@@ -202,7 +211,7 @@ test("LOG-6 a disk that fills while a layer is stored is the error that is told,
 
 test("RUN-8 layers of the first release are used where they are; the store's and missing ones are as before", async () => {
   const root = join(testDirectory, "first-release");
-  const data = openArtifacts(root);
+  const data = openIn(root);
   const [dependencies, code, missing] = ["dependencies", "code", "missing"].map(nameOf) as [string, string, string];
   for (const [kind, name] of [
     ["deps", dependencies],
@@ -214,12 +223,7 @@ test("RUN-8 layers of the first release are used where they are; the store's and
   expect(await data.layers.get(dependencies)).toBe(join(root, "artifacts", "deps", dependencies));
   expect(await readFile(join(await data.layers.get(code), "bin/tool"), "utf8")).toContain("code");
   const { digest } = await data.layers.add(await sealed("new"), { name: nameOf("new"), maxBytes });
-  expect(await Promise.all([dependencies, code, digest, missing].map(data.layers.has))).toEqual([
-    true,
-    true,
-    true,
-    false,
-  ]);
+  expect(await data.layers.missing([dependencies, code, digest, missing])).toEqual(new Set([missing]));
   await expect(data.layers.get(missing)).rejects.toMatchObject({ code: "not_found" });
   expect((await data.firstRelease.list()).map(({ name }) => name)).toEqual([dependencies, code]);
 });

@@ -1,6 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
-import { chmod, mkdir, open, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { chmod, mkdir, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { hasEnded, processName } from "@towpath/runtime/process";
 import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { packDirectory, unpackArchive } from "./archive.ts";
@@ -31,6 +33,8 @@ export type LayerCache = {
   find(name: string): Promise<StoredLayer | null>;
   /** Whether `get` finds this layer, if its bytes are undamaged. */
   has(digest: string): Promise<boolean>;
+  /** Those of these layers, by their digests, that `get` would not find. For many at a time: it lists the whole store. */
+  missing(digests: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Absolute path of the unpacked, read-only layer; fetches, checks and unpacks it if it isn't here. The path stays
    * valid for an hour, and for as long as the caller of `evict` lists the digest as in use.
@@ -102,6 +106,11 @@ export function createLayerCache({ store, directory, firstRelease }: LayerCacheC
 
     has: async (digest) => (await store.has(digest)) || ((await firstRelease?.find(digest)) ?? null) !== null,
 
+    async missing(digests) {
+      const unpacked = new Set((await firstRelease?.list())?.map(({ name }) => name));
+      return store.missing(digests.filter((digest) => !unpacked.has(digest)));
+    },
+
     get(digest) {
       const running = fetching.get(digest);
       if (running !== undefined) return running;
@@ -142,23 +151,16 @@ async function openRoot(directory: string): Promise<string> {
   return join(directory, current);
 }
 
-/** Copies an artifact to a file and verifies its digest. */
+/** Copies an artifact to a file. */
 async function receive(store: ArtifactStore, digest: string, path: string): Promise<void> {
-  const hash = createHash("sha256");
-  const file = await open(path, "wx", 0o600);
   try {
-    for await (const chunk of await store.get(digest)) {
-      hash.update(chunk);
-      await file.writeFile(chunk);
-    }
-  } finally {
-    await file.close();
+    await pipeline(await store.get(digest), createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  } catch (error) {
+    // Delete it: while it exists, builds reuse it, so that nothing could replace it.
+    if (error instanceof ArtifactError && error.code === "digest_mismatch")
+      await store.delete(digest, { unusedSince: new Date(Date.now() + 1000) });
+    throw error;
   }
-  const found = hash.digest("hex");
-  if (found === digest) return;
-  // Delete it: while it exists, `put` keeps it and builds reuse it, so that nothing could replace it.
-  await store.delete(digest, { unusedSince: new Date(Date.now() + 1000) });
-  throw new ArtifactError("digest_mismatch", `Layer ${digest} was damaged in the store: its digest was ${found}.`);
 }
 
 /** Moves a complete directory into place. If another process was faster, keeps its identical directory. */

@@ -1,57 +1,67 @@
-import type { Readable } from "node:stream";
 import { z } from "zod";
 
 /** Lower-case hex SHA-256 of an artifact's bytes as they are stored. It names the artifact. */
 export const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
-export type ArtifactInfo = {
-  readonly digest: string;
-  /** Size as stored (layers are compressed). */
-  readonly bytes: number;
-  /** The last `put`, `add`, `tag` or `resolve` of it. Reading doesn't count: see `delete`. */
-  readonly lastUsedAt: Date;
+/**
+ * Where the bytes of artifacts are: a directory, or a bucket of an S3-compatible service. Each implementation passes
+ * `artifactStoreContract`. Knows no database: what is needed, and since when not, is the store's.
+ */
+export type BlobStore = {
+  /**
+   * Stores a file, whose digest was checked. Atomic, even if the process is killed; concurrent calls with the same digest
+   * are allowed. May move the file.
+   */
+  put(digest: string, file: string): Promise<void>;
+  /** @throws ArtifactError `not_found` */
+  get(digest: string): Promise<AsyncIterable<Uint8Array>>;
+  has(digest: string): Promise<boolean>;
+  /** Readers that have begun read to the end. Nothing happens if there is none. */
+  delete(digest: string): Promise<void>;
+  /** Digests of all complete ones, in any order. */
+  list(): AsyncIterable<string>;
 };
 
 /**
- * Stores the layers of builds, each named by the SHA-256 of its bytes. All hosts of the platform share one store.
- * Implementations: a directory; later an S3-compatible store. Each passes `artifactStoreContract`.
+ * Stores the layers of builds and the bundles of repositories, each named by the SHA-256 of its bytes. All hosts of the
+ * platform share one store: bytes in a `BlobStore`, times of use and tags in the database (decision 059).
  *
- * **Deleting.** Only the database knows which artifacts are needed. To delete the others, list the store, then read
- * which digests builds refer to, and call `delete` for the rest with an `unusedSince` further back than the longest
- * build: a build `put`s or `resolve`s its layers before its row refers to them.
+ * **Deleting.** To delete what nothing needs, ask which artifacts are `unusedSince` a time further back than the longest
+ * build, then read which digests are referred to, and `delete` the rest: a build `add`s or `resolve`s its layers before its
+ * row refers to them.
  */
 export type ArtifactStore = {
   /**
-   * Stores bytes under their digest. Atomic, even if the process is killed. Concurrent calls with the same digest are
-   * allowed. An existing artifact stays and counts as used.
-   * @throws ArtifactError `digest_mismatch` when the bytes don't have this digest; nothing is stored then
+   * Stores bytes. Resolves to their digest; the artifact then counts as used. When `bytes` throws, nothing is stored.
+   * @throws what `bytes` throws; ArtifactError `unavailable`
    */
-  put(digest: string, bytes: Readable): Promise<void>;
-  /** Like `put`, for bytes that are being made: resolves to their digest. When `bytes` throws, nothing is stored. */
   add(bytes: AsyncIterable<Uint8Array>): Promise<string>;
   /**
-   * The stored bytes. The caller must verify the digest before using them (see `createLayerCache`).
-   * @throws ArtifactError `not_found`
+   * The stored bytes, which end with an ArtifactError `digest_mismatch` if they are damaged. Needs no database.
+   * @throws ArtifactError `not_found`, `unavailable`
    */
-  get(digest: string): Promise<Readable>;
+  get(digest: string): Promise<AsyncIterable<Uint8Array>>;
   has(digest: string): Promise<boolean>;
+  /** Those of these artifacts whose bytes are not stored, found by one listing of the whole store. */
+  missing(digests: Iterable<string>): Promise<ReadonlySet<string>>;
+  /** Artifacts that no `add`, `tag` or `resolve` has used since. Reading doesn't count. */
+  unusedSince(time: Date): Promise<readonly string[]>;
   /**
    * Deletes an artifact and its tags unless it was used since. Resolves to whether it is gone. Safe to repeat after a
-   * kill, and concurrently with `put` and `resolve` of the same artifact.
+   * kill, and concurrently with `add` and `resolve` of the same artifact.
    */
   delete(digest: string, options: { readonly unusedSince: Date }): Promise<boolean>;
-  /** All complete artifacts, in any order. */
-  list(): AsyncIterable<ArtifactInfo>;
   /**
    * Gives an artifact another name, for example the hash of its inputs. A tag belongs to the first artifact that got
    * it, for as long as that exists. An artifact may have several tags.
    * @param name lower-case hex SHA-256
    * @returns the digest of the tag's artifact: another one if the tag was taken
+   * @throws ArtifactError `not_found`
    */
   tag(name: string, digest: string): Promise<string>;
   /** The digest of a tag's artifact, which then counts as used; null if there is none. */
   resolve(name: string): Promise<string | null>;
-  /** Removes partial files that killed processes left longer ago than this. Resolves to their number. */
+  /** Removes partial files of this host that killed processes left longer ago than this. Resolves to their number. */
   removeIncomplete(olderThanMs: number): Promise<number>;
 };
 
@@ -59,12 +69,16 @@ export class ArtifactError extends Error {
   override readonly name = "ArtifactError";
   /**
    * `not_found`: not stored. `digest_mismatch`: the bytes are damaged. `too_large`: a directory exceeds the limit.
-   * `archive_failed`: a directory could not be packed or unpacked.
+   * `archive_failed`: a directory could not be packed or unpacked. `unavailable`: the service that has the bytes could
+   * not be reached or refused the request.
    */
-  readonly code: "not_found" | "digest_mismatch" | "too_large" | "archive_failed";
+  readonly code: "not_found" | "digest_mismatch" | "too_large" | "archive_failed" | "unavailable";
 
   constructor(code: ArtifactError["code"], message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
 }
+
+export const notStored = (digest: string, cause?: unknown) =>
+  new ArtifactError("not_found", `There is no artifact ${digest}.`, { cause });

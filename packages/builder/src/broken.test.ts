@@ -15,8 +15,8 @@ let hurried: Workshop;
 const serverLimits = { memoryBytes: 300 * 1024 * 1024, processes: 64, cpus: 1, tmpBytes: 64 * 1024 * 1024 };
 beforeAll(async () => {
   workshop = await openWorkshop({ limits: { server: serverLimits } });
-  const { dataDirectory } = workshop;
-  hurried = await openWorkshop({ limits: { startMs: 6_000, server: serverLimits }, dataDirectory });
+  const { dataDirectory, database } = workshop;
+  hurried = await openWorkshop({ limits: { startMs: 6_000, server: serverLimits }, dataDirectory, database });
 });
 afterAll(async () => {
   await hurried?.close();

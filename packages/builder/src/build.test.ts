@@ -385,7 +385,8 @@ test("BLD-13 a canceled build stops at once and leaves nothing behind", async ()
 });
 
 test("BLD-13 a build that exceeds its time limit says in which phase it was stopped", async () => {
-  const hurried = await openWorkshop({ limits: { buildMs: 6_000 }, dataDirectory: workshop.dataDirectory });
+  const { dataDirectory, database } = workshop;
+  const hurried = await openWorkshop({ limits: { buildMs: 6_000 }, dataDirectory, database });
   // Without dependencies, so that the phases before take no time even on a busy machine.
   const tried = await hurried.tryBuild({ "server.py": "import time\ntime.sleep(60)\n" });
   // The last phase that began: on a busy machine it may be an earlier one than the server's start.

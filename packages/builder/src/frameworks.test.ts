@@ -113,8 +113,8 @@ for line in sys.stdin:
 `;
 
 test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning; its sessions may start it again", async () => {
-  const { dataDirectory } = workshop;
-  const hurried = await openWorkshop({ dataDirectory, limits: { handshakeMs: 300 } });
+  const { dataDirectory, database } = workshop;
+  const hurried = await openWorkshop({ dataDirectory, database, limits: { handshakeMs: 300 } });
   const tried = await hurried.tryBuild({ "server.py": byHand, "requirements.txt": "# nothing\n" });
   await hurried.close();
   const { manifest, warnings } = success(tried);

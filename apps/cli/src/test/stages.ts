@@ -71,12 +71,14 @@ async function testChange(output: Output, base: string | undefined): Promise<Tot
   );
 }
 
-/** Against the Gitea that the launcher has built, if it could. */
-async function withGitea(output: Output): Promise<Totals> {
-  if (existsSync(join(tools, "gitea/built"))) return vitest(output, "tests/gitea/vitest.config.ts");
-  const log = await readFile(join(tools, "gitea.log"), "utf8").catch(() => "");
-  return skippedFor(`Gitea can't be built here (.toolchain/gitea.log): ${log.trim().split("\n").at(-1)}`);
-}
+/** Against a program that the launcher has built for the stage, if it could: `ensure_go_program`. */
+const against =
+  (stage: string, program: string) =>
+  async (output: Output): Promise<Totals> => {
+    if (existsSync(join(tools, stage, "built"))) return vitest(output, `tests/${stage}/vitest.config.ts`);
+    const log = await readFile(join(tools, `${stage}.log`), "utf8").catch(() => "");
+    return skippedFor(`${program} can't be built here (.toolchain/${stage}.log): ${log.trim().split("\n").at(-1)}`);
+  };
 
 /** @throws UsageError unless the first name is that of a file in `tests/bench` */
 async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
@@ -193,7 +195,14 @@ export const stages: readonly Stage[] = [
     name: "gitea",
     title: "Against a real Gitea",
     // Building it takes minutes, and a Go toolchain.
-    run: withGitea,
+    run: against("gitea", "Gitea"),
+    onlyWhenNamed: true,
+  },
+  {
+    name: "s3",
+    title: "Against a real S3 service",
+    // Building it takes a minute or two, and a Go toolchain.
+    run: against("s3", "versitygw"),
     onlyWhenNamed: true,
   },
   {

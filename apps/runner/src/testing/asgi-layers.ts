@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
+import { createTestDatabase } from "@towpath/db/testing";
 import { buildImage } from "@towpath/runtime";
 import { createSandboxDriver, pickBuildEnvironment, strictIsolation } from "@towpath/runtime/testing";
 
@@ -34,10 +35,11 @@ const slow = `import time\ntime.sleep(6)\n${app}`;
 export async function makeLayers(
   directory: string,
 ): Promise<{ readonly digest: { dependencies: string; code: string }; readonly pythonVersion: string }> {
+  const database = await createTestDatabase();
   const driver = createSandboxDriver({
     stateDirectory: join(directory, "run"),
     instanceDirectory: join(directory, "run/b"),
-    layers: openArtifacts(directory).layers,
+    layers: openArtifacts({ db: database.db, dataDirectory: directory, config: null }).layers,
     uv: "uv",
     dataDirectory: directory,
     buildEnvironment: pickBuildEnvironment(process.env),
@@ -73,5 +75,6 @@ export async function makeLayers(
   const digest = { dependencies: await publish("dependencies", "a"), code: await publish("code", "b") };
   await workspace.close();
   await driver.close();
+  await database.close();
   return { digest, pythonVersion };
 }

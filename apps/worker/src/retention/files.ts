@@ -40,7 +40,7 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   const discardedBefore = new Date(now.getTime() - (low ? 0 : maxBuildMs));
   return runParts(sweep, [
     { name: "scratch", run: () => removeLostScratch(ctx, builds) },
-    { name: "layer", run: () => removeLayers(sweep) },
+    { name: "layer", run: () => removeArtifacts(sweep) },
     { name: "incomplete_layer", run: () => store.removeIncomplete(maxBuildMs) },
     { name: "build_cache", run: () => removeCaches(sweep) },
     { name: "first_release_layer", run: () => removeFirstReleaseLayers(sweep) },
@@ -52,14 +52,13 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
 export const removeLostScratch = (ctx: Context, builds: Pick<BuildDriver, "removeLost">): Promise<number> =>
   builds.removeLost((ids) => runningBuilds({ ctx, input: { ids } }));
 
-/** Bundles of repositories are artifacts, too. Lists first, then reads which are referenced: see `ArtifactStore`. */
-async function removeLayers({ ctx, store, low, now, signal }: FileSweep): Promise<number> {
-  const stored: string[] = [];
-  for await (const { digest } of store.list()) stored.push(digest);
-  const [layers, bundles] = [await referencedLayers({ ctx }), await referencedBundles({ ctx })];
+/** Layers and bundles of repositories. Asks what is unused, then reads which are referenced: see `ArtifactStore`. */
+async function removeArtifacts({ ctx, store, low, now, signal }: FileSweep): Promise<number> {
   // A layer that was just replaced is often needed again.
   const unusedSince = new Date(now.getTime() - (low ? maxBuildMs : dayMs));
-  return countRemoved(stored, signal, (digest) =>
+  const unused = await store.unusedSince(unusedSince);
+  const [layers, bundles] = [await referencedLayers({ ctx }), await referencedBundles({ ctx })];
+  return countRemoved(unused, signal, (digest) =>
     layers.has(digest) || bundles.has(digest) ? Promise.resolve(false) : store.delete(digest, { unusedSince }),
   );
 }

@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, utimes, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -9,9 +9,10 @@ import { createDeployment, goLive } from "@towpath/core/deployment";
 import { mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
 import { type SeededOrganization, sampleOutcome, testContext } from "@towpath/core/testing";
 import type { DatabaseClient } from "@towpath/db";
-import type { RetentionPolicy } from "@towpath/db/schema";
+import { artifact, type RetentionPolicy } from "@towpath/db/schema";
 import type { RuntimeDriver } from "@towpath/runtime";
 import { createFakeDriver } from "@towpath/runtime/testing";
+import { eq } from "drizzle-orm";
 import { sweepFiles } from "../retention/files.ts";
 
 export const dayMs = 86_400_000;
@@ -33,7 +34,7 @@ export type Site = {
 /** A data directory of its own beside a database. */
 export async function openSite(client: DatabaseClient, directory?: string): Promise<Site> {
   const dataDirectory = directory ?? (await mkdtemp(join(tmpdir(), "tp-retention-")));
-  const { layers, store, firstRelease } = openArtifacts(dataDirectory);
+  const { layers, store, firstRelease } = openArtifacts({ db: client.db, dataDirectory, config: null });
   const instanceDirectory = join(dataDirectory, "b");
   const driver = createFakeDriver({ dataDirectory, instanceDirectory, layers, uv: "uv", buildEnvironment: {} });
   return { client, dataDirectory, driver, store, firstRelease };
@@ -41,11 +42,13 @@ export async function openSite(client: DatabaseClient, directory?: string): Prom
 
 /** Stores random bytes as a layer that was last used at that time. */
 export async function storeLayer(site: Site, bytes: number, usedAt: Date): Promise<string> {
-  const content = randomBytes(bytes);
-  const digest = createHash("sha256").update(content).digest("hex");
-  await site.store.put(digest, Readable.from([content]));
-  await utimes(join(site.dataDirectory, "artifacts", "blobs", digest), usedAt, usedAt);
+  const digest = await site.store.add(Readable.from([randomBytes(bytes)]));
+  await setLastUse(site, digest, usedAt);
   return digest;
+}
+
+export async function setLastUse({ client }: Site, digest: string, usedAt: Date): Promise<void> {
+  await client.db.update(artifact).set({ lastUsedAt: usedAt }).where(eq(artifact.digest, digest));
 }
 
 /** Fills an organization's uv cache. */

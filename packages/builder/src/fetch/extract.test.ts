@@ -3,18 +3,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openArtifacts } from "@towpath/artifacts";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import type { BuildWorkspace, VolumeEntry } from "@towpath/runtime";
 import { createFakeDriver } from "@towpath/runtime/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { BuildFailure } from "../failure.ts";
 import { defaultExtractLimits, type ExtractLimits, extractSource } from "./extract.ts";
 import { subtree } from "./source-tree.ts";
 import { type TarEntry, tarball } from "./tarball.ts";
 
+let database: TestDatabase;
 let dataDirectory: string;
 let workspace: BuildWorkspace;
 /** Where a driver of this host has the source. */
 let directory: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.close());
 beforeEach(async () => {
   dataDirectory = await mkdtemp(join(tmpdir(), "extract-"));
   workspace = await openWorkspace("build");
@@ -26,7 +32,7 @@ afterEach(async () => {
 });
 
 function openWorkspace(buildId: string): Promise<BuildWorkspace> {
-  const { layers } = openArtifacts(dataDirectory);
+  const { layers } = openArtifacts({ db: database.db, dataDirectory, config: null });
   const instanceDirectory = join(dataDirectory, "i");
   const driver = createFakeDriver({ dataDirectory, instanceDirectory, layers, uv: "uv", buildEnvironment: {} });
   const limits = { memoryBytes: 2 ** 28, processes: 8, cpus: 1, tmpBytes: 2 ** 20 };

@@ -2,25 +2,30 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ResolutionMemory } from "./resolution-memory.ts";
 
 const hourMs = 3_600_000;
 /** Half an hour before the day ends, by UTC. */
 const evening = Date.UTC(2026, 0, 1, 23, 30);
+let database: TestDatabase;
 let directory: string;
 
 beforeEach(async () => {
+  database = await createTestDatabase();
   directory = await mkdtemp(join(tmpdir(), "resolutions-"));
   vi.useFakeTimers({ toFake: ["Date"], now: evening });
 });
 afterEach(async () => {
   vi.useRealTimers();
+  await database.close();
   await rm(directory, { recursive: true, force: true });
 });
 
 /** As another worker opens it. */
-const memory = (maxAgeMs = 24 * hourMs) => new ResolutionMemory(openArtifacts(directory).store, maxAgeMs);
+const memory = (maxAgeMs = 24 * hourMs) =>
+  new ResolutionMemory(openArtifacts({ db: database.db, dataDirectory: directory, config: null }).store, maxAgeMs);
 
 test("BLD-3 a resolution is reused for a day, also after midnight and by other workers, and then made again", async () => {
   expect(await memory().recall("key")).toBeNull();

@@ -39,8 +39,7 @@ export class ResolutionMemory {
   /** Null when it is gone or damaged. */
   async #read(digest: string): Promise<string | null> {
     try {
-      const stored = await text(await this.#store.get(digest));
-      return digestOf(stored) === digest ? stored : null;
+      return await text(await this.#store.get(digest));
     } catch (error) {
       if (error instanceof ArtifactError) return null;
       throw error;

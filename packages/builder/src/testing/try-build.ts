@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ArtifactStore, type LayerCache, openArtifacts } from "@towpath/artifacts";
+import type { DatabaseClient } from "@towpath/db";
+import { createTestDatabase } from "@towpath/db/testing";
 import type { RuntimeDriver } from "@towpath/runtime";
 import {
   createSandboxDriver,
@@ -28,6 +30,8 @@ export type Tried = { readonly result: BuildResult; readonly log: readonly Logge
 
 export type Workshop = {
   readonly dataDirectory: string;
+  /** Has the tags of the layers. */
+  readonly database: DatabaseClient;
   readonly runDirectory: string;
   readonly layers: LayerCache;
   readonly store: ArtifactStore;
@@ -39,11 +43,12 @@ export type Workshop = {
   close(): Promise<void>;
 };
 
-/** A builder with directories of its own. Workshops with the same `dataDirectory` share layers. */
+/** A builder with directories and a database of its own. Workshops that have both in common share layers. */
 export async function openWorkshop(
   options: {
     readonly limits?: Partial<BuildLimits>;
     readonly dataDirectory?: string;
+    readonly database?: DatabaseClient;
     /** With an empty cache. */
     readonly ownCache?: boolean;
     /** Where its files count as files: those in memory count to the memory of the process that writes them. */
@@ -61,10 +66,11 @@ export async function openWorkshop(
     await mkdir(join(dataDirectory, "cache", "uv"), { recursive: true });
     if (!options.ownCache) await shareCache(dataDirectory);
   }
-  const artifacts = openArtifacts(dataDirectory);
+  const database = options.database ?? (await createTestDatabase());
+  const { layers, store } = openArtifacts({ db: database.db, dataDirectory, config: null });
   const driver = createSandboxDriver({
     instanceDirectory: join(runDirectory, "b"),
-    layers: artifacts.layers,
+    layers,
     uv: "uv",
     dataDirectory,
     buildEnvironment: options.buildEnvironment ?? pickBuildEnvironment(process.env),
@@ -80,21 +86,23 @@ export async function openWorkshop(
   };
   const builder = createBuilder(config, {
     driver,
-    layers: artifacts.layers,
-    store: artifacts.store,
+    layers,
+    store,
     uploadedAt: options.uploadedAt ?? (async () => null),
   });
   return {
     dataDirectory,
+    database,
     runDirectory,
-    layers: artifacts.layers,
-    store: artifacts.store,
+    layers,
+    store,
     driver,
     builder,
     config,
     tryBuild: (files, more) => tryBuild(builder, files, more),
     close: async () => {
       await driver.close();
+      if (options.database === undefined) await database.close();
       await rm(runDirectory, { recursive: true, force: true });
     },
   };

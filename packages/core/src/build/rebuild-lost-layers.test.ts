@@ -32,7 +32,10 @@ async function rebuild(isStored: boolean, more: { readonly minutes?: number; rea
   const { minutes = 0, isStart = false } = more;
   const clock = { now: () => new Date(Date.now() + minutes * 60_000) };
   const ctx = testContext(database.db, { kind: "job", job: "sweep" }, { clock });
-  const found = await rebuildLostLayers({ ctx, input: { isStored: async () => isStored, isStart } });
+  const found = await rebuildLostLayers({
+    ctx,
+    input: { missing: async (digests) => new Set(isStored ? [] : digests), isStart },
+  });
   expect(found.lost === 0).toBe(isStored);
   return found.queued;
 }
@@ -147,6 +150,6 @@ test("RUN-8 while a build of the branch runs, no other is queued: its result rep
 });
 
 test("users can't start it", async () => {
-  const call = { ctx: testContext(database.db, team.owner), input: { isStored: async () => false } };
+  const call = { ctx: testContext(database.db, team.owner), input: { missing: async () => new Set<string>() } };
   expect(await refusalCode(rebuildLostLayers(call))).toBe("forbidden");
 });

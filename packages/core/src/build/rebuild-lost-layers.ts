@@ -29,7 +29,8 @@ export type LostLayers = {
 export async function rebuildLostLayers(call: {
   ctx: Context;
   input: {
-    readonly isStored: (digest: string) => Promise<boolean>;
+    /** Those of these layers that are not stored. */
+    readonly missing: (digests: readonly string[]) => Promise<ReadonlySet<string>>;
     readonly isStart?: boolean;
     readonly signal?: AbortSignal;
   };
@@ -43,12 +44,16 @@ export async function rebuildLostLayers(call: {
     .innerJoin(build, eq(build.id, deployment.buildId))
     .innerJoin(branch, eq(branch.id, route.branchId))
     .where(isNull(branch.endedAt));
+  const deployments = live.map(({ deploymentId, layers }) => {
+    const { dependencies, code } = layersSchema.parse(layers);
+    return { deploymentId, layers: [dependencies, code] };
+  });
+  const missing = await input.missing(deployments.flatMap(({ layers }) => layers));
   const queued: string[] = [];
   let lost = 0;
-  for (const { deploymentId, layers } of live) {
+  for (const { deploymentId, layers } of deployments) {
     if (input.signal?.aborted) break;
-    const { dependencies, code } = layersSchema.parse(layers);
-    if ((await input.isStored(dependencies)) && (await input.isStored(code))) continue;
+    if (!layers.some((digest) => missing.has(digest))) continue;
     lost += 1;
     const buildId = await ctx.db.transaction((tx) => rebuild(tx, ctx, deploymentId, input.isStart ?? false));
     if (buildId !== null) queued.push(buildId);

@@ -104,7 +104,10 @@ async function deploymentOf(buildId: string): Promise<string> {
 }
 /** The build that is queued for a live server whose layers are lost. */
 async function rebuiltOf(projectId: string) {
-  const { queued } = await rebuildLostLayers({ ctx: job(), input: { isStored: async () => false, isStart: true } });
+  const { queued } = await rebuildLostLayers({
+    ctx: job(),
+    input: { missing: async (digests) => new Set(digests), isStart: true },
+  });
   return (await Promise.all(queued.map(row))).find((each) => each.projectId === projectId);
 }
 

@@ -1,4 +1,5 @@
 export { accessPolicy } from "./access-policy.ts";
+export { artifact, artifactTag } from "./artifact.ts";
 export { auditLog } from "./audit-log.ts";
 export { branch } from "./branch.ts";
 export { build } from "./build.ts";

@@ -1,4 +1,5 @@
 import { accessPolicyRetention } from "./access-policy.ts";
+import { artifactRetention, artifactTagRetention } from "./artifact.ts";
 import { auditLogRetention } from "./audit-log.ts";
 import { branchRetention } from "./branch.ts";
 import { buildRetention } from "./build.ts";
@@ -55,6 +56,8 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   access_policy: accessPolicyRetention,
   account: accountRetention,
   apikey: apikeyRetention,
+  artifact: artifactRetention,
+  artifact_tag: artifactTagRetention,
   audit_log: auditLogRetention,
   branch: branchRetention,
   branch_report: branchReportRetention,

@@ -1,7 +1,7 @@
 // Commits to a repository again and again, and prints each commit that is confirmed. Where `TEST_KILL_AT` says so, it kills
 // itself while the first bundle is stored.
 import { join } from "node:path";
-import { type ArtifactStore, createDirectoryStore } from "@towpath/artifacts";
+import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
 import { openDatabase } from "@towpath/db";
 import { bundleStorage } from "../repositories/bundles/bundle-storage.ts";
 import { directoryStorage } from "../repositories/directory-storage.ts";
@@ -22,15 +22,17 @@ function killing(store: ArtifactStore): ArtifactStore {
   };
 }
 
-const storage =
-  kind === "directory"
-    ? directoryStorage(join(directory, "stored"))
-    : bundleStorage({
-        db: openDatabase(databaseUrl).db,
-        store: killing(createDirectoryStore(join(directory, "artifacts"))),
-        cacheDirectory: join(directory, "killed", "cache"),
-        scratchDirectory: join(directory, "killed", "git"),
-      });
+function bundles() {
+  const { db } = openDatabase(databaseUrl);
+  return bundleStorage({
+    db,
+    store: killing(openArtifacts({ db, dataDirectory: directory, config: null }).store),
+    cacheDirectory: join(directory, "killed", "cache"),
+    scratchDirectory: join(directory, "killed", "git"),
+  });
+}
+
+const storage = kind === "directory" ? directoryStorage(join(directory, "stored")) : bundles();
 const repositories = repositoriesIn(async () => storage);
 for (let count = 0; ; count += 1) {
   const archive = streamOf(makeZip([{ name: "count", content: `${process.pid} ${count}` }]));

@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ArtifactStore, createDirectoryStore } from "@towpath/artifacts";
+import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
 import { type SeededOrganization, seedOrganization } from "@towpath/core/testing";
 import { repository, repositoryBundles } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
@@ -31,6 +31,8 @@ async function newId(pushedAt: Date | null = null): Promise<string> {
   return id;
 }
 
+const storeIn = (dataDirectory: string) => openArtifacts({ db: database.db, dataDirectory, config: null }).store;
+
 /** A machine has a cache and a scratch directory of its own; all share the database and the artifact store. */
 const machine = (
   directory: string,
@@ -38,7 +40,7 @@ const machine = (
   more: { store?: ArtifactStore; maxBundles?: number; maxRefs?: number } = {},
 ) =>
   bundleStorage({
-    ...{ db: database.db, store: createDirectoryStore(join(directory, "artifacts")), ...more },
+    ...{ db: database.db, store: storeIn(directory), ...more },
     ...{ cacheDirectory: join(directory, name, "cache"), scratchDirectory: join(directory, name, "git") },
   });
 
@@ -76,7 +78,7 @@ const bundlesOf = async (id: string) => {
 };
 
 test("SRC-3 a push is confirmed only once its bundle is stored, and refused with a text where it can't be", async () => {
-  const store = createDirectoryStore(join(directory, "artifacts"));
+  const store = storeIn(directory);
   let store1: "now" | "later" | "never" = "now";
   const events: string[] = [];
   const url = await serve(directory, "one", {
@@ -240,7 +242,7 @@ test("SRC-3 bundles that are replaced and removed while a machine restores them:
     await change.store();
     await change.close();
   }
-  const [store, replaced] = [createDirectoryStore(join(directory, "artifacts")), await bundlesOf(id)];
+  const [store, replaced] = [storeIn(directory), await bundlesOf(id)];
   let packing: Promise<void> | null = null;
   const pack = async () => {
     await one.pack(id);
@@ -275,7 +277,7 @@ test("SRC-3 restored repositories that nobody uses for a day are removed from th
 });
 
 test("SRC-3 repositories move to the artifact store and back when the setting changes; none is read as empty meanwhile", async () => {
-  const store = createDirectoryStore(join(directory, "artifacts"));
+  const store = storeIn(directory);
   const problems: unknown[] = [];
   const open = (kind: "directory" | "bundles", dataDirectory = join(directory, "data")) =>
     openInstanceRepositories({

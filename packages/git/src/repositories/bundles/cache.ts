@@ -112,23 +112,17 @@ async function addBundle(objects: string, digest: string, store: ArtifactStore):
 }
 
 async function receive(store: ArtifactStore, digest: string, file: string): Promise<void> {
-  const hash = createHash("sha256");
   try {
-    const hashed = async function* (bytes: AsyncIterable<Buffer>) {
-      for await (const chunk of bytes) {
-        hash.update(chunk);
-        yield chunk;
-      }
-    };
-    await pipeline(await store.get(digest), hashed, createWriteStream(file, { mode: 0o600 }));
+    await pipeline(await store.get(digest), createWriteStream(file, { mode: 0o600 }));
   } catch (error) {
-    if (error instanceof ArtifactError && error.code === "not_found") throw unreadable("missing", digest, error);
+    const code = error instanceof ArtifactError ? error.code : null;
+    if (code === "not_found") throw unreadable("missing", digest, error);
+    if (code === "digest_mismatch") throw unreadable("damaged", digest, error);
     throw error;
   }
-  if (hash.digest("hex") !== digest) throw unreadable("damaged", digest);
 }
 
-const unreadable = (how: "missing" | "damaged", digest: string, cause?: unknown) =>
+const unreadable = (how: "missing" | "damaged", digest: string, cause: unknown) =>
   new TowpathError(
     "internal",
     `The repository can't be read: a part of it is ${how} in the artifact store. Ask the operator to restore the artifact ${digest} from a back-up.`,

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { shortDirectory } from "@towpath/runtime/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { directoryBlobs } from "./directory-blobs.ts";
+import { openArtifacts } from "./index.ts";
+import { artifactStoreContract } from "./testing/contract.ts";
+
+let directory = "";
+let database: TestDatabase;
+beforeAll(async () => {
+  directory = await shortDirectory();
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
+const blobsIn = (root: string) => readdir(join(root, "blobs")).catch(() => []);
+
+artifactStoreContract("directory", async () => ({
+  blobs: directoryBlobs(join(directory, "contract/blobs")),
+  incoming: join(directory, "contract/incoming"),
+}));
+
+const addSlowly = fileURLToPath(new URL("./testing/add-slowly.ts", import.meta.url));
+const addLarge = fileURLToPath(new URL("./testing/add-large.ts", import.meta.url));
+
+function start(script: string, root: string, argv: readonly string[] = [process.execPath]) {
+  const [program = "", ...before] = argv;
+  return spawn(program, [...before, script, root, database.url], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+test("RUN-8 a process killed while storing leaves no artifact, and its partial file is removed later", async () => {
+  const dataDirectory = join(directory, "killed");
+  const root = join(dataDirectory, "artifacts");
+  const child = start(addSlowly, root);
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  const { store } = openArtifacts({ db: database.db, dataDirectory, config: null });
+  expect(await blobsIn(root)).toEqual([]);
+  expect(await readdir(join(root, "incoming"))).toHaveLength(1);
+  expect(await store.removeIncomplete(60_000)).toBe(0);
+  expect(await store.removeIncomplete(-1000)).toBe(1);
+  expect(await readdir(join(root, "incoming"))).toEqual([]);
+});
+
+test("RUN-8 a partial write stores nothing, so no artifact is truncated", async () => {
+  const root = join(directory, "full");
+  // With a limit of 64 KiB per file the kernel writes a part of the last chunk, as on a full disk.
+  const child = start(addLarge, root, ["/bin/bash", "-c", 'ulimit -f 64 && exec "$@"', "bash", process.execPath]);
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  await once(child, "close");
+  expect(output).toBe("EFBIG");
+  expect(await readdir(join(root, "incoming"))).toEqual([]);
+  expect(await blobsIn(root)).toEqual([]);
+});
+
+test("RUN-8 artifacts and tags of a data directory from before the database knew them are registered there, once", async () => {
+  const dataDirectory = join(directory, "earlier");
+  const root = join(dataDirectory, "artifacts");
+  const [digest, tag, lost] = [digestOf("layer"), digestOf("inputs"), digestOf("lost")];
+  await mkdir(join(root, "blobs"), { recursive: true });
+  await mkdir(join(root, "tags"));
+  await mkdir(join(root, "tagged", digest), { recursive: true });
+  await writeFile(join(root, "blobs", digest), "layer");
+  await writeFile(join(root, "tags", tag), digest);
+  await writeFile(join(root, "tags", lost), lost);
+  await writeFile(join(root, "tagged", digest, tag), "");
+
+  const { store, registerExisting } = openArtifacts({ db: database.db, dataDirectory, config: null });
+  expect(await store.resolve(tag)).toBeNull();
+  // Several workers start at the same time, and again later.
+  await Promise.all([registerExisting(), registerExisting()]);
+  expect([await store.resolve(tag), await store.resolve(lost)]).toEqual([digest, null]);
+  expect((await readdir(root)).toSorted()).toEqual(["blobs"]);
+  await registerExisting();
+  expect(await store.unusedSince(new Date(Date.now() + 1000))).toContain(digest);
+  expect(await store.delete(digest, { unusedSince: new Date(Date.now() + 1000) })).toBe(true);
+  expect([await store.resolve(tag), await blobsIn(root)]).toEqual([null, []]);
+});

@@ -1,0 +1,53 @@
+import { createReadStream } from "node:fs";
+import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type BlobStore, digestSchema, notStored } from "./port.ts";
+
+/** Bytes of artifacts as files `<digest>` of a directory, into which they are renamed from the same file system. */
+export function directoryBlobs(directory: string): BlobStore {
+  const path = (digest: string) => join(directory, digestSchema.parse(digest));
+  return {
+    // One that exists is replaced by the same bytes.
+    async put(digest, file) {
+      const target = path(digest);
+      await mkdir(directory, { recursive: true });
+      await sync(file);
+      await rename(file, target);
+      // A renamed file survives a power failure only if its directory was synced too.
+      await sync(directory);
+    },
+
+    async get(digest) {
+      const file = await open(path(digest)).catch((error: unknown) => {
+        throw isMissing(error) ? notStored(digest, error) : error;
+      });
+      return createReadStream("", { fd: file });
+    },
+
+    has: (digest) =>
+      access(path(digest)).then(
+        () => true,
+        (error) => {
+          if (!isMissing(error)) throw error;
+          return false;
+        },
+      ),
+
+    delete: (digest) => rm(path(digest), { force: true }),
+
+    async *list() {
+      const names = await readdir(directory).catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+        return [];
+      });
+      yield* names.filter((name) => digestSchema.safeParse(name).success);
+    },
+  };
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path);
+  await handle.sync().finally(() => handle.close());
+}
+
+const isMissing = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT";

@@ -1,0 +1,2 @@
+export { s3Blobs } from "../s3-blobs.ts";
+export { artifactStoreContract } from "./contract.ts";
