@@ -1,8 +1,17 @@
 export { backfillRollups } from "./fold/backfill-rollups.ts";
-export { BatchWriter } from "./write/batch-writer.ts";
-export { appendBuildLog, buildLogChannel, readBuildLog } from "./lines/build-logs.ts";
 export { indexFinishedDays } from "./fold/finished-days.ts";
 export { foldRequestLogs } from "./fold/fold-request-logs.ts";
+export { appendBuildLog, buildLogChannel, readBuildLog } from "./lines/build-logs.ts";
+export {
+  readRequestLines,
+  readServerLogs,
+  type ServerLogEntry,
+  type ServerLogLevel,
+  type ServerLogRow,
+  serverLogChannel,
+  unwrittenServerLogs,
+  writeServerLogs,
+} from "./lines/server-logs.ts";
 export { itemUsage } from "./query/items/item-usage.ts";
 export { latestCallers } from "./query/items/latest-callers.ts";
 export type {
@@ -14,20 +23,9 @@ export { firstUses } from "./query/overview/first-uses.ts";
 export { projectOverview } from "./query/overview/project-overview.ts";
 export { serversActivity } from "./query/overview/servers-activity.ts";
 export { queryRequestLogs, readRequestLog } from "./query/query-request-logs.ts";
-export { cutTexts, type RequestLogRow } from "./write/request-log.row.ts";
-export { requestLogChannel } from "./write/request-log-changes.ts";
+export { limitedReader, type Reader } from "./query/reader.ts";
 export { requestLogStats } from "./query/request-log-stats.ts";
 export { timeOfRequestId } from "./query/request-time.ts";
-export {
-  readRequestLines,
-  readServerLogs,
-  type ServerLogEntry,
-  type ServerLogLevel,
-  type ServerLogRow,
-  serverLogChannel,
-  unwrittenServerLogs,
-  writeServerLogs,
-} from "./lines/server-logs.ts";
 export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./query/sessions/activity.ts";
 export { listSessions } from "./query/sessions/list-sessions.ts";
 export { listUsers } from "./query/sessions/list-users.ts";
@@ -35,4 +33,7 @@ export { sessionUsage, userUsage } from "./query/sessions/session-usage.ts";
 export { attemptsOf } from "./sign-ins/attempts.ts";
 export { readSignInSteps } from "./sign-ins/read-sign-in-steps.ts";
 export { SignInRecorder } from "./sign-ins/sign-in-recorder.ts";
+export { BatchWriter } from "./write/batch-writer.ts";
+export { cutTexts, type RequestLogRow } from "./write/request-log.row.ts";
+export { requestLogChannel } from "./write/request-log-changes.ts";
 export { requestLogBatches, writeRequestLogs } from "./write/write-request-logs.ts";

@@ -1,6 +1,7 @@
 import type { BuildLogEntry, BuildLogLine } from "@towpath/core/build/contract";
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { toPostgresText } from "../write/postgres-text.ts";
+import { inTransaction } from "../write/transaction.ts";
 
 /** Channel that carries a build's id whenever its log grew. */
 export const buildLogChannel = "towpath_build_log";
@@ -16,10 +17,7 @@ export async function appendBuildLog(
   build: { buildId: string; attempt: number },
   lines: readonly BuildLogLine[],
 ): Promise<{ written: boolean; lastLine: number }> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query("BEGIN");
+  return inTransaction(pool, async (client) => {
     // The row lock makes line numbers unique, and holds back a newer attempt until this batch is in.
     const held = await client.query("SELECT 1 FROM build WHERE id = $1 AND attempt = $2 FOR NO KEY UPDATE", [
       build.buildId,
@@ -30,22 +28,11 @@ export async function appendBuildLog(
     const last = await client.query("SELECT coalesce(max(line), 0) AS line FROM build_log WHERE build_id = $1", [
       build.buildId,
     ]);
-    await client.query("COMMIT");
     return { written, lastLine: last.rows[0].line };
-  } catch (error) {
-    failure = error instanceof Error ? error : new Error(String(error));
-    throw error;
-  } finally {
-    // A client that failed in mid-transaction is thrown away, which rolls back.
-    client.release(failure);
-  }
+  });
 }
 
-async function insertLines(
-  client: { query: (text: string, values: unknown[]) => Promise<unknown> },
-  buildId: string,
-  lines: readonly BuildLogLine[],
-): Promise<void> {
+async function insertLines(client: PoolClient, buildId: string, lines: readonly BuildLogLine[]): Promise<void> {
   await client.query(
     `INSERT INTO build_log (build_id, line, time, phase, kind, text)
      SELECT $1, last.line + rows.position, rows.time, rows.phase, rows.kind, rows.text

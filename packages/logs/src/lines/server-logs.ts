@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import type { Reader } from "../query/reader.ts";
 import { ensureDayPartitions, timeNotAhead } from "../write/partitions.ts";
 import { toPostgresText } from "../write/postgres-text.ts";
 
@@ -118,25 +119,25 @@ const maxClockSkewMs = 60_000;
  * 1000. The caller has checked access to the deployment.
  */
 export async function readServerLogs(
-  pool: Pool,
+  reader: Reader,
   query: { deploymentId: string; afterId?: number; around?: number; limit?: number },
 ): Promise<ServerLogEntry[]> {
   const limit = Math.min(Math.max(query.limit ?? 1000, 1), 5000);
   const { deploymentId, afterId } = query;
-  if (afterId !== undefined) return after(pool, deploymentId, afterId, limit);
+  if (afterId !== undefined) return after(reader, deploymentId, afterId, limit);
   if (query.around !== undefined) {
-    const before = await newest(pool, deploymentId, query.around, linesBefore + 1);
+    const before = await newest(reader, deploymentId, query.around, linesBefore + 1);
     const first = before[0];
     // The line may be gone with its day: then whatever is there, as without it.
-    if (first !== undefined) return after(pool, deploymentId, first.id - 1, limit);
+    if (first !== undefined) return after(reader, deploymentId, first.id - 1, limit);
   }
-  return newest(pool, deploymentId, Number.MAX_SAFE_INTEGER, limit);
+  return newest(reader, deploymentId, Number.MAX_SAFE_INTEGER, limit);
 }
 
 // The order of nulls, of which there are none, is the index's: else PostgreSQL would sort instead of reading it.
 
-async function newest(pool: Pool, deploymentId: string, upTo: number, limit: number): Promise<ServerLogEntry[]> {
-  const { rows } = await pool.query<Row>(
+async function newest(reader: Reader, deploymentId: string, upTo: number, limit: number): Promise<ServerLogEntry[]> {
+  const { rows } = await reader.query<Row>(
     `SELECT * FROM (SELECT ${columns} FROM server_log WHERE deployment_id = $1 AND id <= $3
        ORDER BY id DESC NULLS LAST LIMIT $2) AS newest ORDER BY id`,
     [deploymentId, limit, upTo],
@@ -144,8 +145,8 @@ async function newest(pool: Pool, deploymentId: string, upTo: number, limit: num
   return rows.map(toEntry);
 }
 
-async function after(pool: Pool, deploymentId: string, id: number, limit: number): Promise<ServerLogEntry[]> {
-  const { rows } = await pool.query<Row>(
+async function after(reader: Reader, deploymentId: string, id: number, limit: number): Promise<ServerLogEntry[]> {
+  const { rows } = await reader.query<Row>(
     `SELECT ${columns} FROM server_log WHERE deployment_id = $1 AND id > $3 ORDER BY id NULLS FIRST LIMIT $2`,
     [deploymentId, limit, id],
   );
@@ -159,12 +160,12 @@ async function after(pool: Pool, deploymentId: string, id: number, limit: number
  * @param request its project, its id and when it came. The caller has checked access to the project.
  */
 export async function readRequestLines(
-  pool: Pool,
+  reader: Reader,
   request: { projectId: string; requestId: string; time: Date; limit?: number },
 ): Promise<{ lines: (ServerLogEntry & { deploymentId: string })[]; hasMore: boolean }> {
   const limit = Math.min(Math.max(request.limit ?? 200, 1), 1000);
   const from = new Date(request.time.getTime() - maxClockSkewMs);
-  const { rows } = await pool.query<Row & { deployment_id: string }>(
+  const { rows } = await reader.query<Row & { deployment_id: string }>(
     `SELECT deployment_id, ${columns} FROM server_log
      WHERE project_id = $1 AND request_id = $2 AND time >= $3 ORDER BY id LIMIT $4`,
     [request.projectId, request.requestId, from, limit + 1],

@@ -1,6 +1,7 @@
 import { uriTemplatePattern } from "./items/uri-template-pattern.ts";
 import type { LogQuery } from "./log-query.schema.ts";
 import { timeRangeMs } from "./log-search.ts";
+import { openEnd } from "./spans.ts";
 
 /** Conditions of a query as SQL; they refer to `values` by position. Values are never spliced into the text. */
 export class Conditions {
@@ -12,11 +13,25 @@ export class Conditions {
   }
 }
 
-/** First and last instant of a query, milliseconds. Open-ended without `endDate`, because gateways' clocks differ. */
-export function periodOf(query: LogQuery, now: number): { from: number; to: number | null } {
-  const to = query.endDate?.getTime() ?? null;
-  return { from: query.startDate?.getTime() ?? (to ?? now) - timeRangeMs[query.timeRange], to };
+/** The period [from, to) of a query, milliseconds. Without `endDate` it ends after now, because gateways' clocks differ. */
+export function periodOf(query: LogQuery, now: number): { from: number; to: number } {
+  const end = query.endDate?.getTime();
+  const from = query.startDate?.getTime() ?? (end ?? now) - timeRangeMs[query.timeRange];
+  const behind = query.cursor === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(query.cursor, 10) + 1;
+  return { from, to: Math.min(end === undefined ? openEnd(now) : end + 1, behind) };
 }
+
+const asksFor = (query: LogQuery, fields: readonly (keyof LogQuery)[]): boolean =>
+  fields.some((field) => query[field] !== undefined);
+
+/** Whether a query asks for a client, a session or users. */
+export const asksForCallers = (query: LogQuery): boolean => asksFor(query, ["clientName", "session", "principals"]);
+export const asksForDurations = (query: LogQuery): boolean => asksFor(query, ["longerThanMs", "shorterThanMs"]);
+/** Whether sums say where a query's rows are. That most of the protocol is left out doesn't. */
+export const asksForSums = (query: LogQuery): boolean =>
+  asksForDurations(query) ||
+  asksFor(query, ["deploymentIds", "deploymentId", "httpMethod", "hasFailed", "isError", "isRefused"]) ||
+  asksFor(query, ["jsonrpcMethod", "methodPrefix", "toolName", "target", "uriTemplate"]);
 
 /** `hasNoMethod`: of what is no JSON-RPC request. Series that count calls beyond the limit of names have none either. */
 type Aliased = { alias: string; isError: string; isRefused: string; hasSucceeded: string; hasNoMethod: string };
@@ -125,9 +140,17 @@ function callerRowCondition(query: LogQuery, conditions: Conditions): string {
   return all.join(" AND ") || "true";
 }
 
-/** All conditions on a row of `request_log` except its time. `searched`: columns that the search can be found in. */
+/** Rows behind the one with which a page ended. */
+function cursorCondition({ cursor }: LogQuery, conditions: Conditions): string {
+  if (cursor === undefined) return "true";
+  const [time, id] = cursor.split(".");
+  return `(time, id) < (${conditions.value(new Date(Number(time)))}, ${conditions.value(id)}::uuid)`;
+}
+
+/** All conditions on a row of `request_log` but its period. `searched`: columns that the search can be found in. */
 export function rowCondition(query: LogQuery, conditions: Conditions, searched = searchedColumns): string {
   return [
+    cursorCondition(query, conditions),
     scopeCondition(query, conditions, ofRows),
     methodCondition(query, conditions, ofRows),
     callerRowCondition(query, conditions),

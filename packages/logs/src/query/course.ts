@@ -1,6 +1,6 @@
 import type { TimeRange } from "./log-query.schema.ts";
 import { timeRangeMs } from "./log-search.ts";
-import type { RollupLevel } from "./sums.ts";
+import type { RollupLevel } from "./spans.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -44,12 +44,18 @@ export const logQuerySchema = z.object({
   /** Part of a method, target, error message, client name, session or principal; case does not matter. */
   search: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
+  /** Rows that are skipped. A cursor leads to later pages faster, and without shifting as rows come. */
   offset: z.coerce.number().int().min(0).default(0),
+  /** `nextCursor` of the page before. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/, "Not a cursor of this list")
+    .optional(),
 });
 const notInSums = (what: string) =>
   z.undefined({ error: `Statistics can't be limited to ${what}. Leave it out, or read the list.` }).optional();
 /** What statistics can be asked for: the sums don't know who called, nor all that a search looks through. */
-export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true }).extend({
+export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true, cursor: true }).extend({
   longerThanMs: notInSums("a duration"),
   shorterThanMs: notInSums("a duration"),
   clientName: notInSums("a client"),
@@ -180,8 +186,14 @@ export type RequestLogDetail = RequestLogEntry & {
   responseTruncated: boolean;
 };
 
-/** A page of the request log, newest first. */
-export type RequestLogPage = { data: RequestLogEntry[]; limit: number; offset: number; hasMore: boolean };
+/** A page of the request log, newest first. `nextCursor`: where the next one begins; null without one. */
+export type RequestLogPage = {
+  data: RequestLogEntry[];
+  limit: number;
+  offset: number;
+  hasMore: boolean;
+  nextCursor: string | null;
+};
 
 /** Numbers above the request log. Facets ignore the method filter, so that the other choices stay visible. */
 export type RequestLogStats = {

@@ -15,8 +15,8 @@ import {
   userStats,
   userTimeseries,
 } from "../index.ts";
-import type { LogQueryInput } from "./log-query.schema.ts";
 import { deploymentId, fillProject, projectId } from "../testing/index.ts";
+import type { LogQueryInput } from "./log-query.schema.ts";
 
 // What `tests/bench/logs.ts` measures at ten million rows, by the rows that PostgreSQL reads at a few: no times.
 const rows = 100_000;

@@ -10,11 +10,11 @@ import {
   writeRequestLogs,
   writeServerLogs,
 } from "../index.ts";
+import { requestLogRow } from "../testing/rows.ts";
 import { type LogSearch, logQuerySchema } from "./log-query.schema.ts";
 import { hasStatistics, logQueryFromFilters, periodOfSearch } from "./log-search.ts";
 import { parseQueryText } from "./query-text/query-text.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
-import { requestLogRow } from "../testing/rows.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

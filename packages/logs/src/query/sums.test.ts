@@ -3,14 +3,13 @@ import { openDatabase } from "@towpath/db";
 import { requestLogDelta } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isThorough } from "../../../../tests/thorough.ts";
 import { foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "../index.ts";
-import { latencyQuantile } from "./latency.ts";
-import type { LogQueryInput, LogStatsQueryInput } from "./log-query.schema.ts";
-import { logQueryFromFilters } from "./log-search.ts";
-import type { RequestLogRow } from "../write/request-log.row.ts";
-import { spansOf } from "./sums.ts";
 import { requestLogRow } from "../testing/rows.ts";
+import type { RequestLogRow } from "../write/request-log.row.ts";
+import { latencyQuantile } from "./latency.ts";
+import type { LogStatsQueryInput } from "./log-query.schema.ts";
+import { logQueryFromFilters } from "./log-search.ts";
+import { spansOf } from "./spans.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -299,106 +298,4 @@ test("LOG-5 a period is cut into the coarsest spans that fit, without gap or ove
   expect(spans.at(-1)?.to).toBe(to);
   for (const [at, span] of spans.slice(1).entries()) expect(span.from).toBe(spans[at]?.to);
   expect(spansOf(from, from)).toEqual([]);
-});
-
-describe("finding", () => {
-  const projectId = randomUUID();
-  const deployments = [randomUUID(), randomUUID()];
-  const end = Date.now();
-  let rows: RequestLogRow[];
-
-  beforeAll(async () => {
-    rows = Array.from({ length: 6000 }, (_, at) => {
-      // Dense for a while, then rows that are far apart.
-      const time = at < 3000 ? end - at * 7000 : end - 3000 * 7000 - (at - 3000) * 11 * minute;
-      const isError = at % 41 === 0;
-      return requestLogRow({
-        projectId,
-        time,
-        deploymentId: deployments[at % 7 === 0 ? 1 : 0] as string,
-        method: at % 9 === 0 ? "tools/list" : at % 25 === 0 ? "resources/read" : "tools/call",
-        target: at % 9 === 0 ? null : at % 500 === 1 ? "Rare_100%" : `tool ${at % 4}`,
-        httpMethod: at % 90 === 0 ? "GET" : "POST",
-        ...{ isError, durationMs: at % 97 === 0 ? 400 : 1 + (at % 50) / 10 },
-        errorMessage: isError ? `shard ${at % 5} Failed` : null,
-        session: `s${Math.floor(at / 30)}`,
-        principal: `user:${Math.floor(at / 30) % 17}`,
-        clientName: at % 2000 < 30 ? "Odd Client" : "client",
-      });
-    });
-    await write(rows.slice(0, 2500));
-    await foldAll();
-    await write(rows.slice(5000));
-    // These are not folded: what is read has both kinds.
-    await write(rows.slice(2500, 5000));
-  }, 120_000);
-
-  const searched = (row: RequestLogRow) =>
-    [row.method, row.target, row.errorMessage, row.clientName, row.session, row.principal].join("\n").toLowerCase();
-  const isTool = (name: string) => (row: RequestLogRow) => row.method === "tools/call" && row.target === name;
-  const filters: Record<string, [LogQueryInput, (row: RequestLogRow) => boolean]> = {
-    all: [{ projectId }, () => true],
-    errors: [{ projectId, isError: true }, (row) => row.isError],
-    "no errors": [{ projectId, isError: false }, (row) => !row.isError],
-    method: [{ projectId, jsonrpcMethod: "tools/list" }, (row) => row.method === "tools/list"],
-    prefix: [{ projectId, methodPrefix: "resources/" }, (row) => row.method === "resources/read"],
-    tool: [{ projectId, toolName: "tool 1" }, isTool("tool 1")],
-    "rare tool": [{ projectId, toolName: "Rare_100%" }, isTool("Rare_100%")],
-    "no tool": [{ projectId, toolName: "none" }, () => false],
-    "HTTP method": [{ projectId, httpMethod: "get" }, (row) => row.httpMethod === "GET"],
-    deployment: [{ projectId, deploymentId: deployments[1] as string }, (row) => row.deploymentId === deployments[1]],
-    "tool and error": [{ projectId, toolName: "tool 1", isError: true }, (row) => isTool("tool 1")(row) && row.isError],
-    "search by tool": [{ projectId, search: "rare_100%" }, (row) => searched(row).includes("rare_100%")],
-    "search by method": [{ projectId, search: "S/LIST" }, (row) => searched(row).includes("s/list")],
-    "search by message": [{ projectId, search: "shard 3 failed" }, (row) => searched(row).includes("shard 3 failed")],
-    "search by session": [{ projectId, search: "s19" }, (row) => searched(row).includes("s19")],
-    "search by principal": [{ projectId, search: "user:16" }, (row) => searched(row).includes("user:16")],
-    "search by client": [{ projectId, search: "odd cli" }, (row) => searched(row).includes("odd cli")],
-    "search for nothing": [{ projectId, search: "no_such%" }, () => false],
-    "longer durations": [{ projectId, longerThanMs: 300 }, (row) => row.durationMs > 300],
-    "short durations": [{ projectId, shorterThanMs: 2, isError: true }, (row) => row.durationMs < 2 && row.isError],
-    "search and filters": [
-      { projectId, search: "user:1", isError: true, toolName: "tool 2" },
-      (row) => searched(row).includes("user:1") && row.isError && isTool("tool 2")(row),
-    ],
-  };
-  const before = (ms: number) => new Date(end - ms);
-  const periods: [string, LogQueryInput["startDate"], LogQueryInput["endDate"]][] = [
-    ["30 d", before(30 * 24 * hour), undefined],
-    ["parts of minutes", before(17 * 24 * hour + 12_345), before(3 * hour + 23_456)],
-    ["a few minutes", before(200_000), before(100_000)],
-  ];
-
-  for (const isFolded of [false, true]) {
-    describe(isFolded ? "folded" : "with sums that are not folded yet", () => {
-      beforeAll(async () => {
-        if (isFolded) await foldAll();
-      });
-      // Before, folded and waiting sums are read together; afterwards a few show that the waiting ones moved.
-      const all = Object.keys(filters);
-      const names = isFolded && !isThorough ? ["all", "errors", "longer durations", "search and filters"] : all;
-      test.each(names)("LOG-5 VAL-5 pages are those of reading every row: %s", async (name) => {
-        const [query, matches] = filters[name] as [LogQueryInput, (row: RequestLogRow) => boolean];
-        for (const [period, startDate, endDate] of periods) {
-          const [from, to] = [(startDate as Date).getTime(), (endDate as Date | undefined)?.getTime() ?? end];
-          const expected = rows
-            .filter((row) => matches(row) && row.time >= from && row.time <= to)
-            .sort((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1));
-          for (const [offset, limit] of [
-            [0, 100],
-            [3, 5],
-            [Math.floor(expected.length / 2), 20],
-            [Math.max(0, expected.length - 5), 5],
-            [expected.length, 10],
-            [1500, 30],
-          ] as const) {
-            const page = await queryRequestLogs(database.pool, { ...query, startDate, endDate, offset, limit });
-            const wanted = expected.slice(offset, offset + limit).map((row) => row.id);
-            expect([period, offset, page.data.map((row) => row.id)]).toEqual([period, offset, wanted]);
-            expect(page.hasMore).toBe(expected.length > offset + limit);
-          }
-        }
-      });
-    });
-  }
 });

@@ -1,43 +1,14 @@
-import type { Pool } from "pg";
-import { Conditions, methodCondition, ofSeries, scopeCondition, searchCondition } from "./conditions.ts";
+import {
+  asksForDurations,
+  Conditions,
+  methodCondition,
+  ofSeries,
+  scopeCondition,
+  searchCondition,
+} from "./conditions.ts";
 import type { LogQuery } from "./log-query.schema.ts";
-
-/** The roll-up tables, finest first. Each period is a multiple of the previous one. */
-export const rollupLevels = [
-  { table: "request_log_minute", seconds: 60 },
-  { table: "request_log_ten_minutes", seconds: 600 },
-  { table: "request_log_hour", seconds: 3600 },
-  { table: "request_log_half_day", seconds: 43_200 },
-] as const;
-
-/** Index in `rollupLevels`. */
-export type RollupLevel = 0 | 1 | 2 | 3;
-
-/** A period [from, to) in milliseconds whose ends are multiples of a level's length, to be read from that level. */
-export type Span = { level: RollupLevel; from: number; to: number };
-
-export const minuteMs = 60_000;
-const coarsest = rollupLevels.length - 1;
-const lengthOf = (level: RollupLevel) => rollupLevels[level].seconds * 1000;
-
-/** Splits a period of whole minutes into as few spans as possible, in chronological order. */
-export function spansOf(from: number, to: number, level: RollupLevel = coarsest as RollupLevel): Span[] {
-  const length = lengthOf(level);
-  const first = Math.ceil(from / length) * length;
-  const last = Math.floor(to / length) * length;
-  if (level === 0) return from < to ? [{ level, from, to }] : [];
-  const finer = (level - 1) as RollupLevel;
-  if (first >= last) return spansOf(from, to, finer);
-  return [...spansOf(from, first, finer), { level, from: first, to: last }, ...spansOf(last, to, finer)];
-}
-
-export const floorToMinute = (time: number) => Math.floor(time / minuteMs) * minuteMs;
-
-/** Where counting ends without an end date. In the future, to include rows of gateways whose clock is ahead. */
-export function openEnd(now: number): number {
-  const length = lengthOf(coarsest as RollupLevel);
-  return (Math.floor(now / length) + 2) * length;
-}
+import type { Reader } from "./reader.ts";
+import { lengthOf, type RollupLevel, rollupLevels, type Span } from "./spans.ts";
 
 /**
  * SQL of a query's sums within `spans`: columns time (the period's begin), deployment_id, http_method, method, target,
@@ -85,11 +56,11 @@ export type Counts = { periods: Counted[]; isExact: boolean };
  * Counts matching rows in `spans` by period of each span's level, newest first; omits periods without matches. A search
  * matches by method or target here. Overflow series always match.
  */
-export async function countPeriods(pool: Pool, query: LogQuery, spans: readonly Span[]): Promise<Counts> {
+export async function countPeriods(reader: Reader, query: LogQuery, spans: readonly Span[]): Promise<Counts> {
   const conditions = new Conditions();
   const sums = sumsSql(query, conditions, spans, () => "true");
   const matches = nameCondition(query, conditions, "sums");
-  const { rows } = await pool.query<{ time: Date; total: string; matching: string; overflow: string }>(
+  const { rows } = await reader.query<{ time: Date; total: string; matching: string; overflow: string }>(
     `SELECT time, sum(calls) AS total, count(*) FILTER (WHERE is_overflow) AS overflow,
        coalesce(sum(${callsSql(query, conditions, "sums")}) FILTER (WHERE ${matches}), 0) AS matching
      FROM (${sums}) AS sums GROUP BY 1`,
@@ -102,11 +73,11 @@ export async function countPeriods(pool: Pool, query: LogQuery, spans: readonly 
 }
 
 /** Counts again at the next finer level; totals are estimated from the given periods. */
-export async function countWithin(pool: Pool, query: LogQuery, periods: readonly Counted[]): Promise<Counted[]> {
+export async function countWithin(reader: Reader, query: LogQuery, periods: readonly Counted[]): Promise<Counted[]> {
   const spans = periods.map(({ level, from, to }) => ({ level: (level - 1) as RollupLevel, from, to }));
   const conditions = new Conditions();
   const sums = countsSql(query, conditions, spans);
-  const { rows } = await pool.query<{ time: Date; matching: string }>(
+  const { rows } = await reader.query<{ time: Date; matching: string }>(
     `SELECT time, sum(calls) AS matching FROM (${sums}) AS sums GROUP BY 1`,
     conditions.values,
   );
@@ -140,9 +111,6 @@ function countsSql(query: LogQuery, conditions: Conditions, spans: readonly Span
     ${[...selects, fresh].join(" UNION ALL ")}`;
 }
 
-const asksForDurations = ({ longerThanMs, shorterThanMs }: LogQuery): boolean =>
-  longerThanMs !== undefined || shorterThanMs !== undefined;
-
 /** How many calls of a sum can have a duration that a query asks for: all those of the buckets that it is in. */
 function callsSql(query: LogQuery, conditions: Conditions, alias: string): string {
   if (!asksForDurations(query)) return `${alias}.calls`;
@@ -156,7 +124,7 @@ function callsSql(query: LogQuery, conditions: Conditions, alias: string): strin
 }
 
 /** Whether a series can have rows of a query: by its names and class. Overflow series can have any. */
-export function nameCondition(query: LogQuery, conditions: Conditions, alias: string): string {
+function nameCondition(query: LogQuery, conditions: Conditions, alias: string): string {
   const of = ofSeries(alias);
   const search = searchCondition(query, conditions, [`${alias}.method`, `${alias}.target`]);
   return `${scopeCondition(query, conditions, of)} AND (${alias}.is_overflow OR (

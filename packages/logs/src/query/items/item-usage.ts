@@ -1,9 +1,10 @@
-import type { Pool } from "pg";
-import { courseLevel, courseOf, courseStep, stepSql } from "../course.ts";
-import { type LatencyBucket, latencyQuantile } from "../latency.ts";
 import { Conditions, ofSeries, periodOf, scopeCondition } from "../conditions.ts";
+import { courseLevel, courseOf, courseStep, stepSql } from "../course.ts";
+import { figuresOf, percentilesOf } from "../figures.ts";
 import { logQuerySchema, type TimeRange } from "../log-query.schema.ts";
-import { floorToMinute, openEnd, spansOf, sumsSql } from "../sums.ts";
+import type { Reader } from "../reader.ts";
+import { floorToMinute, spansOf } from "../spans.ts";
+import { sumsSql } from "../sums.ts";
 import { uriTemplatePattern } from "./uri-template-pattern.ts";
 
 /** What a server offers, by the method that uses it. */
@@ -25,13 +26,6 @@ type ItemUsage = {
   course: readonly number[];
 };
 
-type Row = {
-  name: string;
-  calls: number;
-  errors: number;
-  latency: LatencyBucket[];
-  course: { step: number; calls: number }[];
-};
 const maxItems = 1000;
 
 /**
@@ -39,7 +33,7 @@ const maxItems = 1000;
  * URIs that match each of `templates`, without those of `exceptTargets`, which are resources of their own.
  */
 export async function itemUsage(
-  pool: Pool,
+  reader: Reader,
   input: {
     readonly projectId: string;
     readonly kind: ItemKind;
@@ -54,7 +48,8 @@ export async function itemUsage(
   const conditions = new Conditions();
   const method = conditions.value(itemMethods[kind]);
   const stepMs = courseStep(timeRange);
-  const spans = spansOf(floorToMinute(periodOf(query, now).from), openEnd(now), courseLevel(timeRange));
+  const { from, to } = periodOf(query, now);
+  const spans = spansOf(floorToMinute(from), to, courseLevel(timeRange));
   const sums = sumsSql(
     query,
     conditions,
@@ -64,33 +59,29 @@ export async function itemUsage(
   );
   const named =
     kind === "template"
-      ? `SELECT t.name, s.time, s.class, s.calls, s.latency FROM (${sums}) AS s
+      ? `SELECT t.name, s.* FROM (${sums}) AS s
          JOIN unnest(${conditions.value(templates)}::text[], ${conditions.value(templates.map(uriTemplatePattern))}::text[])
            AS t (name, pattern) ON s.target ~ t.pattern AND s.target <> ALL(${conditions.value(exceptTargets)}::text[])`
-      : `SELECT target AS name, time, class, calls, latency FROM (${sums}) AS s`;
-  const { rows } = await pool.query<Row>(
-    `WITH cells AS MATERIALIZED (${named}), totals AS (
-       SELECT name, sum(calls)::float8 AS calls, coalesce(sum(calls) FILTER (WHERE class = 1), 0)::float8 AS errors
-       FROM cells GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${maxItems}
-     ), latencies AS (
-       SELECT name, json_agg(json_build_object('bucket', bucket, 'calls', calls) ORDER BY bucket) AS latency FROM (
-         SELECT name, element >> 40 AS bucket, sum((element & 1099511627775)::float8) AS calls
-         FROM cells, unnest(latency) AS element GROUP BY 1, 2) AS buckets
-       GROUP BY 1
-     ), courses AS (
-       SELECT name, json_agg(json_build_object('step', step, 'calls', calls)) AS course FROM (
-         SELECT name, ${stepSql("time", stepMs)} AS step, sum(calls)::float8 AS calls FROM cells GROUP BY 1, 2) AS steps
-       GROUP BY 1)
-     SELECT * FROM totals JOIN latencies USING (name) JOIN courses USING (name)`,
-    conditions.values,
+      : `SELECT target AS name, s.* FROM (${sums}) AS s`;
+  const { item, step } = await figuresOf(
+    reader,
+    { cells: named, conditions },
+    {
+      item: { by: "name", max: maxItems, hasLatency: true },
+      step: { by: `jsonb_build_array(name, ${stepSql("time", stepMs)})` },
+    },
+  );
+  const steps = Map.groupBy(
+    step.map(({ key, calls }) => {
+      const [name, number] = JSON.parse(key) as [string, number];
+      return { name, step: number, calls };
+    }),
+    ({ name }) => name,
   );
   return new Map(
-    rows.map(({ name, calls, errors, latency, course }) => [
-      name,
-      {
-        ...{ calls, errors, p50Ms: latencyQuantile(latency, 0.5), p95Ms: latencyQuantile(latency, 0.95) },
-        course: courseOf(course, { timeRange, stepMs, now }),
-      },
-    ]),
+    item.map((figure) => {
+      const course = courseOf(steps.get(figure.key) ?? [], { timeRange, stepMs, now });
+      return [figure.key, { calls: figure.calls, errors: figure.errors, ...percentilesOf(figure), course }];
+    }),
   );
 }

@@ -1,6 +1,6 @@
-import type { Pool } from "pg";
 import type { LogQueryInput } from "../log-query.schema.ts";
 import { queryRequestLogs } from "../query-request-logs.ts";
+import type { Reader } from "../reader.ts";
 
 type CallerShare = { principal: string; client: string | null; calls: number; errors: number; lastSeen: string };
 
@@ -8,10 +8,10 @@ const maxCalls = 100;
 
 /** Who made the latest 100 calls of a query, most frequent first. Rows say so: the sums don't know callers by tool. */
 export async function latestCallers(
-  pool: Pool,
+  reader: Reader,
   query: LogQueryInput,
 ): Promise<{ looked: number; data: CallerShare[] }> {
-  const { data } = await queryRequestLogs(pool, { ...query, limit: maxCalls });
+  const { data } = await queryRequestLogs(reader, { ...query, limit: maxCalls });
   const groups = Map.groupBy(data, ({ principal, client }) => `${principal}\n${client ?? ""}`);
   const shares = [...groups.values()].map((rows) => ({
     principal: rows[0]?.principal ?? "",

@@ -1,4 +1,4 @@
-import type { Pool } from "pg";
+import type { Reader } from "../reader.ts";
 import { isUse } from "./use-condition.ts";
 
 /** The dashboard's inspector and chat, and the terminal, as they name themselves to servers. */
@@ -9,10 +9,10 @@ const ownClients = "towpath%";
  * far as the log reaches and up to the last fold, some seconds ago (SRC-4). The caller has checked access to the project.
  */
 export async function firstUses(
-  pool: Pool,
+  reader: Reader,
   projectId: string,
 ): Promise<{ readonly isCalled: boolean; readonly isConnected: boolean }> {
-  const { rows } = await pool.query<{ isCalled: boolean; isConnected: boolean }>(
+  const { rows } = await reader.query<{ isCalled: boolean; isConnected: boolean }>(
     `SELECT
        EXISTS (SELECT FROM request_log_series AS s WHERE project_id = $1 AND class = 0 AND ${isUse("s")}) AS "isCalled",
        EXISTS (SELECT FROM request_log_caller WHERE project_id = $1 AND calls > refused

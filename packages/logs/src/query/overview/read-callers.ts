@@ -1,14 +1,14 @@
-import type { Pool } from "pg";
+import type { Reader } from "../reader.ts";
 
 /** Who used a server, as `isUse` defines it: people, keys and, as one, the anonymous. Hours since 1970. */
 export type Callers = { current: number; previous: number; byHour: ReadonlyMap<number, number> };
 
 /** Callers of a project since `cut`, between `from` and `cut` (by whole hours), and in each hour since `cut`. */
 export async function readCallers(
-  pool: Pool,
+  reader: Reader,
   { projectId, from, cut }: { readonly projectId: string; readonly from: Date; readonly cut: Date },
 ): Promise<Callers> {
-  const { rows } = await pool.query<{ current: number; previous: number; hours: { hour: number; users: number }[] }>(
+  const { rows } = await reader.query<{ current: number; previous: number; hours: { hour: number; users: number }[] }>(
     `WITH used AS MATERIALIZED (
        SELECT user_id, time, last_used >= $3 AS current FROM request_log_user_hour
        WHERE project_id = $1 AND time >= date_bin('1 hour', $2, 'epoch') AND last_used IS NOT NULL)

@@ -1,12 +1,10 @@
-import type { Pool } from "pg";
-import { floorToMinute, minuteMs, openEnd, rollupLevels, spansOf } from "../sums.ts";
+import type { Reader } from "../reader.ts";
+import { floorToMinute, hourly, minuteMs, openEnd, rollupLevels, spansOf } from "../spans.ts";
 import type { ServerActivity } from "./overview.schema.ts";
 import { isUse } from "./use-condition.ts";
 
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** Level of `rollupLevels`: hours. */
-const hourly = 2;
 const hoursShown = 25;
 /** So many projects are read by one statement: those of a large organization side by side, on several connections. */
 const projectsAtOnce = 125;
@@ -16,18 +14,22 @@ const projectsAtOnce = 125;
  * as in `projectOverview`. The caller has checked access to the projects.
  */
 export async function serversActivity(
-  pool: Pool,
+  reader: Reader,
   projectIds: readonly string[],
   now = Date.now(),
 ): Promise<readonly ServerActivity[]> {
   const parts = Array.from({ length: Math.ceil(projectIds.length / projectsAtOnce) }, (_, at) =>
     projectIds.slice(at * projectsAtOnce, (at + 1) * projectsAtOnce),
   );
-  return (await Promise.all(parts.map((part) => activityOf(pool, part, now)))).flat();
+  return (await Promise.all(parts.map((part) => activityOf(reader, part, now)))).flat();
 }
 
 /** In one statement. */
-async function activityOf(pool: Pool, projectIds: readonly string[], now: number): Promise<readonly ServerActivity[]> {
+async function activityOf(
+  reader: Reader,
+  projectIds: readonly string[],
+  now: number,
+): Promise<readonly ServerActivity[]> {
   const cut = floorToMinute(now - dayMs);
   const values: unknown[] = [projectIds];
   const time = (ms: number) => `$${values.push(new Date(ms))}::timestamptz`;
@@ -44,7 +46,7 @@ async function activityOf(pool: Pool, projectIds: readonly string[], now: number
         false AS is_overflow, (item->>6)::bigint AS calls
       FROM request_log_delta d, jsonb_array_elements(d.series) AS item WHERE d.project_id = ANY($1::uuid[])) AS f
     WHERE f.time >= ${time(cut)} AND ${isUse("f")}`;
-  const { rows } = await pool.query<{
+  const { rows } = await reader.query<{
     projectId: string;
     lastCall: Date | null;
     hours: [hour: number, calls: number, errors: number][] | null;

@@ -1,8 +1,8 @@
-import type { Pool } from "pg";
 import type { z } from "zod";
-import type { ActivityPeriod } from "../../fold/fold-sessions.ts";
+import type { ActivityPeriod } from "../../fold/sessions.sql.ts";
 import type { TimeRange } from "../log-query.schema.ts";
 import { timeRangeMs } from "../log-search.ts";
+import type { Reader } from "../reader.ts";
 import {
   type ActivityTimeseries,
   activityStatsSchema,
@@ -24,16 +24,16 @@ const periods: Readonly<Record<TimeRange, ActivityPeriod>> = {
 type Timeseries = z.input<typeof timeseriesSchema>;
 
 /** How many sessions started in each period of the range (LOG-1). */
-export const sessionTimeseries = (pool: Pool, input: Timeseries): Promise<ActivityTimeseries> =>
+export const sessionTimeseries = (reader: Reader, input: Timeseries): Promise<ActivityTimeseries> =>
   timeseries(
-    pool,
+    reader,
     input,
     () => "SELECT time, begun AS count FROM request_log_activity WHERE project_id = $1 AND seconds = $2 AND time >= $3",
   );
 
 /** How many principals called in each period of the range (LOG-1). */
-export const userTimeseries = (pool: Pool, input: Timeseries): Promise<ActivityTimeseries> =>
-  timeseries(pool, input, (seconds) =>
+export const userTimeseries = (reader: Reader, input: Timeseries): Promise<ActivityTimeseries> =>
+  timeseries(reader, input, (seconds) =>
     seconds >= 3600
       ? "SELECT time, users AS count FROM request_log_activity WHERE project_id = $1 AND seconds = $2 AND time >= $3"
       : `SELECT s.time, count(DISTINCT c.principal)::int AS count FROM request_log_caller_slot s
@@ -42,7 +42,7 @@ export const userTimeseries = (pool: Pool, input: Timeseries): Promise<ActivityT
   );
 
 async function timeseries(
-  pool: Pool,
+  reader: Reader,
   input: Timeseries,
   sql: (seconds: ActivityPeriod) => string,
 ): Promise<ActivityTimeseries> {
@@ -51,7 +51,11 @@ async function timeseries(
   const seconds = periods[timeRange];
   const bucketMs = seconds * 1000;
   const first = Math.floor((now - timeRangeMs[timeRange]) / bucketMs) * bucketMs;
-  const { rows } = await pool.query<{ time: Date; count: number }>(sql(seconds), [projectId, seconds, new Date(first)]);
+  const { rows } = await reader.query<{ time: Date; count: number }>(sql(seconds), [
+    projectId,
+    seconds,
+    new Date(first),
+  ]);
   const found = new Map(rows.map(({ time, count }) => [time.getTime(), count]));
   const data: ActivityTimeseries["data"] = [];
   for (let at = first; at <= now; at += bucketMs)
@@ -62,9 +66,9 @@ async function timeseries(
 type Stats = z.input<typeof activityStatsSchema>;
 
 /** Sessions that were active in the range, counted by whole ten minutes (LOG-1). */
-export async function sessionStats(pool: Pool, input: Stats): Promise<SessionStats> {
+export async function sessionStats(reader: Reader, input: Stats): Promise<SessionStats> {
   const { projectId, timeRange } = activityStatsSchema.parse(input);
-  const { rows } = await pool.query<{ sessions: number; calls: number; ms: number }>(
+  const { rows } = await reader.query<{ sessions: number; calls: number; ms: number }>(
     `SELECT coalesce(sum(ended), 0)::float8 AS sessions, sum(ended_calls)::float8 AS calls, sum(ended_ms)::float8 AS ms
      FROM request_log_activity WHERE project_id = $1 AND seconds = 600 AND time >= date_bin('10 minutes', $2, 'epoch')`,
     [projectId, new Date(Date.now() - timeRangeMs[timeRange])],
@@ -75,9 +79,9 @@ export async function sessionStats(pool: Pool, input: Stats): Promise<SessionSta
 }
 
 /** Principals that called in the range, and those of them that never had before (LOG-1). */
-export async function userStats(pool: Pool, input: Stats): Promise<UserStats> {
+export async function userStats(reader: Reader, input: Stats): Promise<UserStats> {
   const { projectId, timeRange } = activityStatsSchema.parse(input);
-  const { rows } = await pool.query<UserStats>(
+  const { rows } = await reader.query<UserStats>(
     `SELECT count(*)::int AS users, count(*) FILTER (WHERE first_seen >= $2)::int AS "newUsers" FROM request_log_user
      WHERE project_id = $1 AND last_slot >= date_bin('10 minutes', $2, 'epoch') AND last_seen >= $2`,
     [projectId, new Date(Date.now() - timeRangeMs[timeRange])],

@@ -1,6 +1,6 @@
-import type { Pool } from "pg";
 import { Conditions } from "../conditions.ts";
 import { timeRangeMs } from "../log-search.ts";
+import type { Reader } from "../reader.ts";
 import {
   type ActivityPage,
   isBigint,
@@ -19,26 +19,25 @@ export type SessionRow = {
   clientVersion: string | null;
   protocolVersion: string | null;
   deploymentId: string | null;
-  callerIds: string[];
   calls: string;
   errors: string;
 };
 
 const columns = `key, first_seen AS "firstSeen", last_seen AS "lastSeen", session, principal, client_name AS "clientName",
   client_version AS "clientVersion", protocol_version AS "protocolVersion", deployment_id AS "deploymentId",
-  caller_ids AS "callerIds", calls, errors`;
+  calls, errors`;
 
 /**
  * A page of a project's sessions, most recently active first (PRJ-6, LOG-1).
  *
  * @throws ZodError for invalid input. The caller has checked access to the project.
  */
-export async function listSessions(pool: Pool, input: SessionListInput): Promise<ActivityPage<SessionEntry>> {
+export async function listSessions(reader: Reader, input: SessionListInput): Promise<ActivityPage<SessionEntry>> {
   const query = sessionListSchema.parse(input);
   const conditions = new Conditions();
   const all = [`project_id = ${conditions.value(query.projectId)}`, ...activeIn(query, "key", conditions)];
   if (query.principal !== undefined) all.push(`user_id = hashtextextended(${conditions.value(query.principal)}, 0)`);
-  const { rows } = await pool.query<SessionRow>(
+  const { rows } = await reader.query<SessionRow>(
     `SELECT ${columns} FROM request_log_session WHERE ${all.join(" AND ")}
      ORDER BY last_slot DESC, last_seen DESC, key DESC LIMIT ${query.limit}`,
     conditions.values,
@@ -52,16 +51,16 @@ export async function listSessions(pool: Pool, input: SessionListInput): Promise
  * @param id as in `SessionEntry.id`. That of a formed session names an instant in it, so that it stays good when late
  * calls make the session longer or join it with another one.
  */
-export async function findSession(pool: Pool, projectId: string, id: string): Promise<SessionRow | null> {
+export async function findSession(reader: Reader, projectId: string, id: string): Promise<SessionRow | null> {
   const [, key, time] = /^~(-?\d{1,19})~(\d{1,15})$/.exec(id) ?? [];
   const formed = key !== undefined && isBigint(key);
   const { rows } = formed
-    ? await pool.query<SessionRow>(
+    ? await reader.query<SessionRow>(
         `SELECT ${columns} FROM request_log_session
          WHERE project_id = $1 AND key = $2::bigint AND first_seen <= $3 AND last_seen >= $3 AND session IS NULL`,
         [projectId, key, new Date(Number(time))],
       )
-    : await pool.query<SessionRow>(
+    : await reader.query<SessionRow>(
         `SELECT ${columns} FROM request_log_session WHERE project_id = $1
            AND key = hashtextextended(jsonb_build_array($2::text)::text, 0) AND session = $2`,
         [projectId, id],
@@ -70,7 +69,7 @@ export async function findSession(pool: Pool, projectId: string, id: string): Pr
 }
 
 export function toSession(row: SessionRow): SessionEntry {
-  const { key, firstSeen, lastSeen, callerIds: _callerIds, calls, errors, ...rest } = row;
+  const { key, firstSeen, lastSeen, calls, errors, ...rest } = row;
   return {
     ...rest,
     id: row.session ?? `~${key}~${firstSeen.getTime()}`,

@@ -1,8 +1,8 @@
-import type { Pool } from "pg";
-import { courseOf, courseStep, stepSql } from "../course.ts";
 import { Conditions } from "../conditions.ts";
+import { courseOf, courseStep, stepSql } from "../course.ts";
 import type { TimeRange } from "../log-query.schema.ts";
 import { timeRangeMs } from "../log-search.ts";
+import type { Reader } from "../reader.ts";
 import { activeIn, pageOf } from "./list-sessions.ts";
 import {
   type ActivityListInput,
@@ -47,7 +47,7 @@ const withCalls = (
  *
  * @throws ZodError for invalid input. The caller has checked access to the project.
  */
-export async function listUsers(pool: Pool, input: ActivityListInput): Promise<ActivityPage<UserEntry>> {
+export async function listUsers(reader: Reader, input: ActivityListInput): Promise<ActivityPage<UserEntry>> {
   const query = activityListSchema.parse(input);
   const conditions = new Conditions();
   const project = conditions.value(query.projectId);
@@ -55,7 +55,7 @@ export async function listUsers(pool: Pool, input: ActivityListInput): Promise<A
   const from = conditions.value(new Date(Date.now() - timeRangeMs[query.timeRange]));
   const users = `SELECT * FROM request_log_user WHERE ${all.join(" AND ")}
     ORDER BY last_slot DESC, last_seen DESC, id DESC LIMIT ${query.limit}`;
-  const { rows } = await pool.query<Row>(
+  const { rows } = await reader.query<Row>(
     withCalls(users, { project, from, timeRange: query.timeRange }),
     conditions.values,
   );
@@ -64,12 +64,12 @@ export async function listUsers(pool: Pool, input: ActivityListInput): Promise<A
 
 /** A principal that called the project, with its calls in the range; null when it never did. */
 export async function readUser(
-  pool: Pool,
+  reader: Reader,
   { projectId, principal, timeRange }: { projectId: string; principal: string; timeRange: TimeRange },
 ): Promise<UserEntry | null> {
   const users =
     "SELECT * FROM request_log_user WHERE project_id = $1 AND id = hashtextextended($2, 0) AND principal = $2";
-  const { rows } = await pool.query<Row>(withCalls(users, { project: "$1", from: "$3", timeRange }), [
+  const { rows } = await reader.query<Row>(withCalls(users, { project: "$1", from: "$3", timeRange }), [
     projectId,
     principal,
     new Date(Date.now() - timeRangeMs[timeRange]),

@@ -29,7 +29,7 @@ const sessionCtes = `
         THEN hashtextextended(jsonb_build_array(principal, client_name, client_version)::text, 0)
         ELSE hashtextextended(jsonb_build_array(session)::text, 0) END AS key,
       first_served AS first_seen, last_served AS last_seen, session, principal, client_name, client_version,
-      protocol_version, deployment_id, caller_id, calls - refused AS calls, errors
+      protocol_version, deployment_id, calls - refused AS calls, errors
     FROM called WHERE NOT is_overflow AND calls > refused
   ), touched AS MATERIALIZED (
     SELECT s.* FROM (SELECT project_id, key, min(first_seen) AS first_seen, max(last_seen) AS last_seen
@@ -39,11 +39,11 @@ const sessionCtes = `
   ), pieces AS MATERIALIZED (
     SELECT row_number() OVER () AS piece, * FROM (
       SELECT project_id, key, first_seen AS stored, first_seen, last_seen, session, principal, client_name,
-        client_version, protocol_version, deployment_id, caller_ids, calls, errors
+        client_version, protocol_version, deployment_id, calls, errors
       FROM touched
       UNION ALL
       SELECT project_id, key, NULL, first_seen, last_seen, session, principal, client_name, client_version,
-        protocol_version, deployment_id, ARRAY[caller_id], calls, errors
+        protocol_version, deployment_id, calls, errors
       FROM session_parts) AS both_kinds
   ), marked AS (
     SELECT *, session IS NULL AND first_seen > ${idleGap} + max(last_seen) OVER (PARTITION BY project_id, key
@@ -58,11 +58,6 @@ const sessionCtes = `
       ${["session", "principal", "client_name", "client_version", "protocol_version", "deployment_id"].map(latest).join(", ")},
       sum(calls)::bigint AS calls, sum(errors)::bigint AS errors
     FROM numbered GROUP BY 1, 2, 3 HAVING count(*) > count(stored)
-  ), island_callers AS MATERIALIZED (
-    SELECT project_id, key, island, (array_agg(id ORDER BY last_seen DESC))[1:20] AS caller_ids FROM (
-      SELECT project_id, key, island, id, max(last_seen) AS last_seen FROM numbered, unnest(caller_ids) AS id
-      GROUP BY 1, 2, 3, 4) AS ids
-    GROUP BY 1, 2, 3
   ), replaced AS MATERIALIZED (
     SELECT n.* FROM numbered n JOIN islands i USING (project_id, key, island) WHERE n.stored IS NOT NULL
   ), sessions_joined AS (
@@ -71,15 +66,15 @@ const sessionCtes = `
   ), sessions_extended AS (
     UPDATE request_log_session s SET first_seen = i.first_seen, last_seen = i.last_seen,
       client_name = i.client_name, client_version = i.client_version, protocol_version = i.protocol_version,
-      deployment_id = i.deployment_id, caller_ids = c.caller_ids, calls = i.calls, errors = i.errors
-    FROM islands i JOIN island_callers c USING (project_id, key, island)
+      deployment_id = i.deployment_id, calls = i.calls, errors = i.errors
+    FROM islands i
     WHERE s.project_id = i.project_id AND s.key = i.key AND s.first_seen = i.stored
   ), sessions_begun AS (
     INSERT INTO request_log_session (project_id, key, first_seen, last_seen, session, user_id, principal, client_name,
-      client_version, protocol_version, deployment_id, caller_ids, calls, errors)
+      client_version, protocol_version, deployment_id, calls, errors)
     SELECT project_id, key, first_seen, last_seen, session, hashtextextended(principal, 0), principal, client_name,
-      client_version, protocol_version, deployment_id, caller_ids, calls, errors
-    FROM islands JOIN island_callers USING (project_id, key, island) WHERE stored IS NULL
+      client_version, protocol_version, deployment_id, calls, errors
+    FROM islands WHERE stored IS NULL
   )`;
 
 const userCtes = `
@@ -137,4 +132,4 @@ const activityCte = `
   )`;
 
 /** Reads the CTEs `calling` (all callers) and `called` (those beyond the daily limit without a name). */
-export const foldSessionsCtes = [sessionCtes, userCtes, activityCte].join(", ");
+export const keepSessionsCtes = [sessionCtes, userCtes, activityCte].join(", ");

@@ -1,0 +1,1 @@
+ALTER TABLE "request_log_session" ALTER COLUMN "caller_ids" SET DEFAULT '{}';
