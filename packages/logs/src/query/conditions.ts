@@ -58,7 +58,6 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, aliased:
   if (query.deploymentIds || query.deploymentId)
     all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
   if (query.httpMethod) all.push(`${alias}.http_method = ${conditions.value(query.httpMethod.toUpperCase())}`);
-  // Not a parameter: a generic plan couldn't use the partial index on error rows.
   if (query.hasFailed !== undefined) all.push(query.hasFailed ? `NOT (${hasSucceeded})` : `(${hasSucceeded})`);
   if (query.isError !== undefined) all.push(query.isError ? `(${isError})` : `NOT (${isError})`);
   if (query.isRefused !== undefined) all.push(query.isRefused ? `(${isRefused})` : `NOT (${isRefused})`);

@@ -48,18 +48,19 @@ export async function figuresOf<Name extends string>(
   return found;
 }
 
+// Sums of float8 take half the time of sums of bigint, which are numeric.
 const figuresSql = ({ by, where = "true", max, hasLatency = false }: Group) => `
-  SELECT c.*, ${hasLatency ? "l.latency" : "'[]'::json AS latency"} FROM (
-    SELECT (${by})::text AS key, sum(calls)::float8 AS calls,
-      coalesce(sum(calls) FILTER (WHERE class = 1), 0)::float8 AS errors,
-      coalesce(sum(calls) FILTER (WHERE class IN (2, 3)), 0)::float8 AS refused,
-      coalesce(sum(calls) FILTER (WHERE class = 3), 0)::float8 AS limited
+  SELECT key::text, calls, errors, refused, limited, ${hasLatency ? "l.latency" : "'[]'::json AS latency"} FROM (
+    SELECT ${by} AS key, sum(calls::float8) AS calls,
+      coalesce(sum(calls::float8) FILTER (WHERE class = 1), 0) AS errors,
+      coalesce(sum(calls::float8) FILTER (WHERE class IN (2, 3)), 0) AS refused,
+      coalesce(sum(calls::float8) FILTER (WHERE class = 3), 0) AS limited
     FROM cells WHERE ${where} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${max ?? "NULL"}) AS c
-  ${hasLatency ? `JOIN (${latencySql(by, where)}) AS l USING (key)` : ""} ORDER BY c.calls DESC, c.key`;
+  ${hasLatency ? `JOIN (${latencySql(by, where)}) AS l USING (key)` : ""} ORDER BY c.calls DESC, key`;
 
 const latencySql = (by: string, where: string) => `
   SELECT key, json_agg(json_build_object('bucket', bucket, 'calls', calls) ORDER BY bucket) AS latency FROM (
-    SELECT (${by})::text AS key, element >> 40 AS bucket, sum((element & 1099511627775)::float8) AS calls
+    SELECT ${by} AS key, element >> 40 AS bucket, sum((element & 1099511627775)::float8) AS calls
     FROM cells, unnest(latency) AS element WHERE ${where} GROUP BY 1, 2) AS buckets
   GROUP BY 1`;
 

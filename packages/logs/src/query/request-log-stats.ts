@@ -47,7 +47,7 @@ export async function requestLogStats(reader: Reader, input: LogStatsQueryInput)
       tool: { by: "target", where: "method = 'tools/call' AND target IS NOT NULL", max: maxFacets },
     }),
     figuresOf(reader, matchingCells(query, { from, to }, levelFor(bucketMs)), {
-      bucket: { by: `floor(extract(epoch FROM time) * 1000 / ${bucketMs})::bigint`, where: "matches" },
+      bucket: { by: `floor(date_part('epoch', time) * 1000 / ${bucketMs})`, where: "matches" },
     }),
   ]);
   const [all] = total;

@@ -68,13 +68,13 @@ export async function itemUsage(
     { cells: named, conditions },
     {
       item: { by: "name", max: maxItems, hasLatency: true },
-      step: { by: `jsonb_build_array(name, ${stepSql("time", stepMs)})` },
+      step: { by: `${stepSql("time", stepMs)} || ' ' || name` },
     },
   );
   const steps = Map.groupBy(
     step.map(({ key, calls }) => {
-      const [name, number] = JSON.parse(key) as [string, number];
-      return { name, step: number, calls };
+      const space = key.indexOf(" ");
+      return { step: Number(key.slice(0, space)), name: key.slice(space + 1), calls };
     }),
     ({ name }) => name,
   );

@@ -7,7 +7,7 @@ import { seriesWindows } from "./series-windows.ts";
 /** So few periods that hold all rows are read without those that another locator finds to a certain time only. */
 const maxWindows = 500;
 /** Windows that one statement reads at first: most pages need no more. */
-const firstBatch = 32;
+const firstBatch = 8;
 const growth = 4;
 /** How much farther each plan looks that follows one with too few rows. */
 const farther = 8;

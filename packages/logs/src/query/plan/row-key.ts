@@ -1,5 +1,4 @@
 import { dayMs, finishedDayIndexes, readLogDays } from "../../fold/finished-days.ts";
-import { Conditions } from "../conditions.ts";
 import type { Reader } from "../reader.ts";
 import type { RowKey, Scope, Window } from "./query-plan.ts";
 
@@ -23,27 +22,34 @@ export async function findRowKey({ reader, query, period }: Scope): Promise<RowK
   if (session !== undefined || (target === undefined && users.length === 0)) return null;
   const until = await indexedUntil(reader, period);
   if (until <= period.from) return null;
-  const conditions = new Conditions();
-  const project = conditions.value(query.projectId);
-  const { rows } = await reader.query<{ principal: number | null; target: number | null }>(
-    `SELECT (SELECT sum(calls)::float8 FROM (SELECT calls FROM request_log_caller
-         WHERE project_id = ${project} AND principal = ANY(${conditions.value(users)}::text[])
-         LIMIT ${maxCallersCounted}) AS c HAVING count(*) < ${maxCallersCounted}) AS principal,
-       (SELECT coalesce(sum(calls), 0)::float8 FROM request_log_half_day
-         WHERE project_id = ${project} AND time >= ${conditions.value(new Date(period.from))} AND series_id = ANY(ARRAY(
-           SELECT id FROM request_log_series WHERE project_id = ${project} AND target = ${conditions.value(target)})))
-         AS target`,
-    conditions.values,
+  const [calls, targetCalls] = await Promise.all([
+    users.length === 0 ? maxRows + 1 : callsOfUsers(reader, query.projectId, users),
+    target === undefined ? maxRows + 1 : callsOfTarget(reader, query.projectId, target, period),
+  ]);
+  if (Math.min(calls, targetCalls) > maxRows) return null;
+  return target === undefined || calls <= targetCalls
+    ? { index: "principal", texts: users, until }
+    : { index: "target", texts: [target], until };
+}
+
+async function callsOfUsers(reader: Reader, projectId: string, users: readonly string[]): Promise<number> {
+  const { rows } = await reader.query<{ calls: number | null; callers: number }>(
+    `SELECT sum(calls)::float8 AS calls, count(*)::int AS callers FROM (SELECT calls FROM request_log_caller
+       WHERE project_id = $1 AND principal = ANY($2::text[]) LIMIT ${maxCallersCounted}) AS c`,
+    [projectId, users],
   );
-  const keys: [IndexName, readonly string[]][] = [
-    ["principal", users],
-    ["target", target === undefined ? [] : [target]],
-  ];
-  const [rarest] = keys
-    .map(([index, texts]) => ({ index, texts, until, calls: rows[0]?.[index] ?? maxRows + 1 }))
-    .filter(({ texts, calls }) => texts.length > 0 && calls <= maxRows)
-    .sort((a, b) => a.calls - b.calls);
-  return rarest ?? null;
+  const { calls, callers = 0 } = rows[0] ?? {};
+  return callers < maxCallersCounted ? (calls ?? 0) : Number.POSITIVE_INFINITY;
+}
+
+/** By whole half days: whether they are few is what matters. */
+async function callsOfTarget(reader: Reader, projectId: string, target: string, { from }: Window): Promise<number> {
+  const { rows } = await reader.query<{ calls: number | null }>(
+    `SELECT sum(calls)::float8 AS calls FROM request_log_half_day WHERE project_id = $1 AND time >= $2
+       AND series_id = ANY(ARRAY(SELECT id FROM request_log_series WHERE project_id = $1 AND target = $3))`,
+    [projectId, new Date(from), target],
+  );
+  return rows[0]?.calls ?? 0;
 }
 
 /** The condition by which the index finds the rows of a text, an SQL expression. */

@@ -1,1 +1,0 @@
-ALTER TABLE "request_log_session" ALTER COLUMN "caller_ids" SET DEFAULT '{}';
